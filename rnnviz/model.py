@@ -1,0 +1,336 @@
+"""CharModel: a character-level recurrent language model on torch's fused layers.
+
+    X_t = embedding of character t (or one-hot)          (B, T, X)
+    H_t = one of the recurrences of `rnnviz.cells`       (B, T, H), layer upon layer
+    O_t = H_t W_hq + b_q                                 (B, T, V)
+    P(x_{t+1} | x_1 .. x_t) = softmax(O_t)
+
+Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary,
+X inputs of the first layer.
+
+This module does not know how a model is trained, stored or drawn.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol, cast, get_args
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rnnviz.cells import (
+    CELLS,
+    Activation,
+    Cell,
+    GRUParameters,
+    LSTMParameters,
+    MLPParameters,
+    Parameters,
+    RNNParameters,
+    activate,
+)
+from rnnviz.errors import ConfigError
+from rnnviz.vocabulary import Vocabulary
+
+State = tuple[Tensor, ...]
+"""What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
+
+SCORING_CHUNK = 1024
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape of a model; validated, so that one that exists can be built.
+
+    cell            "mlp" (no hidden state), "rnn", "gru" or "lstm"
+    vocabulary_size V, the symbols that can be predicted
+    hidden_size     H, units per layer
+    layers          L, recurrences stacked on one another
+    embedding_size  width of X_t; 0 for one-hot vectors, as in the textbook
+    activation      φ of mlp and rnn: "tanh" or "relu"
+    tied            W_hq is the embedding's transpose (Press & Wolf 2017); needs embedding_size = hidden_size
+    """
+
+    cell: Cell
+    vocabulary_size: int
+    hidden_size: int = 256
+    layers: int = 1
+    embedding_size: int = 128
+    activation: Activation = "tanh"
+    tied: bool = False
+
+    def __post_init__(self) -> None:
+        if self.cell not in CELLS:
+            raise ConfigError(f"cell is one of {', '.join(CELLS)}; received {self.cell!r}")
+        if self.activation not in get_args(Activation):
+            raise ConfigError(f"activation is tanh or relu; received {self.activation!r}")
+        if self.activation != "tanh" and self.cell in ("gru", "lstm"):
+            raise ConfigError(f"a {self.cell} has tanh and sigmoid built in; activation={self.activation!r} is for mlp and rnn")
+        for name, low, high in (
+            ("vocabulary_size", 2, 1_112_065),
+            ("hidden_size", 1, 16_384),
+            ("layers", 1, 16),
+            ("embedding_size", 0, 16_384),
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or not low <= value <= high:
+                raise ConfigError(f"{name} is a whole number from {low:,} to {high:,}; received {value!r}")
+        if type(self.tied) is not bool:
+            raise ConfigError(f"tied is true or false; received {self.tied!r}")
+        if self.tied and self.embedding_size != self.hidden_size:
+            raise ConfigError(
+                f"tied needs embedding_size = hidden_size; received {self.embedding_size} and {self.hidden_size}"
+            )
+
+    @property
+    def input_size(self) -> int:
+        """X: the width of what the first layer reads."""
+        return self.embedding_size or self.vocabulary_size + 1
+
+    @property
+    def parameter_count(self) -> int:
+        """The numbers such a model learns. It doesn't depend on how many time steps it reads."""
+        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell]
+        h, v = self.hidden_size, self.vocabulary_size
+        total = (v + 1) * self.embedding_size + v + (0 if self.tied else v * h)
+        for layer in range(self.layers):
+            x = self.input_size if layer == 0 else h
+            total += gates * h * (x + 1) if self.cell == "mlp" else gates * h * (x + h + 2)
+        return total
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `ModelConfig(**value)` restores."""
+        return asdict(self)
+
+
+class Scorer(Protocol):
+    """Reads a text once, in pieces of any length, and says how likely each character was."""
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Probabilities of dropping, while training; a scale of 1/(1-p) keeps the mean.
+
+    embedding  whole characters of the vocabulary at a time (Gal & Ghahramani 2016)
+    weight     entries of W_hh, one mask a sequence (Merity et al. 2018)
+    output     entries of H_t before the readout
+    """
+
+    embedding: float = 0.0
+    weight: float = 0.0
+    output: float = 0.0
+
+
+def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
+    """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p)."""
+    if p == 0.0:
+        return x
+    shape = (x.shape[0], 1) if rows else x.shape
+    keep = torch.empty(shape, device=x.device, dtype=x.dtype).bernoulli_(1 - p, generator=generator)
+    return x * (keep / (1 - p))
+
+
+class CharModel(nn.Module):
+    """A character-level language model: embedding, L recurrent layers, readout.
+
+    `vocabulary` fixes which integers stand for which characters; `name` and
+    `card` say where the model comes from; `normaliser` names how a text is
+    prepared before it is read. Raises ConfigError if config and vocabulary
+    disagree on V.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        *,
+        name: str = "",
+        card: dict[str, Any] | None = None,
+        normaliser: str = "newlines",
+    ) -> None:
+        super().__init__()
+        if config.vocabulary_size != vocabulary.size:
+            raise ConfigError(
+                f"the configuration says {config.vocabulary_size} symbols, the vocabulary has {vocabulary.size}; "
+                "they must be equal"
+            )
+        self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
+        self.card: dict[str, Any] = dict(card or {})
+        h, v = config.hidden_size, config.vocabulary_size
+        self.embedding = nn.Embedding(v + 1, config.embedding_size) if config.embedding_size else None
+        sizes = [config.input_size] + [h] * (config.layers - 1)
+        if config.cell == "mlp":
+            self.recurrence: nn.Module = nn.ModuleList([nn.Linear(x, h) for x in sizes])
+        elif config.cell == "rnn":
+            self.recurrence = nn.RNN(
+                config.input_size, h, config.layers, nonlinearity=config.activation, batch_first=True
+            )
+        else:
+            layer = nn.GRU if config.cell == "gru" else nn.LSTM
+            self.recurrence = layer(config.input_size, h, config.layers, batch_first=True)
+        self.readout = nn.Linear(h, v)
+        if config.tied and self.embedding is not None:
+            nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+            del self.readout.weight
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.readout.bias.device
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        return self.config.parameter_count
+
+    @property
+    def readout_weight(self) -> Tensor:
+        """W_hq transposed, (V, H), whether it is tied to the embedding or not."""
+        if self.config.tied and self.embedding is not None:
+            return self.embedding.weight[: self.config.vocabulary_size]
+        return self.readout.weight
+
+    def zero_state(self, batch: int = 1) -> State:
+        """The state before anything was read: zeros, (L, B, H) each."""
+        shape = (self.config.layers, batch, self.config.hidden_size)
+        parts = 2 if self.config.cell == "lstm" else 1
+        return tuple(torch.zeros(shape, device=self.device, dtype=self.readout.bias.dtype) for _ in range(parts))
+
+    def embed(self, inputs: Tensor, *, dropout: float = 0.0, generator: torch.Generator | None = None) -> Tensor:
+        """X (B, T, X) of integers (B, T) in 0 .. V."""
+        if self.embedding is None:
+            return F.one_hot(inputs, self.config.vocabulary_size + 1).to(self.readout.bias.dtype)
+        weight = self.embedding.weight
+        if dropout:
+            weight = drop(weight, dropout, cast(torch.Generator, generator), rows=True)
+        return F.embedding(inputs, weight)
+
+    def hidden(
+        self, x: Tensor, state: State | None = None, *, weight_dropout: float = 0.0, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, State]:
+        """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X)."""
+        state = self.zero_state(x.shape[0]) if state is None else state
+        if self.config.cell == "mlp":
+            last = []
+            for linear in cast(nn.ModuleList, self.recurrence):
+                x = activate(linear(x), self.config.activation)
+                last.append(x[:, -1])
+            return x, (torch.stack(last),)
+        carried: Any = state if self.config.cell == "lstm" else state[0]
+        if weight_dropout:
+            weights = {
+                name: drop(w, weight_dropout, cast(torch.Generator, generator)) if name.startswith("weight_hh") else w
+                for name, w in self.recurrence.named_parameters()
+            }
+            h, carried = torch.func.functional_call(self.recurrence, weights, (x, carried))
+        else:
+            h, carried = self.recurrence(x, carried)
+        return h, (carried if isinstance(carried, tuple) else (carried,))
+
+    def forward(
+        self,
+        inputs: Tensor,
+        state: State | None = None,
+        *,
+        dropout: Dropout | None = None,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, State]:
+        """O (B, T, V), unnormalised log-probabilities, and the state after the last step.
+
+        `inputs` are integers (B, T) in 0 .. V; row t of O is about the
+        character that follows inputs[:, t]. `dropout` with its `generator` is
+        for training only.
+        """
+        if inputs.dim() != 2 or not 0 < inputs.shape[1]:
+            raise ConfigError(f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}")
+        d = dropout or Dropout()
+        x = self.embed(inputs, dropout=d.embedding, generator=generator)
+        h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
+        if d.output:
+            h = drop(h, d.output, cast(torch.Generator, generator))
+        return F.linear(h, self.readout_weight, self.readout.bias), state
+
+    def layer_parameters(self) -> list[Parameters]:
+        """The parameters of each layer as `rnnviz.cells` names them, (inputs, H) and (H, H).
+
+        torch keeps two biases where the textbook has one; they are added here,
+        except the GRU candidate's second, which the reset gate multiplies.
+        """
+        c = self.config
+        if c.cell == "mlp":
+            return [MLPParameters(m.weight.T, m.bias, c.activation) for m in cast("list[nn.Linear]", self.recurrence)]
+        out: list[Parameters] = []
+        named = dict(self.recurrence.named_parameters())
+        for n in range(c.layers):
+            w_x, w_h = named[f"weight_ih_l{n}"].T, named[f"weight_hh_l{n}"].T
+            b_x, b_h = named[f"bias_ih_l{n}"], named[f"bias_hh_l{n}"]
+            b = b_x + b_h
+            H = c.hidden_size
+            x, h = w_x.split(H, dim=1), w_h.split(H, dim=1)
+            if c.cell == "rnn":
+                out.append(RNNParameters(w_x, w_h, b, c.activation))
+            elif c.cell == "gru":
+                r, z, _ = b.split(H)
+                out.append(GRUParameters(x[0], h[0], r, x[1], h[1], z, x[2], h[2], b_x[2 * H :], b_h[2 * H :]))
+            else:  # torch's order: input, forget, candidate, output
+                i, f, g, o = b.split(H)
+                out.append(LSTMParameters(x[0], h[0], i, x[1], h[1], f, x[3], h[3], o, x[2], h[2], g))
+        return out
+
+    def scorer(self) -> CharScorer:
+        """A fresh reader of one text, before its first character."""
+        return CharScorer(self)
+
+    def to_device(self, device: str | torch.device) -> CharModel:
+        """A copy of this model on another device; the model itself when it is there already."""
+        return self if self.device == torch.device(device) else copy.deepcopy(self).to(device)
+
+
+class CharScorer:
+    """Feeds one text through a model, the state carried from piece to piece."""
+
+    def __init__(self, model: CharModel) -> None:
+        self.model = model
+        self._last = model.vocabulary.start
+        self._state: State | None = None
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P in nats of each symbol of `ids` (n,), given all before it; see `Scorer`."""
+        out = np.empty(len(ids), np.float64)
+        with torch.inference_mode():
+            for begin in range(0, len(ids), SCORING_CHUNK):
+                piece = ids[begin : begin + SCORING_CHUNK]
+                inputs = torch.from_numpy(np.concatenate(([self._last], piece[:-1]))).to(self.model.device)
+                logits, self._state = self.model(inputs[None], self._state)
+                targets = torch.from_numpy(np.ascontiguousarray(piece)).to(self.model.device)
+                nll = F.cross_entropy(logits[0].float(), targets, reduction="none")
+                out[begin : begin + len(piece)] = -nll.double().cpu().numpy()
+                self._last = int(piece[-1])
+        return out
+
+
+Device = Literal["auto"] | str
+
+
+def pick_device(device: Device = "auto") -> torch.device:
+    """CUDA, where there is one, else the CPU; or the device that is named.
+
+    Raises ConfigError for a device that this machine or this torch doesn't have.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"device {device!r} can't be used here ({str(error).splitlines()[0]}); use cpu") from None
+    return chosen

@@ -1,0 +1,157 @@
+"""The characters a model knows, and the integers it reads and predicts.
+
+Layout of the integers, for a vocabulary of V symbols:
+
+    0            <unk>, any character that is not in the vocabulary
+    1 .. V - 1   the known characters, in code point order
+    V            <s>, the start symbol: read before the first character, never predicted
+
+A model therefore has V + 1 possible inputs and V possible outputs, so no
+probability is spent on a symbol that can't come, and a uniform model has a
+perplexity of exactly V on known characters.
+
+This module knows nothing of models, files or encodings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, TextError
+
+UNKNOWN = 0
+UNKNOWN_SYMBOL = "<unk>"
+START_SYMBOL = "<s>"
+
+# U+0000 .. U+10FFFF without the 2,048 surrogates: what one `<unk>` may stand for.
+UNICODE_SCALAR_VALUES = 0x110000 - 0x800
+
+Ids = npt.NDArray[np.int64]
+
+
+def code_points(text: str) -> npt.NDArray[np.uint32]:
+    """The code points of `text`, shape (T,).
+
+    Raises TextError for a lone surrogate, which is half of a character and
+    can't be encoded.
+    """
+    try:
+        return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
+    except UnicodeEncodeError as error:
+        bad = ord(text[error.start])
+        raise TextError(
+            f"character {error.start + 1:,} is U+{bad:04X}, half of a surrogate pair and not a character; "
+            "remove it, or read the file again in its right encoding"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The known characters of a model, in code point order.
+
+    `characters` holds single characters without repetition. `size` is V, the
+    number of symbols that can be predicted: the characters and `<unk>`.
+    """
+
+    characters: tuple[str, ...]
+    _table: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        characters = tuple(self.characters)
+        if not characters:
+            raise ConfigError("a vocabulary needs at least one character; received none")
+        for character in characters:
+            if not isinstance(character, str) or len(character) != 1 or 0xD800 <= ord(character) < 0xE000:
+                raise ConfigError(f"a vocabulary holds single characters; received {character!r}")
+        if list(characters) != sorted(set(characters)):
+            raise ConfigError("a vocabulary's characters must be sorted by code point, each once")
+        object.__setattr__(self, "characters", characters)
+        points = np.fromiter(map(ord, characters), np.int64, len(characters))
+        table = np.zeros(int(points[-1]) + 2, np.int64)  # the last cell: everything beyond is unknown
+        table[points] = np.arange(1, len(characters) + 1)
+        object.__setattr__(self, "_table", table)
+
+    @classmethod
+    def from_text(cls, text: str, *, min_count: int = 2, size: int | None = None) -> Vocabulary:
+        """The characters that occur at least `min_count` times in `text`.
+
+        What is rarer is left to `<unk>`, so that a model trained on this text
+        meets `<unk>` there and learns its probability. `size` caps V, keeping
+        the most frequent characters. If nothing reaches `min_count` (a single
+        word, say), every character is kept.
+        """
+        if not text:
+            raise TextError("a vocabulary needs a text; received an empty one")
+        if min_count < 1:
+            raise ConfigError(f"min_count counts occurrences and is at least 1; received {min_count}")
+        counts = Counter(text)
+        kept = [c for c, n in counts.items() if n >= min_count] or list(counts)
+        if size is not None:
+            if size < 2:
+                raise ConfigError(f"a vocabulary has at least 2 symbols, one character and <unk>; received size {size}")
+            kept = sorted(kept, key=lambda c: (-counts[c], c))[: size - 1]
+        code_points("".join(kept))  # refuses surrogates with a clear message
+        return cls(tuple(sorted(kept)))
+
+    @property
+    def size(self) -> int:
+        """V: the number of symbols that can be predicted, `<unk>` among them."""
+        return len(self.characters) + 1
+
+    @property
+    def start(self) -> int:
+        """The integer of the start symbol: an input only."""
+        return self.size
+
+    @property
+    def unknown_cost(self) -> float:
+        """What a character outside the vocabulary costs on top of -log P(<unk>), in nats.
+
+        `<unk>` stands for every Unicode scalar value that is not in the
+        vocabulary, each equally likely.
+        """
+        return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
+
+    def __contains__(self, character: object) -> bool:
+        return isinstance(character, str) and len(character) == 1 and self._table[min(ord(character), len(self._table) - 1)] != 0
+
+    def encode(self, text: str) -> Ids:
+        """The integers of the characters of `text`, shape (T,), int64; 0 where unknown."""
+        points = code_points(text)
+        return self._table[np.minimum(points, len(self._table) - 1)]
+
+    def decode(self, ids: Sequence[int] | npt.NDArray[np.integer[Any]]) -> str:
+        """The text of integers in 1 .. V - 1; `<unk>` comes back as U+FFFD."""
+        return "".join("\ufffd" if i == UNKNOWN else self.characters[int(i) - 1] for i in ids)
+
+    def symbol(self, index: int) -> str:
+        """The character of one integer, `<unk>` or `<s>` spelled out."""
+        if index == UNKNOWN:
+            return UNKNOWN_SYMBOL
+        return START_SYMBOL if index == self.start else self.characters[index - 1]
+
+    def to_json(self) -> list[int]:
+        """A JSON value that `from_json` restores: the code points."""
+        return [ord(c) for c in self.characters]
+
+    @classmethod
+    def from_json(cls, value: object) -> Vocabulary:
+        """The vocabulary written by `to_json`. Raises ConfigError for anything else."""
+        if not isinstance(value, list) or not all(type(p) is int and 0 <= p <= 0x10FFFF for p in value):
+            raise ConfigError("a vocabulary is stored as a list of code points; received something else")
+        return cls(tuple(map(chr, value)))
+
+
+def unknown_counts(text: Iterable[str], vocabulary: Vocabulary) -> Counter[str]:
+    """How often each character outside `vocabulary` occurs in the chunks of `text`."""
+    counts: Counter[str] = Counter()
+    for chunk in text:
+        counts.update(c for c in chunk if c not in vocabulary)
+    return counts
