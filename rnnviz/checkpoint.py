@@ -1,0 +1,296 @@
+"""One file per model: safetensors, with configuration, vocabulary and card in its header.
+
+    tensors   the weights (float32 or float16), or an n-gram model's counts
+    "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card
+
+Loading never unpickles: a safetensors file is numbers and JSON, so a file from
+a stranger can be wrong but can't run anything. What is wrong is said in words.
+Writing goes to a file beside the target which then takes its place, so a kill
+at any moment leaves the old file or the new one.
+
+This module does not know how models are trained, scored or drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from rnnviz.model import CharModel
+    from rnnviz.ngram import NgramModel
+
+FORMAT = 1
+SUFFIX = ".safetensors"
+MAX_HEADER = 16 * 2**20
+MAX_FILE = 2 * 2**30
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+DTYPES = {"F32": 4, "F16": 2}
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says of itself, read without its weights.
+
+    `kind` is "mlp", "rnn", "gru", "lstm" or "ngram"; `bytes` is the file's
+    size; `vocabulary_size` is V.
+    """
+
+    name: str
+    path: Path
+    kind: str
+    card: dict[str, Any]
+    bytes: int
+    vocabulary_size: int
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A file in a models folder that can't be loaded, and why."""
+
+    path: Path
+    reason: str
+
+
+def folders() -> list[Path]:
+    """Where models are looked for, in order: RNNVIZ_MODELS (several with the system's separator), then the shipped ones."""
+    own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
+    package = Path(__file__).resolve().parent
+    shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
+    return [*own, shipped if shipped.is_dir() else package.parent / "models"]
+
+
+def check_name(name: str) -> str:
+    """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise CheckpointError(
+            f"a model's name has letters, digits, '.', '_' and '-' and no folder; received {name[:100]!r}. "
+            f"To load a file, give its path, ending in {SUFFIX}"
+        )
+    return name
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file of a model's name, or the path itself.
+
+    Raises ModelNotFoundError naming what there is, CheckpointError for a name with a path in it.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
+        path = Path(name_or_path).expanduser()
+        if not path.is_file():
+            raise ModelNotFoundError(f"no model file at {path}; check the path, or use a name that `rnnviz models` lists")
+        return path
+    check_name(text)
+    for folder in folders():
+        if (folder / f"{text}{SUFFIX}").is_file():
+            return folder / f"{text}{SUFFIX}"
+    names = ", ".join(sorted({p.stem for f in folders() if f.is_dir() for p in f.glob(f"*{SUFFIX}")})) or "none"
+    raise ModelNotFoundError(f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too")
+
+
+def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The tensors' descriptions, the "rnnviz" metadata and the file's size, checked for plausibility."""
+
+    def bad(what: str) -> CheckpointError:
+        return CheckpointError(f"{path.name} is not a usable rnnviz model: {what}")
+
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE:
+            raise bad(f"it has {size:,} bytes, and the limit is {MAX_FILE:,}")
+        with path.open("rb") as file:
+            start = file.read(8)
+            if len(start) < 8:
+                raise bad(f"it is cut off after {size} bytes; copy or download it again")
+            (length,) = struct.unpack("<Q", start)
+            if length > MAX_HEADER:
+                raise bad("it doesn't begin like a safetensors file")
+            if 8 + length > size:
+                raise bad("it is cut off inside its header; copy or download it again")
+            raw = json.loads(file.read(length))
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise bad("its header is not JSON, so it is no safetensors file") from None
+    if not isinstance(raw, dict):
+        raise bad("its header is no safetensors header")
+    metadata = raw.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
+        raise bad("it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)")
+    try:
+        meta = json.loads(metadata["rnnviz"])
+        version = meta["format"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise bad("its description is damaged; copy or download it again") from None
+    if type(version) is not int or version < 1:
+        raise bad(f"its format is {version!r}, which no version of rnnviz writes")
+    if version > FORMAT:
+        raise bad(f"it has format {version} and this version reads up to {FORMAT}; update rnnviz")
+    card = meta.get("card")
+    if not isinstance(meta.get("config"), dict) or not isinstance(card, dict) or not isinstance(card.get("name", ""), str):
+        raise bad("its description is incomplete")
+    if card.get("name"):
+        check_name(card["name"])
+    end = 0
+    for entry in raw.values():
+        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
+            raise bad("its header describes no tensors")
+        end = max(end, offsets[1])
+    if 8 + length + end != size:
+        raise bad(f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again")
+    return raw, meta, size
+
+
+def read_info(path: Path) -> ModelInfo:
+    """What the file says of itself, weights unread. Raises CheckpointError."""
+    _, meta, size = _header(path)
+    kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
+    vocabulary = meta.get("vocabulary")
+    v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
+    return ModelInfo(str(meta["card"].get("name") or path.stem), path, kind, meta["card"], size, v)
+
+
+def available() -> tuple[list[ModelInfo], list[Damaged]]:
+    """Every model in the models folders, by name, and the files among them that can't be loaded."""
+    found: dict[str, ModelInfo] = {}
+    damaged: list[Damaged] = []
+    for folder in folders():
+        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+            try:
+                info = read_info(path)
+            except CheckpointError as error:
+                damaged.append(Damaged(path, str(error)))
+            else:
+                found.setdefault(path.stem, info)
+    return [found[name] for name in sorted(found)], damaged
+
+
+def save(model: CharModel | NgramModel, path: str | Path, *, half: bool = False) -> Path:
+    """Write `model` to `path`, all of it or nothing; `half` stores weights as float16.
+
+    Returns the path. Raises CheckpointError if the name or the folder can't be used.
+    """
+    from safetensors.numpy import save as to_bytes
+
+    path = Path(path).expanduser()
+    if path.suffix != SUFFIX:
+        raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
+    check_name(path.stem)
+    tensors: dict[str, npt.NDArray[Any]]
+    meta: dict[str, Any] = {
+        "format": FORMAT,
+        "vocabulary": model.vocabulary.to_json(),
+        "normaliser": model.normaliser,
+        "card": {**model.card, "name": path.stem},
+    }
+    if hasattr(model, "to_tensors"):
+        tensors = {k: v for k, v in model.to_tensors().items()}
+        meta |= {"kind": "ngram", "config": {"order": model.order}}
+    else:
+        weights = {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
+        tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
+        meta |= {"kind": "neural", "config": model.config.to_json()}
+    write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
+    return path
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """`data` at `path`: complete, or what was there before. Raises CheckpointError if it can't be written."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = None
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be written: {error.strerror}; free some space or choose another folder") from None
+    finally:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
+    """The model of a shipped name, or of a file, ready to read text.
+
+    `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
+    ModelNotFoundError, or CheckpointError saying what is wrong with the file.
+    """
+    from rnnviz.vocabulary import Vocabulary
+
+    path = find(name_or_path)
+    described, meta, _ = _header(path)
+    try:
+        vocabulary = Vocabulary.from_json(meta.get("vocabulary"))
+        normaliser = meta.get("normaliser", "newlines")
+        if not isinstance(normaliser, str):
+            raise ConfigError("its normaliser has no name")
+        name = str(meta["card"].get("name") or path.stem)
+        if meta.get("kind") == "ngram":
+            from rnnviz.ngram import NgramModel
+
+            return NgramModel.from_tensors(
+                _tensors(path), vocabulary, order=meta["config"].get("order"), name=name, card=meta["card"], normaliser=normaliser
+            )
+        return _neural(path, described, meta, vocabulary, name, normaliser, device)
+    except (ConfigError, TypeError) as error:
+        raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
+
+
+def _tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
+
+
+def _neural(
+    path: Path, described: dict[str, Any], meta: dict[str, Any], vocabulary: Any, name: str, normaliser: str, device: str
+) -> CharModel:
+    import torch
+
+    from rnnviz.model import CharModel, ModelConfig, pick_device
+
+    config = ModelConfig(**meta["config"])
+    with torch.device("meta"):  # shapes without memory: a hostile header can't make us allocate
+        empty = CharModel(config, vocabulary, name=name, card=meta["card"], normaliser=normaliser)
+    shapes = {k: list(w.shape) for k, w in empty.state_dict().items()}
+    stored = {k: e.get("shape") for k, e in described.items()}
+    if stored != shapes:
+        wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
+        raise ConfigError(
+            f"tensor {wrong[0]!r} should have shape {shapes.get(wrong[0])} and has {stored.get(wrong[0])}"
+        )
+    if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
+        raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
+    weights = {k: torch.from_numpy(w).float() for k, w in _tensors(path).items()}
+    if broken := [k for k, w in weights.items() if not torch.isfinite(w).all()]:
+        raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
+    empty.load_state_dict(weights, assign=True)
+    empty.requires_grad_(False).eval()
+    return empty.to(pick_device(device))
