@@ -31,15 +31,57 @@ SHORTEST_SPLIT = 200
 
 # Written in Python, varied, of everyday style, and in every CPython from 3.11 on. The order is part of the
 # corpus: the last modules are the ones held out, and they are typical ones.
-PYTHON_MODULES = tuple(
-    """
-    asyncio.locks asyncio.streams asyncio.tasks base64 bdb calendar cmd collections configparser
-    contextlib dataclasses dis email.message functools gzip http.client http.cookies html.parser json.decoder
-    json.encoder logging os pickle pkgutil pprint random shlex shutil socket socketserver subprocess threading
-    traceback urllib.parse uuid weakref xml.etree.ElementPath zoneinfo._zoneinfo
-    statistics copy selectors
-    sched tokenize textwrap fractions heapq csv glob queue timeit
-    """.split()
+PYTHON_MODULES = (
+    "asyncio.locks",
+    "asyncio.streams",
+    "asyncio.tasks",
+    "base64",
+    "bdb",
+    "calendar",
+    "cmd",
+    "collections",
+    "configparser",
+    "contextlib",
+    "dataclasses",
+    "dis",
+    "email.message",
+    "functools",
+    "gzip",
+    "http.client",
+    "http.cookies",
+    "html.parser",
+    "json.decoder",
+    "json.encoder",
+    "logging",
+    "os",
+    "pickle",
+    "pkgutil",
+    "pprint",
+    "random",
+    "shlex",
+    "shutil",
+    "socket",
+    "socketserver",
+    "subprocess",
+    "threading",
+    "traceback",
+    "urllib.parse",
+    "uuid",
+    "weakref",
+    "xml.etree.ElementPath",
+    "zoneinfo._zoneinfo",
+    "statistics",
+    "copy",
+    "selectors",
+    "sched",
+    "tokenize",
+    "textwrap",
+    "fractions",
+    "heapq",
+    "csv",
+    "glob",
+    "queue",
+    "timeit",
 )
 
 

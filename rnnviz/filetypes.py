@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -107,43 +108,41 @@ def _implausible(character: str) -> bool:
 # What files outside UTF-8 are in today's practice. Left to all of Python's 90 codecs, the detector prefers
 # rare code pages on short texts.
 _IN_USE = (
-    [
-        "gb18030",
-        "big5",
-        "cp932",
-        "shift_jis",
-        "euc_jp",
-        "cp949",
-        "euc_kr",
-        "cp1252",
-        "latin_1",
-        "cp1250",
-        "iso8859_2",
-    ]
-    + [
-        "cp1251",
-        "koi8_r",
-        "iso8859_5",
-        "cp1253",
-        "iso8859_7",
-        "cp1254",
-        "iso8859_9",
-        "cp1255",
-        "cp1256",
-        "cp874",
-    ]
-    + ["cp1257", "cp1258", "cp437", "cp850", "cp866", "mac_roman"]
+    "gb18030 big5 cp932 euc_jp cp949 cp1251 koi8_r cp1253 iso8859_7 cp1255 cp1256 cp874 cp866 cp437 mac_roman"
 )
+
+# The Latin code pages differ in a few letters, too few for the detector to tell them apart on most texts.
+# Beside each, the letters that its languages write: the page that explains the most of the text as one of its
+# languages wins, the earlier one in a tie.
+_CENTRAL = (
+    "ąćęłńóśźż",  # Polish
+    "áäčďéěíĺľňóôŕřšťúůýž",  # Czech, Slovak
+    "áéíóöőúüű",  # Hungarian
+    "âăîşţ",  # Romanian
+    "čćđšž",  # Croatian, Slovene
+)
+_LATIN = {
+    "cp1252": ("àáâãäåæçèéêëìíîïñòóôõöøùúûüßœÿ",),  # western Europe
+    "cp1250": _CENTRAL,
+    "iso8859_2": _CENTRAL,
+    "cp1254": ("çğıiöşüâîû",),  # Turkish
+    "cp1257": ("āčēģīķļņšūž", "ąčęėįšųūž", "äöõüšž"),  # Latvian, Lithuanian, Estonian
+}
+_PUNCTUATION = "‘’‚“”„–—…«»‹›•·°§¡¿£€©®\xa0"
 
 
 def guesses(sample: bytes) -> Iterator[str]:
     """Encodings that `sample` may be in, by charset-normalizer, the likeliest first."""
     from charset_normalizer import from_bytes  # costs 50 ms, and most texts are UTF-8
 
-    matches = from_bytes(sample, cp_isolation=_IN_USE, enable_fallback=False)
-    seen = set()
-    for match in matches:
-        for encoding in [match.encoding, *match.could_be_from_charset]:
-            if encoding in _IN_USE and encoding not in seen:
-                seen.add(encoding)
-                yield encoding
+    matches = from_bytes(sample, cp_isolation=[*_IN_USE.split(), *_LATIN], enable_fallback=False)
+    latin = sorted(_LATIN, key=lambda encoding: -_share_explained(sample, encoding))
+    order = [e for match in matches for e in (latin if match.encoding in _LATIN else [match.encoding])]
+    yield from dict.fromkeys([*order, "latin_1"] if order else [])
+
+
+def _share_explained(sample: bytes, encoding: str) -> float:
+    """The share of the characters beyond ASCII that one language of a Latin code page writes."""
+    beyond = Counter(c for c in sample.decode(encoding, errors="replace").lower() if not c.isascii())
+    explained = max(sum(beyond[c] for c in letters + _PUNCTUATION) for letters in _LATIN[encoding])
+    return explained / max(beyond.total(), 1)

@@ -1,0 +1,365 @@
+"""Perplexity: the one place that defines it.
+
+    perplexity = exp( -(1/n) Σ_{t=1..n} log P(x_t | x_{t-1}, …, x_1) )
+
+n is the number of characters after normalising; the first is predicted from the
+start symbol, so every character counts. A character outside the vocabulary is
+read as `<unk>` and costs
+
+    -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
+
+so the probabilities of all strings sum to one, no text has an infinite
+perplexity, and models with different vocabularies compare in bits per character.
+
+Everything streams: memory does not grow with the text. This module knows only
+the `LanguageModel` interface, not what kind of model stands behind it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.text import Normaliser, Source, TextStream, open_text
+from rnnviz.vocabulary import UNKNOWN, Ids, Vocabulary, code_points
+
+if TYPE_CHECKING:
+    from rnnviz.model import Scorer
+
+Floats = npt.NDArray[np.float64]
+
+PIECE = 4096  # characters handed to a model at a time; a multiple of what the neural models compute at once
+INTERVAL = 0.1  # seconds between two progress reports
+
+
+class LanguageModel(Protocol):
+    """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
+
+    `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the
+    integers of the next characters (n,) and returns their log P in nats (n,),
+    each given everything before it; 0 asks for log P(<unk>), and this module
+    adds what the unknown character costs beyond that.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def normaliser(self) -> str: ...
+
+    def scorer(self) -> Scorer: ...
+
+
+@dataclass(frozen=True)
+class UniformModel:
+    """Every symbol has probability 1 / V: the perplexity of knowing nothing, V on known characters."""
+
+    vocabulary: Vocabulary
+    name: str = "uniform"
+    normaliser: str = "newlines"
+
+    def scorer(self) -> _UniformScorer:
+        """A reader of one text; it has nothing to remember."""
+        return _UniformScorer(-math.log(self.vocabulary.size))
+
+
+@dataclass(frozen=True)
+class _UniformScorer:
+    log_probability: float
+
+    def advance(self, ids: Ids) -> Floats:
+        return np.full(len(ids), self.log_probability)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a scored text: n characters, with the cost of each.
+
+    `start` counts the characters before it; `nll` (n,) is -log P in nats, the
+    unknown characters' whole cost included; `known` (n,) is False for those.
+    """
+
+    start: int
+    text: str
+    nll: Floats
+    known: npt.NDArray[np.bool_]
+    bytes_read: int
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a text has been scored. `nll` is in nats, the sum so far."""
+
+    characters: int
+    unknown: int
+    nll: float
+    bytes_read: int
+    bytes_total: int
+    seconds: float
+
+    @property
+    def perplexity(self) -> float:
+        """Of the characters scored so far."""
+        return _exp(self.nll / self.characters)
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text that has been read, 0 to 1."""
+        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """How well a model predicts a text.
+
+    `perplexity` counts every character; `perplexity_known` leaves the
+    `unknown` ones out of sum and count, and is None if there are no others.
+    `bits_per_byte` divides by the UTF-8 bytes of the normalised text, `bytes`.
+    `encoding` and `certainty` are None for a text that was not a file.
+    `normalised` counts the characters that normalising changed or removed.
+    """
+
+    file: str
+    model: str
+    characters: int
+    unknown: int
+    perplexity: float
+    perplexity_known: float | None
+    bits_per_character: float
+    bits_per_byte: float
+    encoding: str | None
+    seconds: float
+    certainty: str | None
+    normalised: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields in their order, as plain values."""
+        return dict(vars(self))
+
+
+def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
+    """The cost of each character in nats, (n,): -log P, and more where it is unknown.
+
+    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came;
+    `<unk>` stands for every character outside the vocabulary, each equally likely.
+    """
+    nll = -np.asarray(log_probabilities, np.float64)
+    return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
+
+
+def running(nll: npt.ArrayLike) -> Floats:
+    """The perplexity of each prefix, (T,), of costs in nats (T,)."""
+    nll = np.asarray(nll, np.float64)
+    return np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1))
+
+
+def perplexity(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    name: str | None = None,
+) -> Report:
+    """How well `model` predicts a file, given by its path or as a seekable binary file, or `text`.
+
+    `encoding` declares the file's encoding, else it is found. `progress` is
+    called about ten times a second, and once at the end. `name` is what the
+    report calls the text.
+
+    Raises TextError for a file that can't be read, DecodingError for one that
+    is no text, EmptyTextError for a text of no characters.
+    """
+    steps = score(model, path, text=text, encoding=encoding, name=name)
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            report: Report = end.value
+            return report
+        if progress is not None:
+            progress(step)
+
+
+def score(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int = PIECE,
+) -> Generator[Progress, None, Report]:
+    """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
+
+    The arguments and errors are those of `perplexity`; `piece` is the number of
+    characters handed to the model at a time, and changes nothing but the pace.
+    """
+    began = time.perf_counter()
+    source = _Source(path, text, encoding, name, model.normaliser)
+    characters, unknown, size, last = 0, 0, 0, began
+    total, total_known = Sum(), Sum()
+    step: Progress | None = None
+    for part in _pieces(model, source, piece):
+        characters += len(part.text)
+        unknown += len(part.text) - int(part.known.sum())
+        size += len(part.text.encode("utf-8"))
+        total.add(float(part.nll.sum()))
+        total_known.add(float(part.nll[part.known].sum()))
+        now = time.perf_counter()
+        step = Progress(characters, unknown, total.value, part.bytes_read, source.bytes_total, now - began)
+        if now - last >= INTERVAL:
+            last = now
+            yield step
+            step = None
+    if not characters:
+        raise EmptyTextError(
+            f"{source.name} has no characters, and nothing has no perplexity; choose another text"
+        )
+    if step is not None:
+        yield step
+    known = characters - unknown
+    bits = total.value / math.log(2)
+    return Report(
+        file=source.name,
+        model=model.name,
+        characters=characters,
+        unknown=unknown,
+        perplexity=_exp(total.value / characters),
+        perplexity_known=_exp(total_known.value / known) if known else None,
+        bits_per_character=bits / characters,
+        bits_per_byte=bits / size,
+        encoding=source.encoding,
+        seconds=time.perf_counter() - began,
+        certainty=source.certainty,
+        normalised=source.normaliser.changed,
+        bytes=size,
+    )
+
+
+def pieces(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int = PIECE,
+) -> Iterator[Piece]:
+    """The cost of every character of a text, piece by piece, in order.
+
+    The arguments and errors are those of `score`, but an empty text has no pieces.
+    """
+    return _pieces(model, _Source(path, text, encoding, name, model.normaliser), piece)
+
+
+def _pieces(model: LanguageModel, source: _Source, piece: int) -> Iterator[Piece]:
+    if piece < 1:
+        raise ConfigError(f"a piece is at least 1 character; received {piece}")
+    scorer, vocabulary, start = model.scorer(), model.vocabulary, 0
+    for text in source.pieces(piece):
+        ids = vocabulary.encode(text)
+        nll = costs(scorer.advance(ids), ids, vocabulary)
+        if nll.shape != ids.shape or not np.isfinite(nll).all():
+            raise CheckpointError(
+                f"the model {model.name!r} gave no probability for a character between {start + 1:,} and "
+                f"{start + len(text):,}: its weights are damaged, or its training diverged; use another model"
+            )
+        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read)
+        start += len(text)
+
+
+class _Source:
+    """A file or a text, as normalised pieces of equal length, the last one shorter."""
+
+    def __init__(
+        self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str
+    ) -> None:
+        if (path is None) == (text is None):
+            raise ConfigError(
+                "give either a file or text=…, " + ("received both" if text else "received neither")
+            )
+        self.normaliser = Normaliser(normaliser)
+        self._stream: TextStream | None = None
+        self._text, self._read = text or "", 0
+        if path is not None:
+            self._stream = open_text(path, encoding=encoding)
+            self.encoding: str | None = self._stream.encoding
+            self.certainty: str | None = self._stream.certainty
+            self.bytes_total = self._stream.bytes_total
+            self.name = name or (
+                os.fspath(path) if isinstance(path, str | os.PathLike) else self._stream.name
+            )
+        else:
+            if encoding is not None:
+                raise ConfigError(f"text=… has no encoding, it is decoded already; received {encoding!r}")
+            code_points(self._text)  # refuses half a surrogate pair, naming its place in the whole text
+            self.encoding = self.certainty = None
+            self.bytes_total = len(self._text.encode("utf-8"))
+            self.name = name or "this text"
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the file, or of the text in UTF-8, that have been taken from it."""
+        return self._stream.bytes_read if self._stream else self._read
+
+    def _chunks(self) -> Iterator[str]:
+        if self._stream is not None:
+            yield from self._stream
+            return
+        for start in range(0, len(self._text), 1 << 16):
+            chunk = self._text[start : start + (1 << 16)]
+            self._read += len(chunk.encode("utf-8"))
+            yield chunk
+
+    def pieces(self, length: int) -> Iterator[str]:
+        buffer = ""
+        for chunk in self._chunks():
+            buffer += self.normaliser.feed(chunk)
+            whole = len(buffer) // length * length
+            for start in range(0, whole, length):
+                yield buffer[start : start + length]
+            buffer = buffer[whole:]
+        buffer += self.normaliser.finish()
+        if buffer:
+            yield buffer
+
+
+class Sum:
+    """A running sum in float64 that keeps what rounding loses (Neumaier 1974).
+
+    A book has millions of terms; a plain sum would depend on how it was cut.
+    """
+
+    def __init__(self) -> None:
+        self._sum = self._lost = 0.0
+
+    def add(self, value: float) -> None:
+        """Add one term."""
+        total = self._sum + value
+        large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
+        self._lost += (large - total) + small
+        self._sum = total
+
+    @property
+    def value(self) -> float:
+        """The sum so far."""
+        return self._sum + self._lost
+
+
+def _exp(nats: float) -> float:
+    # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
+    return math.exp(nats) if nats < 709 else math.inf
