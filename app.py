@@ -1,0 +1,33 @@
+"""Where `streamlit run app.py` enters: the pages, and plotly.min.js served from the installed package."""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from rnnviz.ui import trouble, warm
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Import what the first page needs while the browser is still opening."""
+    threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
+    yield {}
+
+
+plotly = find_spec("plotly")
+if plotly is None or plotly.origin is None:
+    raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
+
+app = st.App(
+    "rnnviz/ui/main.py",
+    lifespan=lifespan,
+    routes=[Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data"))],
+    on_script_error=trouble.on_script_error,
+)

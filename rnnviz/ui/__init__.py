@@ -1,0 +1,14 @@
+"""The Streamlit app: the only code that imports Streamlit, beside app.py.
+
+    main.py      the script: navigation, sidebar, the chosen page
+    explore.py   type, and see inside the model        live/  its component
+    files.py     the perplexity of text files
+    sidebar.py   language, model and its card
+    shelf.py     the models on this machine, loaded once
+    i18n.py      the words, in the reader's language
+    trouble.py   what a reader sees when something fails
+    warm.py      imports ahead of the first visit
+
+Streamlit puts this folder first on the import path, so no file here may bear
+the name of a standard module.
+"""

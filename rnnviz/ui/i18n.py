@@ -1,0 +1,61 @@
+"""The words of the app, in the language of whoever reads it.
+
+Messages are written in English in the code, wrapped in `_()` or `ngettext()`,
+and translated by the gettext catalogues in `rnnviz/locale`. The `.po` files
+are the only form in the repository: Babel compiles them in memory, once.
+
+This module knows neither pages nor models.
+"""
+
+from __future__ import annotations
+
+import gettext
+import io
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+DEFAULT = "en"
+FOLDER = Path(__file__).resolve().parent.parent / "locale"
+STATE = "language"  # of st.session_state; also read in fragments, which don't run main.py
+
+
+def catalogue_path(language: str) -> Path:
+    """The `.po` file of a language."""
+    return FOLDER / language / "LC_MESSAGES" / "rnnviz.po"
+
+
+@cache
+def translations(language: str) -> gettext.NullTranslations:
+    """The compiled catalogue of a language of LANGUAGES; English text where it has no entry."""
+    compiled = io.BytesIO()
+    with catalogue_path(language).open("rb") as file:
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def match(locale: str | None) -> str:
+    """The language of LANGUAGES nearest to a browser's locale such as "zh-CN"; English for any other."""
+    language = (locale or "").replace("_", "-").split("-")[0].lower()
+    return language if language in LANGUAGES else DEFAULT
+
+
+def language() -> str:
+    """The language of the session that asks."""
+    chosen = st.session_state.get(STATE, DEFAULT)
+    return chosen if chosen in LANGUAGES else DEFAULT
+
+
+def _(message: str) -> str:
+    """`message` in the session's language."""
+    return translations(language()).gettext(message)
+
+
+def ngettext(singular: str, plural: str, n: int) -> str:
+    """The form for `n` things, in the session's language."""
+    return translations(language()).ngettext(singular, plural, n)

@@ -1,0 +1,89 @@
+"""The script that Streamlit runs for every visit: navigation, the sidebar, and the chosen page."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import streamlit as st
+
+from rnnviz.ui import shelf, sidebar, trouble
+from rnnviz.ui.context import Context
+from rnnviz.ui.i18n import _, language
+
+st.set_page_config(
+    page_title="rnnviz",
+    page_icon=str(Path(__file__).with_name("icon.svg")),  # an icon by name would be fetched from the network
+    layout="wide",
+    menu_items={"About": "**rnnviz** · look inside a character-level recurrent network while you type"},
+)
+
+
+def explore() -> None:
+    """The live view of one network."""
+    show("explore", ngrams=False)
+
+
+def perplexity() -> None:
+    """The perplexity of files."""
+    show("files", ngrams=True)
+
+
+def show(module: str, *, ngrams: bool) -> None:
+    """Run a page with what the sidebar chose; `ngrams`: whether it can work with count-based models too."""
+    try:
+        context = choose(ngrams)
+        if context is not None:
+            importlib.import_module(f"rnnviz.ui.{module}").page(context)
+    except Exception as error:
+        trouble.show(error)
+
+
+def choose(ngrams: bool) -> Context | None:
+    """What the sidebar chose, with the model loaded; None if there is no model, which the page then explains."""
+    listed, damaged = shelf.listed()
+    models = [m for m in listed if ngrams or m.kind != "ngram"]
+    with slot:
+        info = sidebar.pick(models, damaged)
+    if info is None:
+        st.title(_("No model yet"))
+        st.info(sidebar.no_model(), icon=":material/inventory_2:")
+        return None
+    try:
+        model = shelf.load(info)
+    except Exception as error:
+        trouble.show(error)
+        st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
+        return None
+    yardstick = shelf.yardstick(info, listed)
+    with slot:
+        sidebar.card(info, model)
+        temperature = sidebar.temperature() if not ngrams else sidebar.TEMPERATURE
+        sidebar.device(model)
+    return Context(model, yardstick, info, language(), temperature)
+
+
+sidebar.adopt_language()
+chosen = st.navigation(
+    [
+        st.Page(
+            explore,
+            title=_("Explore"),
+            icon=":material/waves:",
+            url_path="explore",
+            default=True,
+            help=_("Type, and see what the network holds in its hidden state and expects next."),
+        ),
+        st.Page(
+            perplexity,
+            title=_("Perplexity"),
+            icon=":material/description:",
+            url_path="perplexity",
+            help=_("Upload text files and see how well a model predicts them."),
+        ),
+    ]
+)
+slot = st.sidebar.container()  # filled by the page; the switch below it is there before a slow page is done
+with st.sidebar:
+    sidebar.language_switch()
+chosen.run()

@@ -1,0 +1,55 @@
+"""The models on this machine, each loaded once and shared by all sessions.
+
+A loaded model is never changed: what belongs to one reader (a Tracer, say)
+lives in that reader's session.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz import checkpoint
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+    from rnnviz.ngram import NgramModel
+
+FIRST = "timemachine-gru"  # what a newcomer meets
+LOADED_AT_ONCE = 8
+
+
+def listed() -> tuple[list[checkpoint.ModelInfo], list[checkpoint.Damaged]]:
+    """What there is to choose from, and the files that can't be used. Reads headers only."""
+    return checkpoint.available()
+
+
+def first(models: list[checkpoint.ModelInfo]) -> int:
+    """Which of `models`, not empty, is shown before anyone chose: FIRST, else a network, else any."""
+    for index, info in enumerate(models):
+        if info.name == FIRST:
+            return index
+    return next((i for i, info in enumerate(models) if info.kind != "ngram"), 0)
+
+
+def load(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
+    """The model of a file; loaded again only if the file has changed. Raises CheckpointError."""
+    return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+
+
+@st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
+def _load(path: str, changed: int, size: int) -> CharModel | NgramModel:
+    return checkpoint.load(path, device="auto")
+
+
+def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:
+    """The n-gram model that the card of `info` names, if it is here and is one."""
+    from rnnviz.ngram import NgramModel
+
+    name = info.card.get("ngram")
+    for other in models:
+        if other.name == name and other.kind == "ngram" and other.path != info.path:
+            model = load(other)
+            return model if isinstance(model, NgramModel) else None
+    return None

@@ -1,0 +1,158 @@
+"""The sidebar: which model, what its card says, where it runs, and in which language to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from rnnviz.ui import i18n, shelf
+from rnnviz.ui.i18n import _
+from rnnviz.ui.recipe import in_words
+from rnnviz.ui.trouble import plain
+
+if TYPE_CHECKING:
+    from rnnviz.checkpoint import Damaged, ModelInfo
+    from rnnviz.model import CharModel
+    from rnnviz.ngram import NgramModel
+
+TEMPERATURE = 0.8
+
+
+def adopt_language() -> None:
+    """Settle the session's language: the address's `lang`, else the browser's; and keep the address in step."""
+    usual = i18n.match(st.context.locale)
+    if i18n.STATE not in st.session_state:
+        asked = st.query_params.get("lang")
+        st.session_state[i18n.STATE] = i18n.match(asked) if asked else usual
+    spoken = i18n.language()
+    if spoken != usual and st.query_params.get("lang") != spoken:
+        st.query_params["lang"] = spoken
+    elif spoken == usual and "lang" in st.query_params:
+        del st.query_params["lang"]
+
+
+def language_switch() -> None:
+    """English or Chinese."""
+    st.segmented_control(
+        "Language / 语言",
+        list(i18n.LANGUAGES),
+        key=i18n.STATE,
+        format_func=i18n.LANGUAGES.__getitem__,
+        required=True,
+        label_visibility="collapsed",
+    )
+
+
+def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
+    """The model picker, and a word about files that can't be used. None if there is nothing to pick."""
+    by_name = {info.path.stem: info for info in models}
+    name = None
+    if models:
+        name = st.selectbox(
+            _("Model"),
+            list(by_name),
+            index=shelf.first(models),
+            key="model",
+            bind="query-params",
+            help=_("The trained model you are looking into. Its name says what it read and how it is built."),
+        )
+    if damaged:
+        with st.expander(
+            _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"
+        ):
+            for file in damaged:
+                st.caption(plain(file.reason))
+    return by_name.get(name) if name else None
+
+
+def no_model() -> str:
+    """What to do when the models folders hold nothing usable."""
+    return _(
+        "There is no trained model to look into. Put a model file (`.safetensors`) into the folder `models`, "
+        "or train one in a terminal: `python -m rnnviz train --help` shows how. Then reload this page."
+    )
+
+
+def kind(info: ModelInfo, model: CharModel | NgramModel) -> str:
+    """What kind of model this is, in a few words."""
+    if info.kind == "ngram":
+        return _("Counts of {order}-grams").format(order=getattr(model, "order", "n"))
+    size = model.config.hidden_size if hasattr(model, "config") else 0
+    layers = model.config.layers if hasattr(model, "config") else 1
+    if info.kind == "mlp":
+        return _("MLP without a hidden state, {units} units").format(units=size)
+    name = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}.get(info.kind, info.kind)
+    if layers > 1:
+        return _("{name}, {layers} layers of {units} hidden units").format(
+            name=name, layers=layers, units=size
+        )
+    return _("{name}, {units} hidden units").format(name=name, units=size)
+
+
+def card(info: ModelInfo, model: CharModel | NgramModel) -> None:
+    """What the model read, how well it predicts what it never read, and how it was made."""
+    facts = info.card
+    title = str(facts.get("title") or facts.get("corpus") or "")
+    st.markdown(f"**{plain(title)}**  \n{plain(kind(info, model))}" if title else plain(kind(info, model)))
+    held_out(facts.get("held_out"))
+    with st.expander(_("About this model")):
+        st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
+        for sentence in in_words(facts):
+            st.caption(sentence)
+        if isinstance(command := facts.get("command"), str) and command:
+            st.caption(_("Made by"))
+            st.code(command, language="bash", wrap_lines=True)
+        if isinstance(digest := facts.get("sha256"), str) and digest:
+            st.caption(_("Training text, SHA-256"))
+            st.code(digest, language=None, wrap_lines=True)
+
+
+def held_out(figures: Any) -> None:
+    """Perplexity on text the model never read, beside the n-gram's and that of a blind guess."""
+    if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
+        st.caption(_("Its card gives no held-out perplexity."))
+        return
+    rows = [(_("**this model**"), f"**{own:.2f}**")]
+    if isinstance(counts := figures.get("ngram"), int | float):
+        rows.append((_("n-gram counts"), f"{counts:.2f}"))
+    if isinstance(uniform := figures.get("uniform"), int | float):
+        rows.append((_("blind guess"), f"{uniform:,.0f}"))
+    lines = [f"| {_('Perplexity')} | |", "|---|---:|", *(f"| {name} | {value} |" for name, value in rows)]
+    st.markdown("\n".join(lines))
+    st.caption(
+        _(
+            "Measured on text it never read: there it is as unsure as if it chose among "
+            "{perplexity} equally likely characters. Lower is better."
+        ).format(perplexity=f"{own:.1f}")
+    )
+
+
+def temperature() -> float:
+    """How adventurous a sampled continuation is."""
+    value = st.slider(
+        _("Temperature"),
+        0.2,
+        1.6,
+        TEMPERATURE,
+        0.1,
+        key="temperature",
+        persist_state="session",
+        help=_(
+            "Used by Continue. Below 1 the likely characters become likelier and the text tamer; "
+            "1 samples exactly what the model believes; above 1 it becomes wilder."
+        ),
+    )
+    return float(value)
+
+
+def device(model: CharModel | NgramModel) -> None:
+    """Where the model runs."""
+    where = getattr(model, "device", None)
+    if where is not None and where.type == "cuda":
+        import torch
+
+        name = torch.cuda.get_device_name(where)
+    else:
+        name = "CPU"
+    st.caption(_("Runs on: {device}").format(device=plain(name)))

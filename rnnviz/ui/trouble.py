@@ -1,0 +1,49 @@
+"""What a reader sees when something fails: a sentence, never a traceback.
+
+The traceback of what nobody expected goes to the terminal.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.ui.i18n import _
+
+log = logging.getLogger("rnnviz")
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def plain(text: str) -> str:
+    """`text` so that Markdown shows it as it is: a file's name or a message is data, not markup."""
+    return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def describe(error: Exception) -> str:
+    """One sentence, safe as Markdown, that says what went wrong and what to do."""
+    if isinstance(error, RnnvizError):
+        message = str(error)
+        return plain(message[:1].upper() + message[1:])
+    if isinstance(error, MemoryError):
+        return _("There was not enough memory for this. Try a shorter text, or close other programs.")
+    return _(
+        "Something unexpected went wrong here. Reload the page; if it happens again, "
+        "the terminal where the app was started shows the details."
+    )
+
+
+def show(error: Exception) -> None:
+    """Put the sentence on the page, and what nobody expected on the terminal."""
+    if not isinstance(error, RnnvizError):
+        log.error("unexpected error on a page", exc_info=error)
+    st.error(describe(error), icon=":material/error:")
+
+
+def on_script_error(error: Exception) -> bool:
+    """The last net, for Streamlit, which has logged the error: True says that the page shows it already."""
+    st.error(describe(error), icon=":material/error:")
+    return True
