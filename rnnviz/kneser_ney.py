@@ -1,0 +1,173 @@
+"""Counting n-grams, and turning counts into interpolated modified Kneser–Ney probabilities.
+
+S. F. Chen and J. Goodman, "An Empirical Study of Smoothing Techniques for
+Language Modeling", Computer Speech & Language 13 (1999), 359–394, section 3.
+For a context h = (w_1 … w_{k-1}) that was seen in training,
+
+    P_k(w | h) = (a(h w) - D_k(a(h w))) / C(h)  +  γ(h) P_{k-1}(w | h')      h' = (w_2 … w_{k-1})
+    C(h) = Σ_w a(h w)          γ(h) = Σ_w D_k(a(h w)) / C(h)          P_0(w) = 1 / V
+
+and P_k(w | h) = P_{k-1}(w | h') for one that was not. a(·) is how often the
+n-gram occurred if its order is the model's, or if it begins with the start
+symbol; otherwise it is the number of different symbols seen before it. D_k has
+three values, for a = 1, a = 2 and a ≥ 3 (`discounts`).
+
+The n-grams form a tree: a node of level k is an n-gram of k symbols, its parent
+the same n-gram without the last symbol. Nodes of a level are numbered in
+lexicographic order, so one sorted array of integers
+
+    key = parent · (V + 1) + symbol
+
+a level finds a node by bisection, whatever the size of the vocabulary. Level 1
+is left out: its nodes are the V + 1 symbols themselves.
+
+This module knows nothing of characters, vocabularies or files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# Where a text is too small to estimate a discount from, the usual stand-ins (half of the count).
+FALLBACK = (0.5, 1.0, 1.5)
+
+_NO_KEY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The n-grams of a text, and how often those of the highest order occurred.
+
+    `size` is V; the integer V itself is the start symbol. `keys[j]`, int64 and
+    strictly increasing, are the nodes of level j + 2. `leaf_counts`, int64, goes with the
+    nodes of the last level: positive, except that an order-1 model counts all
+    V + 1 symbols, seen or not, and the start symbol zero times.
+    The lower orders' counts are no data: they follow from these.
+    """
+
+    size: int
+    keys: tuple[Ints, ...]
+    leaf_counts: Ints
+
+    @property
+    def order(self) -> int:
+        """The longest n-gram."""
+        return len(self.keys) + 1
+
+
+@dataclass(frozen=True)
+class Level:
+    """The nodes of one level, ready for interpolation. n nodes, and one more that stands for "never seen".
+
+    `keys` (n + 1,) int64, increasing; empty at level 1. `share` (n + 1,): the
+    first summand of P_k (at level 1 all of P_1). `backoff` (n + 1,): γ of the node as a
+    context, 1 where nothing followed it. The extra node has share 0 and backoff 1, so
+    that an unseen n-gram needs no case of its own.
+    """
+
+    keys: Ints
+    share: Floats
+    backoff: Floats
+
+    def find(self, keys: Ints) -> Ints:
+        """The nodes with these keys, same shape; the extra node where there is none."""
+        places = np.searchsorted(self.keys, keys)
+        return np.where(self.keys[places] == keys, places, len(self.keys) - 1)
+
+
+def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
+    """Count the n-grams of `ids` (T,), integers below `size` = V, read after one start symbol."""
+    sequence = np.concatenate([[size], ids]).astype(np.int64)
+    keys: list[Ints] = []
+    nodes = sequence
+    for level in range(2, order + 1):
+        # nodes[i] is the n-gram of level - 1 symbols that begins at position i.
+        level_keys, nodes = np.unique(nodes[:-1] * (size + 1) + sequence[level - 1 :], return_inverse=True)
+        keys.append(level_keys)
+    if order == 1:
+        return Counts(size, (), np.append(np.bincount(ids, minlength=size), 0).astype(np.int64))
+    return Counts(size, tuple(keys), np.bincount(nodes, minlength=len(keys[-1])).astype(np.int64))
+
+
+def discounts(counts: Ints) -> tuple[float, float, float]:
+    """D_1, D_2 and D_3+ of one order, from the counts a(·) of all its n-grams.
+
+    With t_j the number of n-grams whose count is j, and Y = t_1 / (t_1 + 2 t_2),
+    D_j = j - (j + 1) Y t_{j+1} / t_j  (equation 26 of the paper). In a small
+    text a t_j can be 0, or the estimate fall outside (0, j]; then D_j is
+    FALLBACK's: a discount above its count would make probabilities
+    negative, and discounts of 0 would leave nothing for what was never seen.
+    """
+    t = [float(np.count_nonzero(counts == j)) for j in range(5)]
+    result = list(FALLBACK)
+    for j in (1, 2, 3):
+        if all(t[1:3]) and t[j] and t[j + 1]:
+            estimate = j - (j + 1) * t[1] / (t[1] + 2 * t[2]) * t[j + 1] / t[j]
+            if 0 < estimate <= j:
+                result[j - 1] = estimate
+    return result[0], result[1], result[2]
+
+
+def adjusted_counts(counts: Counts) -> list[Ints]:
+    """a(·) of every node, one array a level, level 1 first.
+
+    Raises ValueError when `counts` is no tree of a text's n-grams: a node without its suffix, or
+    one of a lower order that nothing precedes.
+    """
+    base = counts.size + 1
+    result: list[Ints] = []
+    # Of the nodes one level up: their keys, the nodes of their n-grams without the first
+    # symbol, and whether that first symbol is the start symbol.
+    upper_keys, suffixes, initial = np.arange(base), np.zeros(base, np.int64), np.arange(base) == counts.size
+    for keys in counts.keys:
+        parents, symbols = np.divmod(keys, base)
+        wanted = suffixes[parents] * base + symbols
+        suffixes = np.minimum(np.searchsorted(upper_keys, wanted), len(upper_keys) - 1)
+        if np.any(upper_keys[suffixes] != wanted):
+            raise ValueError("an n-gram is there without the shorter n-gram at its end")
+        preceding = np.bincount(suffixes, minlength=len(upper_keys)).astype(np.int64)
+        if result:
+            preceding[initial] = 1  # nothing precedes the start symbol; a text begins once
+            if not preceding.all():
+                raise ValueError("an n-gram is there without the longer n-grams that end in it")
+        result.append(preceding)
+        upper_keys, initial = keys, initial[parents]
+        if np.count_nonzero(initial) > 1:
+            raise ValueError("the text begins in more than one way")
+    return [*result, counts.leaf_counts]
+
+
+def estimate(counts: Counts) -> list[Level]:
+    """The levels of the interpolated model, level 1 first. Raises ValueError as `adjusted_counts` does."""
+    base = counts.size + 1
+    adjusted = adjusted_counts(counts)
+    all_keys = (np.empty(0, np.int64), *counts.keys)
+    shares: list[Floats] = []
+    backoffs: list[Floats] = []
+    for level, a in enumerate(adjusted):
+        # Level 1 has a single context, the empty one.
+        parents = all_keys[level] // base if level else np.zeros(base, np.int64)
+        contexts = len(adjusted[level - 1]) if level else 1
+        discount = np.array([0.0, *discounts(a)])[np.minimum(a, 3)]
+        total = np.bincount(parents, a, minlength=contexts)
+        kept_back = np.bincount(parents, discount, minlength=contexts)
+        backoff = np.divide(kept_back, total, out=np.ones(contexts), where=total > 0)
+        share = (a - discount) / total[parents]
+        if level:
+            backoffs.append(np.append(backoff, 1.0))
+        else:
+            share += backoff / counts.size
+            share[counts.size] = 0.0  # the start symbol is never predicted
+        shares.append(np.append(share, 0.0))
+    backoffs.append(np.ones_like(shares[-1]))
+    return [
+        Level(np.append(keys, _NO_KEY), share, backoff)
+        for keys, share, backoff in zip(all_keys, shares, backoffs, strict=True)
+    ]
