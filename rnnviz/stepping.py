@@ -1,0 +1,332 @@
+"""The recurrences of one text at a time, character after character, in numpy.
+
+A network that reads one character at batch 1 does little arithmetic and many
+calls, and there numpy's are cheaper than torch's: a step of a GRU with 256
+units takes about 18 µs here and 50 µs in torch's fused layer, which is not
+faster for a long span either. So everything that reads one text on a CPU
+(tracing, sampling, scoring) steps through this module; training, which has a
+batch, uses the fused layers.
+
+Two tricks, both exact. X_t W_xh + b_h of the first layer depends on the
+character alone and is looked up in a table over the V + 1 inputs. And
+σ(x) = (1 + tanh(x/2)) / 2, which can't overflow; the halves are multiplied
+into the weights beforehand (a power of two: no rounding).
+
+Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
+
+This module knows nothing of texts, buffers or probabilities over time.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from rnnviz.cells import (
+    Activation,
+    GRUParameters,
+    LSTMParameters,
+    MLPParameters,
+    Parameters,
+    RNNParameters,
+)
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+TABLE_BYTES = 64 << 20
+"""Above this size the first layer's inputs are multiplied row by row instead of looked up."""
+
+BLOCK = 256
+"""Rows of one pass through the layers: few enough that what one layer leaves is still in the cache."""
+
+LOGITS = 1 << 20
+"""Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""
+
+GATES: Mapping[str, tuple[str, ...]] = {
+    "mlp": (),
+    "rnn": (),
+    "gru": ("reset", "update", "candidate"),
+    "lstm": ("input", "forget", "output", "candidate"),
+}
+"""The parts of a cell that have a name, in the order of the rows of its weights."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer's weights, contiguous float32, gates halved as the module's docstring says.
+
+    table (V + 1, G·H)  X_t W_x + b for every input; only in the first layer, if small enough
+    W_x   (G·H, X)      the weights that make such rows, otherwise
+    b     (G·H,)
+    W_h   (G·H, H)      None for an mlp
+    b_n   (H,)          a GRU candidate's second bias, halved
+    """
+
+    cell: str
+    units: int
+    activation: Activation
+    table: Floats | None
+    W_x: Floats | None
+    b: Floats
+    W_h: Floats | None
+    b_n: Floats | None
+
+    def from_inputs(self, x: Floats) -> Floats:
+        """X W_x + b, (n, G·H), for inputs (n, X)."""
+        assert self.W_x is not None
+        rows: Floats = x @ self.W_x.T
+        rows += self.b
+        return rows
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's weights, ready for stepping. Made by `prepare`; never changed."""
+
+    layers: tuple[Layer, ...]
+    embedding: Floats | None  # (V + 1, X), where the first layer has no table
+    readout: Floats  # (V, H)
+    bias: Floats  # (V,)
+
+    @property
+    def cell(self) -> str:
+        """Which recurrence: "mlp", "rnn", "gru" or "lstm"."""
+        return self.layers[0].cell
+
+    def states(self, rows: int) -> tuple[Floats, Floats | None]:
+        """Zeros to step in: hidden (rows, L, H), and for an LSTM the cell, as large."""
+        shape = (rows, len(self.layers), self.layers[0].units)
+        return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if self.cell == "lstm" else None
+
+    def run(self, ids: Ids, hidden: Floats, cell: Floats | None) -> None:
+        """Read the inputs `ids` (n,), writing the states after each into rows 1 .. n.
+
+        `hidden` (n + 1, L, H), and `cell` for an LSTM, hold the state before
+        the first input in row 0, which is left as it is.
+        """
+        # A relu network may explode; torch's does so silently too.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(ids), BLOCK):
+                end = min(begin + BLOCK, len(ids))
+                for n, layer in enumerate(self.layers):
+                    rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
+                    h = hidden[begin : end + 1, n]
+                    if layer.cell == "gru":
+                        _gru(layer, rows, pick, h)
+                    elif layer.cell == "lstm":
+                        assert cell is not None
+                        _lstm(layer, rows, pick, h, cell[begin : end + 1, n])
+                    elif layer.cell == "rnn":
+                        _rnn(layer, rows, pick, h)
+                    else:
+                        _activate(rows[pick], layer.activation, h[1:])
+
+    def _inputs(self, layer: Layer, ids: Ids, below: Floats) -> tuple[Floats, list[int]]:
+        """Rows of X W_x + b, and which of them each time step takes."""
+        if layer.table is not None:
+            return layer.table, ids.tolist()
+        if layer is self.layers[0]:
+            assert self.embedding is not None
+            below = self.embedding[ids]
+        return layer.from_inputs(below), list(range(len(ids)))
+
+    def gates(self, ids: Ids, hidden: Floats) -> dict[str, Floats]:
+        """The gates of each step, name → (n, L, H), for inputs (n,) and their states (n + 1, L, H).
+
+        Row t of `hidden` is the state before input t. Empty for cells without gates.
+        """
+        names = GATES[self.cell]
+        n, units = len(ids), self.layers[0].units
+        out = {name: np.empty((n, len(self.layers), units), np.float32) for name in names}
+        for begin in range(0, n if names else 0, BLOCK):
+            end = min(begin + BLOCK, n)
+            for number, layer in enumerate(self.layers):
+                rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
+                assert layer.W_h is not None
+                x = rows[pick].reshape(-1, len(names), units)
+                h = (hidden[begin:end, number] @ layer.W_h.T).reshape(x.shape)
+                for part, name in enumerate(names[:-1]):
+                    out[name][begin:end, number] = 0.5 * np.tanh(x[:, part] + h[:, part]) + 0.5
+                last = h[:, -1]
+                if layer.b_n is not None:
+                    last = 2 * out["reset"][begin:end, number] * (last + layer.b_n)
+                out["candidate"][begin:end, number] = np.tanh(x[:, -1] + last)
+        return out
+
+    def predict(self, top: Floats) -> tuple[Floats, Doubles]:
+        """Unnormalised log-probabilities (n, V), at most 0, and the log of their sum (n,), in nats.
+
+        For states (n, H) of the top layer. log P = first - second[:, None].
+        """
+        logits: Floats = top @ self.readout.T
+        logits += self.bias
+        logits -= logits.max(axis=1, keepdims=True)
+        return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+
+    def log_probs(self, top: Floats) -> Floats:
+        """log P (n, V) in nats, float32, for states (n, H) of the top layer."""
+        out = np.empty((len(top), len(self.bias)), np.float32)
+        step = max(1, LOGITS // len(self.bias))
+        for begin in range(0, len(top), step):
+            logits, log_sum = self.predict(top[begin : begin + step])
+            np.subtract(logits, log_sum[:, None], out=out[begin : begin + step], casting="same_kind")
+        return out
+
+
+def _activate(x: Floats, activation: Activation, out: Floats) -> None:
+    if activation == "tanh":
+        np.tanh(x, out=out)
+    else:
+        np.maximum(x, 0, out=out)
+
+
+def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
+    """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
+    assert layer.W_h is not None
+    pre = np.empty(layer.units, np.float32)
+    for t, row in enumerate(pick):
+        np.dot(layer.W_h, h[t], out=pre)
+        pre += rows[row]
+        _activate(pre, layer.activation, h[t + 1])
+
+
+def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
+    """H_t = H̃_t + Z_t ⊙ (H_{t-1} - H̃_t), with both gates as 1 + tanh, twice their value."""
+    assert layer.W_h is not None
+    assert layer.b_n is not None
+    units = layer.units
+    pre, candidate = np.empty(3 * units, np.float32), np.empty(units, np.float32)
+    gates, reset, update, state = pre[: 2 * units], pre[:units], pre[units : 2 * units], pre[2 * units :]
+    x_gates, x_candidate = rows[:, : 2 * units], rows[:, 2 * units :]
+    for t, row in enumerate(pick):
+        before, after = h[t], h[t + 1]
+        np.dot(layer.W_h, before, out=pre)
+        gates += x_gates[row]
+        np.tanh(gates, out=gates)
+        gates += 1
+        state += layer.b_n
+        state *= reset
+        state += x_candidate[row]
+        np.tanh(state, out=candidate)
+        np.subtract(before, candidate, out=after)
+        after *= update
+        after *= 0.5
+        after += candidate
+
+
+def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats) -> None:
+    """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t); one tanh serves all four parts."""
+    assert layer.W_h is not None
+    units = layer.units
+    pre, scratch = np.empty(4 * units, np.float32), np.empty(units, np.float32)
+    gates = pre[: 3 * units]
+    input_, forget, output, candidate = (pre[n * units : (n + 1) * units] for n in range(4))
+    for t, row in enumerate(pick):
+        after, cell = h[t + 1], c[t + 1]
+        np.dot(layer.W_h, h[t], out=pre)
+        pre += rows[row]
+        np.tanh(pre, out=pre)
+        gates *= 0.5
+        gates += 0.5
+        np.multiply(forget, c[t], out=cell)
+        np.multiply(input_, candidate, out=scratch)
+        cell += scratch
+        np.tanh(cell, out=after)
+        after *= output
+
+
+def _array(tensor: Tensor) -> Floats:
+    return np.ascontiguousarray(tensor.detach().to("cpu", torch.float32).numpy())
+
+
+def _layer(p: Parameters, inputs: Floats | None, one_hot: bool = False) -> Layer:
+    """One layer of the textbook's parameters; `inputs` (V + 1, X) are all there are, if it is the first.
+
+    One-hot inputs need no product: W_x has a row for every character already.
+    """
+    b_n = None
+    if isinstance(p, MLPParameters | RNNParameters):
+        cell, parts, activation = "mlp" if isinstance(p, MLPParameters) else "rnn", "h", p.activation
+    elif isinstance(p, GRUParameters):
+        cell, parts, activation, b_n = "gru", "rzh", "tanh", _array(p.b_hh) * np.float32(0.5)
+    else:
+        assert isinstance(p, LSTMParameters)
+        cell, parts, activation = "lstm", "ifoc", "tanh"
+
+    def rows(kind: str) -> list[Floats]:
+        found = [getattr(p, f"{kind}{part}") for part in parts]
+        arrays = [_array(w.T if w.dim() == 2 else w) for w in found]
+        halved = len(parts) - 1 + (cell == "gru" and kind == "W_h")
+        return [a * np.float32(0.5) if n < halved else a for n, a in enumerate(arrays)]
+
+    b = np.concatenate(rows("b_"))
+    W_x: Floats | None = np.concatenate(rows("W_x"))
+    W_h = None if cell == "mlp" else np.concatenate(rows("W_h"))
+    assert W_x is not None
+    table = None
+    if one_hot:
+        table, W_x = W_x.T + b, None
+    elif inputs is not None and len(inputs) * len(b) * 4 <= TABLE_BYTES:
+        table, W_x = inputs @ W_x.T + b, None
+    return Layer(cell, len(b) // len(parts), activation, table, W_x, b, W_h, b_n)
+
+
+class Network(Protocol):
+    """What `prepare` asks of a model; `rnnviz.model.CharModel` is one."""
+
+    embedding: nn.Embedding | None
+    readout: nn.Linear
+
+    @property
+    def readout_weight(self) -> Tensor:
+        """W_hq transposed, (V, H)."""
+
+    def layer_parameters(self) -> list[Parameters]:
+        """The parameters of each layer."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Every tensor that was learned."""
+
+
+def _build(model: Network) -> Weights:
+    with torch.no_grad():
+        embedding = None if model.embedding is None else _array(model.embedding.weight).copy()
+        parameters = model.layer_parameters()
+        first = _layer(parameters[0], embedding, one_hot=embedding is None)
+        rest = tuple(_layer(p, None) for p in parameters[1:])
+        readout, bias = _array(model.readout_weight), _array(model.readout.bias)
+    embedding = None if first.table is not None else embedding
+    return Weights((first, *rest), embedding, readout.copy(), bias.copy())
+
+
+_Version = tuple[tuple[int, int, int], ...]
+_prepared: WeakKeyDictionary[Network, tuple[_Version, Weights]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def prepare(model: Network) -> Weights:
+    """The weights of `model` for stepping: copies on the CPU, made once and kept while the model lives.
+
+    They are made anew when the model's own have changed since, as in training.
+    A change made through `parameter.data` goes unnoticed, as it does in torch.
+    """
+    parameters = list(model.parameters())
+    if any(p.is_inference() for p in parameters):  # torch doesn't count their changes
+        return _build(model)
+    version = tuple((id(p), p.data_ptr(), p._version) for p in parameters)
+    with _lock:
+        found = _prepared.get(model)
+        if found is None or found[0] != version:
+            found = (version, _build(model))
+            _prepared[model] = found
+        return found[1]
