@@ -19,10 +19,12 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from rnnviz.downloads import Limits, Progress, cache_folder, download
 from rnnviz.errors import ConfigError, CorpusError
 from rnnviz.text import normalise, open_text
 
@@ -31,58 +33,14 @@ SHORTEST_SPLIT = 200
 
 # Written in Python, varied, of everyday style, and in every CPython from 3.11 on. The order is part of the
 # corpus: the last modules are the ones held out, and they are typical ones.
-PYTHON_MODULES = (
-    "asyncio.locks",
-    "asyncio.streams",
-    "asyncio.tasks",
-    "base64",
-    "bdb",
-    "calendar",
-    "cmd",
-    "collections",
-    "configparser",
-    "contextlib",
-    "dataclasses",
-    "dis",
-    "email.message",
-    "functools",
-    "gzip",
-    "http.client",
-    "http.cookies",
-    "html.parser",
-    "json.decoder",
-    "json.encoder",
-    "logging",
-    "os",
-    "pickle",
-    "pkgutil",
-    "pprint",
-    "random",
-    "shlex",
-    "shutil",
-    "socket",
-    "socketserver",
-    "subprocess",
-    "threading",
-    "traceback",
-    "urllib.parse",
-    "uuid",
-    "weakref",
-    "xml.etree.ElementPath",
-    "zoneinfo._zoneinfo",
-    "statistics",
-    "copy",
-    "selectors",
-    "sched",
-    "tokenize",
-    "textwrap",
-    "fractions",
-    "heapq",
-    "csv",
-    "glob",
-    "queue",
-    "timeit",
-)
+_MODULES = """
+asyncio.locks asyncio.streams asyncio.tasks base64 bdb calendar cmd collections configparser contextlib
+dataclasses dis email.message functools gzip http.client http.cookies html.parser json.decoder
+json.encoder logging os pickle pkgutil pprint random shlex shutil socket socketserver subprocess
+threading traceback urllib.parse uuid weakref xml.etree.ElementPath zoneinfo._zoneinfo statistics copy
+selectors sched tokenize textwrap fractions heapq csv glob queue timeit
+"""
+PYTHON_MODULES = tuple(_MODULES.split())
 
 
 @dataclass(frozen=True)
@@ -203,34 +161,94 @@ def from_file(
 
 def names() -> tuple[str, ...]:
     """The names that `describe` and `read` know, those that need no download first."""
-    return tuple(_LOCAL)
+    return (*_LOCAL, *_REMOTE)
 
 
 def describe(name: str) -> CorpusInfo:
     """What a corpus is, without reading it. Raises CorpusError for an unknown name."""
     if name in _LOCAL:
-        info, _, size = _LOCAL[name]
-        return CorpusInfo(name, *info, bytes=size(), needs_download=False)
-    raise _unknown(name)
+        about, _, size = _LOCAL[name]
+        return CorpusInfo(name, *about, bytes=size(), needs_download=False)
+    remote = _remote(name)
+    return CorpusInfo(name, *remote.about, bytes=remote.bytes, needs_download=not remote.path.is_file())
 
 
 def read(name: str) -> Corpus:
-    """A corpus by name, from this machine.
+    """A corpus by name, from this machine: nothing is fetched.
 
-    Raises CorpusError for an unknown name.
+    Raises CorpusError for an unknown name, and for a corpus that has not been fetched.
+    """
+    if name in _LOCAL:
+        about, reader, _ = _LOCAL[name]
+        text, skipped = reader()
+        return Corpus(name, *about, text=normalise(text), skipped=skipped)
+    remote = _remote(name)
+    try:
+        data = remote.path.read_bytes()
+    except FileNotFoundError:
+        raise CorpusError(
+            f"{name} is not on this machine yet; rnnviz.corpora.fetch({name!r}) downloads it "
+            f"({remote.bytes / 1e6:.1f} MB from {urlsplit(source_url()).hostname})"
+        ) from None
+    except OSError as error:
+        raise CorpusError(
+            f"{remote.path} can't be read ({error.strerror}); remove it and fetch {name} again"
+        ) from None
+    if hashlib.sha256(data).hexdigest() != remote.sha256:
+        raise CorpusError(f"{remote.path} was altered since it was fetched; fetch {name} again to restore it")
+    return Corpus(name, *remote.about, text=normalise(data.decode("utf-8")))
+
+
+def fetch(
+    name: str,
+    progress: Progress | None = None,
+    *,
+    base_url: str | None = None,
+    limits: Limits | None = None,
+) -> Corpus:
+    """A corpus by name, downloaded first if it is not on this machine.
+
+    `progress` is called with the bytes received and expected. `base_url` is
+    where the files come from instead of GitHub, as RNNVIZ_CORPORA_URL is in the
+    environment: a mirror that has them under the same paths. Raises CorpusError
+    for an unknown name, DownloadError if it can't be fetched as it should be.
     """
     if name not in _LOCAL:
-        raise _unknown(name)
-    info, reader, _ = _LOCAL[name]
-    text, skipped = reader()
-    return Corpus(name, *info, text=normalise(text), skipped=skipped)
+        remote = _remote(name)
+        url = f"{(base_url or source_url()).rstrip('/')}/{remote.address}"
+        download(url, remote.path, sha256=remote.sha256, size=remote.bytes, limits=limits, progress=progress)
+    return read(name)
+
+
+def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "") -> Corpus:
+    """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
+
+    `title` and `language`, where given, replace what is known. Raises what
+    `read` and `from_file` raise.
+    """
+    if isinstance(name_or_path, str) and (name_or_path in names() or not Path(name_or_path).exists()):
+        corpus = read(name_or_path)
+    else:
+        corpus = from_file(name_or_path)
+    return replace(corpus, title=title or corpus.title, language=language or corpus.language)
+
+
+def source_url() -> str:
+    """Where `fetch` downloads from: the environment's RNNVIZ_CORPORA_URL, else GitHub."""
+    return os.environ.get("RNNVIZ_CORPORA_URL") or "https://raw.githubusercontent.com"
 
 
 def _unknown(name: str) -> CorpusError:
     return CorpusError(
-        f"no corpus is called {name!r}; there is {', '.join(names())}. "
+        f"no corpus is called {name!r}, and no file is there; corpora are {', '.join(names())}. "
         "For a text of your own, give the path of its file"
     )
+
+
+def _remote(name: str) -> _Remote:
+    if name not in _REMOTE:
+        raise _unknown(name)
+    return _REMOTE[name]
 
 
 def _module_file(module: str) -> Path:
@@ -270,10 +288,10 @@ def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-_Info = tuple[str, str, str, str]  # title, licence, source, language
+_About = tuple[str, str, str, str]  # title, licence, source, language
 _VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _Reader = Callable[[], tuple[str, tuple[str, ...]]]
-_LOCAL: dict[str, tuple[_Info, _Reader, Callable[[], int]]] = {
+_LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
     "python-source": (
         ("Python standard library", "PSF-2.0", f"the running {_VERSION}", "python"),
         _python_source,
@@ -288,5 +306,36 @@ _LOCAL: dict[str, tuple[_Info, _Reader, Callable[[], int]]] = {
         ("“machine”, the textbook's toy", "public domain", "one word", "en"),
         lambda: ("machine", ()),
         lambda: len("machine"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class _Remote:
+    """A text on the network: where it is, and what it must be."""
+
+    about: _About
+    address: str
+    bytes: int
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept once it is here."""
+        return cache_folder() / "corpora" / self.address.replace("/", "-")
+
+
+_REMOTE = {
+    "timemachine": _Remote(
+        ("H. G. Wells, The Time Machine (1898)", "public domain", "github.com/d2l-ai/d2l-zh", "en"),
+        "d2l-ai/d2l-zh/master/data/timemachine.txt",
+        178_979,
+        "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
+    ),
+    "tinyshakespeare": _Remote(
+        ("Tiny Shakespeare, scenes from the plays", "public domain", "github.com/karpathy/char-rnn", "en"),
+        "karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+        1_115_394,
+        "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
     ),
 }

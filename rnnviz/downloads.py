@@ -1,0 +1,152 @@
+"""One file from the network, or a clear reason why not.
+
+A download has a checksum, a size that it can't exceed, and three time limits.
+It arrives under its name whole and checked, or not at all. This module knows
+nothing of corpora; nothing is fetched on import.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rnnviz.errors import ConfigError, DownloadError
+
+Progress = Callable[[int, int], None]  # bytes received, bytes expected
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a download may take, in seconds.
+
+    connect  until the server accepts the connection
+    stall    without a single byte
+    total    altogether
+    """
+
+    connect: float = 10.0
+    stall: float = 20.0
+    total: float = 600.0
+
+    def __post_init__(self) -> None:
+        if not (self.connect > 0 and self.stall > 0 and self.total > 0):
+            raise ConfigError(f"time limits are seconds above 0; received {self}")
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept: the environment's RNNVIZ_CACHE, else the user's cache folder."""
+    if folder := os.environ.get("RNNVIZ_CACHE"):
+        return Path(folder).expanduser()
+    import pooch
+
+    return Path(pooch.os_cache("rnnviz"))
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    sha256: str,
+    size: int,
+    limits: Limits | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Fetch `url` into the file `path`, unless a file with that checksum is there already.
+
+    `size` is the number of bytes it must have. `progress` is called with the
+    bytes received and expected; an exception in it ends the download. Raises
+    DownloadError.
+    """
+    import pooch  # these cost 0.1 s, and most runs download nothing
+
+    def fetch(url: str, target: str | os.PathLike[str], _: object) -> None:
+        _transfer(url, Path(target), size, limits or Limits(), progress)
+
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # progress is the caller's to show
+    try:
+        pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=fetch)
+    except ValueError:
+        raise _error(
+            url, "arrived with the wrong checksum: it was altered on its way, or its source has changed"
+        ) from None
+    except OSError as error:
+        raise DownloadError(
+            f"{path} can't be written ({error.strerror or error}); make room there, "
+            "or set RNNVIZ_CACHE to another folder"
+        ) from None
+    finally:
+        logger.setLevel(level)
+    return path
+
+
+def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progress | None) -> None:
+    import requests
+    import urllib3
+
+    deadline = time.monotonic() + limits.total
+    received = 0
+    try:
+        # Compression would make the size on the way differ from the size of the file.
+        with (
+            requests.get(
+                url,
+                stream=True,
+                timeout=(limits.connect, limits.stall),
+                headers={"Accept-Encoding": "identity", "User-Agent": "rnnviz"},
+            ) as response,
+            target.open("wb") as file,
+        ):
+            if response.status_code != 200:
+                raise _error(url, f"was refused by the server: {response.status_code} {response.reason}")
+            # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
+            while data := response.raw.read1(1 << 16):
+                received += len(data)
+                if received > size:
+                    raise _error(
+                        url, f"is larger than the {size:,} bytes it should have, so it is another text"
+                    )
+                if time.monotonic() > deadline:
+                    raise _error(
+                        url, f"took longer than {limits.total:g} s ({received:,} of {size:,} bytes arrived)"
+                    )
+                file.write(data)
+                if progress is not None:
+                    progress(received, size)
+    except (requests.exceptions.ConnectTimeout, requests.exceptions.ReadTimeout):
+        raise _error(url, f"was not answered: {_host(url)} is silent or can't be reached") from None
+    except urllib3.exceptions.ReadTimeoutError:
+        raise _stalled(url, received, size, limits) from None
+    except (urllib3.exceptions.HTTPError, requests.exceptions.ChunkedEncodingError):
+        raise _cut_off(url, received, size) from None
+    except requests.exceptions.ConnectionError:
+        raise _error(
+            url, f"can't be reached: there is no connection to {_host(url)}; are you offline?"
+        ) from None
+    except requests.exceptions.RequestException as error:
+        raise _error(url, f"can't be fetched ({error})") from None
+    if received < size:
+        raise _cut_off(url, received, size)
+
+
+def _stalled(url: str, received: int, size: int, limits: Limits) -> DownloadError:
+    return _error(url, f"stalled: {limits.stall:g} s without a byte, after {received:,} of {size:,}")
+
+
+def _cut_off(url: str, received: int, size: int) -> DownloadError:
+    return _error(url, f"was cut off after {received:,} of {size:,} bytes")
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url
+
+
+def _error(url: str, what: str) -> DownloadError:
+    return DownloadError(
+        f"{url} {what}. Nothing was kept: try again, or save that file yourself and give its path"
+    )
