@@ -176,7 +176,7 @@ class Tracer:
         self._weights = prepare(model)
         self._text = ""
         hidden, cell = self._weights.states(2)
-        self._rows = rows = _Rows(FIRST_CAPACITY, *hidden.shape[1:], cell is not None)
+        self._rows = rows = _Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
         rows.inputs[0] = model.vocabulary.start
         self._weights.run(rows.inputs[:1], hidden, cell)
         rows.hidden[0] = hidden[1]
