@@ -1,6 +1,6 @@
 """The recurrences as the textbook writes them: one time step, every part named and returned.
 
-    mlp    H_t = φ(X_t W_xh + b_h)                                 no hidden state: sees the current character only
+    mlp    H_t = φ(X_t W_xh + b_h)                                 no hidden state: sees only X_t
     rnn    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)                  Elman 1990
     gru    R_t, Z_t gates; H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t   Cho et al. 2014
     lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
@@ -189,7 +189,9 @@ def _gate(x: Tensor, w_x: Tensor, h: Tensor, w_h: Tensor, b: Tensor) -> GateStep
     return GateStep(from_input, from_state, b.expand_as(pre), pre, torch.sigmoid(pre))
 
 
-def gru_step(p: GRUParameters, x: Tensor, h: Tensor, *, reset: Literal["after", "before"] = "after") -> GRUStep:
+def gru_step(
+    p: GRUParameters, x: Tensor, h: Tensor, *, reset: Literal["after", "before"] = "after"
+) -> GRUStep:
     """One step of a gated recurrent unit, for X_t (B, X) and H_{t-1} (B, H).
 
         R_t = σ(X_t W_xr + H_{t-1} W_hr + b_r)        Z_t = σ(X_t W_xz + H_{t-1} W_hz + b_z)
@@ -220,8 +222,8 @@ def gru_step(p: GRUParameters, x: Tensor, h: Tensor, *, reset: Literal["after", 
 def lstm_step(p: LSTMParameters, x: Tensor, h: Tensor, c: Tensor) -> LSTMStep:
     """One step of long short-term memory, for X_t (B, X), H_{t-1} and C_{t-1} (B, H).
 
-        I_t, F_t, O_t = σ(X_t W_x· + H_{t-1} W_h· + b_·)     C̃_t = tanh(X_t W_xc + H_{t-1} W_hc + b_c)
-        C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t                     H_t = O_t ⊙ tanh(C_t)
+    I_t, F_t, O_t = σ(X_t W_x· + H_{t-1} W_h· + b_·)     C̃_t = tanh(X_t W_xc + H_{t-1} W_hc + b_c)
+    C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t                     H_t = O_t ⊙ tanh(C_t)
     """
     check(p, x, h, c)
     i = _gate(x, p.W_xi, h, p.W_hi, p.b_i)
@@ -229,7 +231,11 @@ def lstm_step(p: LSTMParameters, x: Tensor, h: Tensor, c: Tensor) -> LSTMStep:
     o = _gate(x, p.W_xo, h, p.W_ho, p.b_o)
     linear = _gate(x, p.W_xc, h, p.W_hc, p.b_c)
     candidate = GateStep(
-        linear.from_input, linear.from_state, linear.bias, linear.pre_activation, torch.tanh(linear.pre_activation)
+        linear.from_input,
+        linear.from_state,
+        linear.bias,
+        linear.pre_activation,
+        torch.tanh(linear.pre_activation),
     )
     cell = f.value * c + i.value * candidate.value
     return LSTMStep(i, f, o, candidate, cell, o.value * torch.tanh(cell))

@@ -27,6 +27,7 @@ from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from typing_extensions import TypeIs
 
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
@@ -64,7 +65,7 @@ class Damaged:
 
 
 def folders() -> list[Path]:
-    """Where models are looked for, in order: RNNVIZ_MODELS (several with the system's separator), then the shipped ones."""
+    """Where models are looked for, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
     own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
     package = Path(__file__).resolve().parent
     shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
@@ -90,14 +91,20 @@ def find(name_or_path: str | Path) -> Path:
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
         path = Path(name_or_path).expanduser()
         if not path.is_file():
-            raise ModelNotFoundError(f"no model file at {path}; check the path, or use a name that `rnnviz models` lists")
+            raise ModelNotFoundError(
+                f"no model file at {path}; check the path, or use a name that `rnnviz models` lists"
+            )
         return path
     check_name(text)
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
-    names = ", ".join(sorted({p.stem for f in folders() if f.is_dir() for p in f.glob(f"*{SUFFIX}")})) or "none"
-    raise ModelNotFoundError(f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too")
+    names = (
+        ", ".join(sorted({p.stem for f in folders() if f.is_dir() for p in f.glob(f"*{SUFFIX}")})) or "none"
+    )
+    raise ModelNotFoundError(
+        f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too"
+    )
 
 
 def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
@@ -128,7 +135,9 @@ def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         raise bad("its header is no safetensors header")
     metadata = raw.pop("__metadata__", None)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
-        raise bad("it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)")
+        raise bad(
+            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+        )
     try:
         meta = json.loads(metadata["rnnviz"])
         version = meta["format"]
@@ -139,7 +148,11 @@ def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     if version > FORMAT:
         raise bad(f"it has format {version} and this version reads up to {FORMAT}; update rnnviz")
     card = meta.get("card")
-    if not isinstance(meta.get("config"), dict) or not isinstance(card, dict) or not isinstance(card.get("name", ""), str):
+    if (
+        not isinstance(meta.get("config"), dict)
+        or not isinstance(card, dict)
+        or not isinstance(card.get("name", ""), str)
+    ):
         raise bad("its description is incomplete")
     if card.get("name"):
         check_name(card["name"])
@@ -150,7 +163,9 @@ def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             raise bad("its header describes no tensors")
         end = max(end, offsets[1])
     if 8 + length + end != size:
-        raise bad(f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again")
+        raise bad(
+            f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again"
+        )
     return raw, meta, size
 
 
@@ -196,15 +211,20 @@ def save(model: CharModel | NgramModel, path: str | Path, *, half: bool = False)
         "normaliser": model.normaliser,
         "card": {**model.card, "name": path.stem},
     }
-    if hasattr(model, "to_tensors"):
-        tensors = {k: v for k, v in model.to_tensors().items()}
-        meta |= {"kind": "ngram", "config": {"order": model.order}}
-    else:
+    if is_neural(model):
         weights = {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
         tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
         meta |= {"kind": "neural", "config": model.config.to_json()}
+    else:
+        tensors = dict(model.to_tensors())
+        meta |= {"kind": "ngram", "config": {"order": model.order}}
     write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
     return path
+
+
+def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
+    """Whether a loaded model is a network, with a hidden state to look at, and no n-gram model."""
+    return hasattr(model, "readout")
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -226,7 +246,9 @@ def write_atomic(path: Path, data: bytes) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise CheckpointError(f"{path} can't be written: {error.strerror}; free some space or choose another folder") from None
+        raise CheckpointError(
+            f"{path} can't be written: {error.strerror}; free some space or choose another folder"
+        ) from None
     finally:
         if temporary is not None and os.path.exists(temporary):
             os.unlink(temporary)
@@ -252,7 +274,12 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
             from rnnviz.ngram import NgramModel
 
             return NgramModel.from_tensors(
-                _tensors(path), vocabulary, order=meta["config"].get("order"), name=name, card=meta["card"], normaliser=normaliser
+                _tensors(path),
+                vocabulary,
+                order=meta["config"].get("order"),
+                name=name,
+                card=meta["card"],
+                normaliser=normaliser,
             )
         return _neural(path, described, meta, vocabulary, name, normaliser, device)
     except (ConfigError, TypeError) as error:
@@ -270,7 +297,13 @@ def _tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
 
 
 def _neural(
-    path: Path, described: dict[str, Any], meta: dict[str, Any], vocabulary: Any, name: str, normaliser: str, device: str
+    path: Path,
+    described: dict[str, Any],
+    meta: dict[str, Any],
+    vocabulary: Any,
+    name: str,
+    normaliser: str,
+    device: str,
 ) -> CharModel:
     import torch
 

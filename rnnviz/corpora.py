@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 from rnnviz.downloads import Limits, Progress, cache_folder, download
 from rnnviz.errors import ConfigError, CorpusError
 from rnnviz.text import normalise, open_text
+from rnnviz.vocabulary import code_points
 
 # Shorter texts are not split: a held-out part of a few characters would measure nothing.
 SHORTEST_SPLIT = 200
@@ -131,10 +132,10 @@ class Corpus:
 def from_text(
     text: str, name: str = "text", *, title: str = "", language: str = "", licence: str = ""
 ) -> Corpus:
-    """The user's own text as a corpus. Raises CorpusError for an empty one."""
+    """The user's own text as a corpus. Raises CorpusError for an empty one, TextError for half a character."""
     if not text:
         raise CorpusError(f"the text {name!r} is empty; a corpus needs at least one character")
-    text.encode("utf-8")
+    code_points(text)  # refuses half a surrogate pair
     return Corpus(name, title or name, licence, "your own text", language, normalise(text))
 
 

@@ -70,7 +70,9 @@ class ModelConfig:
         if self.activation not in get_args(Activation):
             raise ConfigError(f"activation is tanh or relu; received {self.activation!r}")
         if self.activation != "tanh" and self.cell in ("gru", "lstm"):
-            raise ConfigError(f"a {self.cell} has tanh and sigmoid built in; activation={self.activation!r} is for mlp and rnn")
+            raise ConfigError(
+                f"a {self.cell} has tanh and sigmoid built in; {self.activation!r} is for mlp and rnn"
+            )
         for name, low, high in (
             ("vocabulary_size", 2, 1_112_065),
             ("hidden_size", 1, 16_384),
@@ -84,7 +86,8 @@ class ModelConfig:
             raise ConfigError(f"tied is true or false; received {self.tied!r}")
         if self.tied and self.embedding_size != self.hidden_size:
             raise ConfigError(
-                f"tied needs embedding_size = hidden_size; received {self.embedding_size} and {self.hidden_size}"
+                "tied needs embedding_size = hidden_size; "
+                f"received {self.embedding_size} and {self.hidden_size}"
             )
 
     @property
@@ -160,8 +163,8 @@ class CharModel(nn.Module):
         super().__init__()
         if config.vocabulary_size != vocabulary.size:
             raise ConfigError(
-                f"the configuration says {config.vocabulary_size} symbols, the vocabulary has {vocabulary.size}; "
-                "they must be equal"
+                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
+                f"{vocabulary.size}; they must be equal"
             )
         self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
         self.card: dict[str, Any] = dict(card or {})
@@ -203,9 +206,13 @@ class CharModel(nn.Module):
         """The state before anything was read: zeros, (L, B, H) each."""
         shape = (self.config.layers, batch, self.config.hidden_size)
         parts = 2 if self.config.cell == "lstm" else 1
-        return tuple(torch.zeros(shape, device=self.device, dtype=self.readout.bias.dtype) for _ in range(parts))
+        return tuple(
+            torch.zeros(shape, device=self.device, dtype=self.readout.bias.dtype) for _ in range(parts)
+        )
 
-    def embed(self, inputs: Tensor, *, dropout: float = 0.0, generator: torch.Generator | None = None) -> Tensor:
+    def embed(
+        self, inputs: Tensor, *, dropout: float = 0.0, generator: torch.Generator | None = None
+    ) -> Tensor:
         """X (B, T, X) of integers (B, T) in 0 .. V."""
         if self.embedding is None:
             return F.one_hot(inputs, self.config.vocabulary_size + 1).to(self.readout.bias.dtype)
@@ -215,7 +222,12 @@ class CharModel(nn.Module):
         return F.embedding(inputs, weight)
 
     def hidden(
-        self, x: Tensor, state: State | None = None, *, weight_dropout: float = 0.0, generator: torch.Generator | None = None
+        self,
+        x: Tensor,
+        state: State | None = None,
+        *,
+        weight_dropout: float = 0.0,
+        generator: torch.Generator | None = None,
     ) -> tuple[Tensor, State]:
         """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X)."""
         state = self.zero_state(x.shape[0]) if state is None else state
@@ -228,7 +240,9 @@ class CharModel(nn.Module):
         carried: Any = state if self.config.cell == "lstm" else state[0]
         if weight_dropout:
             weights = {
-                name: drop(w, weight_dropout, cast(torch.Generator, generator)) if name.startswith("weight_hh") else w
+                name: drop(w, weight_dropout, cast(torch.Generator, generator))
+                if name.startswith("weight_hh")
+                else w
                 for name, w in self.recurrence.named_parameters()
             }
             h, carried = torch.func.functional_call(self.recurrence, weights, (x, carried))
@@ -250,8 +264,10 @@ class CharModel(nn.Module):
         character that follows inputs[:, t]. `dropout` with its `generator` is
         for training only.
         """
-        if inputs.dim() != 2 or not 0 < inputs.shape[1]:
-            raise ConfigError(f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}")
+        if inputs.dim() != 2 or inputs.shape[1] < 1:
+            raise ConfigError(
+                f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}"
+            )
         d = dropout or Dropout()
         x = self.embed(inputs, dropout=d.embedding, generator=generator)
         h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
@@ -267,7 +283,10 @@ class CharModel(nn.Module):
         """
         c = self.config
         if c.cell == "mlp":
-            return [MLPParameters(m.weight.T, m.bias, c.activation) for m in cast("list[nn.Linear]", self.recurrence)]
+            return [
+                MLPParameters(m.weight.T, m.bias, c.activation)
+                for m in cast("list[nn.Linear]", self.recurrence)
+            ]
         out: list[Parameters] = []
         named = dict(self.recurrence.named_parameters())
         for n in range(c.layers):
@@ -275,14 +294,16 @@ class CharModel(nn.Module):
             b_x, b_h = named[f"bias_ih_l{n}"], named[f"bias_hh_l{n}"]
             b = b_x + b_h
             H = c.hidden_size
-            x, h = w_x.split(H, dim=1), w_h.split(H, dim=1)
+            x, h = torch.split(w_x, H, dim=1), torch.split(w_h, H, dim=1)
             if c.cell == "rnn":
                 out.append(RNNParameters(w_x, w_h, b, c.activation))
             elif c.cell == "gru":
-                r, z, _ = b.split(H)
-                out.append(GRUParameters(x[0], h[0], r, x[1], h[1], z, x[2], h[2], b_x[2 * H :], b_h[2 * H :]))
+                r, z, _ = torch.split(b, H)
+                out.append(
+                    GRUParameters(x[0], h[0], r, x[1], h[1], z, x[2], h[2], b_x[2 * H :], b_h[2 * H :])
+                )
             else:  # torch's order: input, forget, candidate, output
-                i, f, g, o = b.split(H)
+                i, f, g, o = torch.split(b, H)
                 out.append(LSTMParameters(x[0], h[0], i, x[1], h[1], f, x[3], h[3], o, x[2], h[2], g))
         return out
 
@@ -332,5 +353,7 @@ def pick_device(device: Device = "auto") -> torch.device:
         chosen = torch.device(device)
         torch.zeros(1, device=chosen)
     except (RuntimeError, AssertionError) as error:
-        raise ConfigError(f"device {device!r} can't be used here ({str(error).splitlines()[0]}); use cpu") from None
+        raise ConfigError(
+            f"device {device!r} can't be used here ({str(error).splitlines()[0]}); use cpu"
+        ) from None
     return chosen

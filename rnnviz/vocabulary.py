@@ -95,7 +95,9 @@ class Vocabulary:
         kept = [c for c, n in counts.items() if n >= min_count] or list(counts)
         if size is not None:
             if size < 2:
-                raise ConfigError(f"a vocabulary has at least 2 symbols, one character and <unk>; received size {size}")
+                raise ConfigError(
+                    f"a vocabulary has at least 2 symbols, one character and <unk>; received size {size}"
+                )
             kept = sorted(kept, key=lambda c: (-counts[c], c))[: size - 1]
         code_points("".join(kept))  # refuses surrogates with a clear message
         return cls(tuple(sorted(kept)))
@@ -120,7 +122,11 @@ class Vocabulary:
         return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
 
     def __contains__(self, character: object) -> bool:
-        return isinstance(character, str) and len(character) == 1 and self._table[min(ord(character), len(self._table) - 1)] != 0
+        return (
+            isinstance(character, str)
+            and len(character) == 1
+            and self._table[min(ord(character), len(self._table) - 1)] != 0
+        )
 
     def encode(self, text: str) -> Ids:
         """The integers of the characters of `text`, shape (T,), int64; 0 where unknown."""
