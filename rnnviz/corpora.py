@@ -132,7 +132,7 @@ class Corpus:
 def from_text(
     text: str, name: str = "text", *, title: str = "", language: str = "", licence: str = ""
 ) -> Corpus:
-    """The user's own text as a corpus. Raises CorpusError for an empty one, TextError for half a character."""
+    """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate."""
     if not text:
         raise CorpusError(f"the text {name!r} is empty; a corpus needs at least one character")
     code_points(text)  # refuses half a surrogate pair

@@ -27,13 +27,13 @@ class Kind(NamedTuple):
 _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (rb"\x89PNG\r\n", Kind("a PNG image", _CHOOSE)),
     (rb"\xff\xd8\xff", Kind("a JPEG image", _CHOOSE)),
-    (rb"GIF8[79]a", Kind("a GIF image", _CHOOSE)),
+    (rb"GIF8[79]a[\s\S][\x00-\x08]", Kind("a GIF image", _CHOOSE)),
     (rb"II\*\x00|MM\x00\*", Kind("a TIFF image", _CHOOSE)),
     (rb"RIFF[\s\S]{4}WEBP", Kind("a WebP image", _CHOOSE)),
     (rb"RIFF[\s\S]{4}(?:WAVE|AVI )", Kind("a sound or a film (RIFF)", _CHOOSE)),
     (rb"OggS\x00|fLaC\x00|ID3[\x02-\x04]", Kind("a sound", _CHOOSE)),
-    (rb"[\s\S]{4}ftyp", Kind("a film or a picture (MP4 family)", _CHOOSE)),
-    (rb"%PDF-", Kind("a PDF document", _EXPORT)),
+    (rb"\x00\x00[\s\S]{2}ftyp", Kind("a film or a picture (MP4 family)", _CHOOSE)),
+    (rb"%PDF-\d", Kind("a PDF document", _EXPORT)),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind("an older Word, Excel or PowerPoint document", _EXPORT)),
     (
         rb"PK\x03\x04[\s\S]{26,200}(?:mimetypeapplication/epub|mimetypeapplication/vnd\.oasis)",

@@ -18,7 +18,6 @@ the `LanguageModel` interface, not what kind of model stands behind it.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -28,8 +27,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.text import Normaliser, Source, TextStream, open_text
-from rnnviz.vocabulary import UNKNOWN, Ids, Vocabulary, code_points
+from rnnviz.reading import Reader
+from rnnviz.text import Source
+from rnnviz.vocabulary import UNKNOWN, Ids, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.model import Scorer
@@ -209,7 +209,7 @@ def score(
     characters handed to the model at a time, and changes nothing but the pace.
     """
     began = time.perf_counter()
-    source = _Source(path, text, encoding, name, model.normaliser)
+    source = Reader(path, text, encoding, name, model.normaliser)
     characters, unknown, size, last = 0, 0, 0, began
     total, total_known = Sum(), Sum()
     step: Progress | None = None
@@ -263,10 +263,10 @@ def pieces(
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """
-    return _pieces(model, _Source(path, text, encoding, name, model.normaliser), piece)
+    return _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece)
 
 
-def _pieces(model: LanguageModel, source: _Source, piece: int) -> Iterator[Piece]:
+def _pieces(model: LanguageModel, source: Reader, piece: int) -> Iterator[Piece]:
     if piece < 1:
         raise ConfigError(f"a piece is at least 1 character; received {piece}")
     scorer, vocabulary, start = model.scorer(), model.vocabulary, 0
@@ -280,62 +280,6 @@ def _pieces(model: LanguageModel, source: _Source, piece: int) -> Iterator[Piece
             )
         yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read)
         start += len(text)
-
-
-class _Source:
-    """A file or a text, as normalised pieces of equal length, the last one shorter."""
-
-    def __init__(
-        self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str
-    ) -> None:
-        if (path is None) == (text is None):
-            raise ConfigError(
-                "give either a file or text=…, " + ("received both" if text else "received neither")
-            )
-        self.normaliser = Normaliser(normaliser)
-        self._stream: TextStream | None = None
-        self._text, self._read = text or "", 0
-        if path is not None:
-            self._stream = open_text(path, encoding=encoding)
-            self.encoding: str | None = self._stream.encoding
-            self.certainty: str | None = self._stream.certainty
-            self.bytes_total = self._stream.bytes_total
-            self.name = name or (
-                os.fspath(path) if isinstance(path, str | os.PathLike) else self._stream.name
-            )
-        else:
-            if encoding is not None:
-                raise ConfigError(f"text=… has no encoding, it is decoded already; received {encoding!r}")
-            code_points(self._text)  # refuses half a surrogate pair, naming its place in the whole text
-            self.encoding = self.certainty = None
-            self.bytes_total = len(self._text.encode("utf-8"))
-            self.name = name or "this text"
-
-    @property
-    def bytes_read(self) -> int:
-        """Bytes of the file, or of the text in UTF-8, that have been taken from it."""
-        return self._stream.bytes_read if self._stream else self._read
-
-    def _chunks(self) -> Iterator[str]:
-        if self._stream is not None:
-            yield from self._stream
-            return
-        for start in range(0, len(self._text), 1 << 16):
-            chunk = self._text[start : start + (1 << 16)]
-            self._read += len(chunk.encode("utf-8"))
-            yield chunk
-
-    def pieces(self, length: int) -> Iterator[str]:
-        buffer = ""
-        for chunk in self._chunks():
-            buffer += self.normaliser.feed(chunk)
-            whole = len(buffer) // length * length
-            for start in range(0, whole, length):
-                yield buffer[start : start + length]
-            buffer = buffer[whole:]
-        buffer += self.normaliser.finish()
-        if buffer:
-            yield buffer
 
 
 class Sum:

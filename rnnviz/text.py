@@ -1,4 +1,4 @@
-"""Bytes to text, and the one rule that makes texts comparable: line ends.
+"""Bytes to text.
 
 How an encoding is found, in this order, and how certain that is:
 
@@ -20,14 +20,17 @@ import codecs
 import io
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.filetypes import binary_kind, explain_nul_bytes, guesses
+from rnnviz.normalising import Normaliser, normalise
+
+__all__ = ["Certainty", "Decoded", "Normaliser", "Source", "TextStream", "decode", "normalise", "open_text"]
 
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO
@@ -113,8 +116,7 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
     declared = _canonical(encoding) if encoding is not None else None
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else _name_of(source)
     with _opened(source, name) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(0)
+        size = _size(file, name)
         head = _read(file, 512, name)
         mark = next((e for m, e in _MARKS if head.startswith(m)), None)
         if declared is not None:
@@ -165,7 +167,7 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
     """UTF-16 or UTF-32 without a mark, or an error: other texts have no NUL bytes."""
     file.seek(position // 4 * 4)
-    candidate = explain_nul_bytes(_read(file, SAMPLE, name)) if position < CHUNK else None
+    candidate = explain_nul_bytes(_read(file, SAMPLE, name))
     if candidate is not None and _decodes(file, name, candidate):
         return candidate
     raise DecodingError(
@@ -256,32 +258,36 @@ def _name_of(file: BinaryIO) -> str:
 def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
     """The source as a file at its beginning; closed afterwards if it was opened here."""
     if not isinstance(source, str | os.PathLike):
-        try:
-            source.seek(0)
-        except (OSError, ValueError) as error:
-            raise TextError(
-                f"{name} can't be read from its beginning ({error}); pass a seekable file"
-            ) from None
+        _size(source, name)
         yield source
         return
     path = Path(source)
     try:
         mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            raise TextError(f"{name} is a folder; choose a text file in it")
-        if not stat.S_ISREG(mode):
-            raise TextError(
-                f"{name} is a pipe or a device and can be read only once; save it to a file first"
-            )
-        file = path.open("rb")
+        # Opening a pipe would wait for whoever writes into it.
+        file = path.open("rb") if stat.S_ISREG(mode) else None
     except FileNotFoundError:
         raise TextError(f"there is no file {name}; check its name and folder") from None
     except PermissionError:
         raise TextError(f"{name} may not be read by you; change its permissions or copy it") from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
         raise TextError(f"{name} can't be opened ({error}); check its name and folder") from None
+    if file is None and stat.S_ISDIR(mode):
+        raise TextError(f"{name} is a folder; choose a text file in it")
+    if file is None:
+        raise TextError(f"{name} is a pipe or a device and can be read only once; save it to a file first")
     with file:
         yield file
+
+
+def _size(file: BinaryIO, name: str) -> int:
+    """The length of the file in bytes; it is then at its beginning."""
+    try:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+    except (OSError, ValueError) as error:
+        raise TextError(f"{name} can't be read from its beginning ({error}); pass a seekable file") from None
+    return size
 
 
 def _read(file: BinaryIO, size: int, name: str) -> bytes:
@@ -296,79 +302,3 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
 def _byte_at(file: BinaryIO, position: int, name: str) -> int:
     file.seek(position)
     return (_read(file, 1, name) or b"\0")[0]
-
-
-class _Rule(Protocol):
-    """What a normaliser does: `changed` counts the characters changed or removed so far."""
-
-    changed: int
-
-    def feed(self, chunk: str) -> str: ...
-
-    def finish(self) -> str: ...
-
-
-class _Newlines:
-    """CRLF and CR become LF. A CR at the end of a chunk waits for what follows."""
-
-    def __init__(self) -> None:
-        self.changed = 0
-        self._waiting = False
-
-    def feed(self, chunk: str) -> str:
-        if self._waiting and chunk:
-            chunk = "\r" + chunk
-            self._waiting = False
-        if chunk.endswith("\r"):
-            chunk = chunk[:-1]
-            self._waiting = True
-        # Each CR is either removed (before a LF) or turned into one: one change each.
-        carriage_returns = chunk.count("\r")
-        if not carriage_returns:
-            return chunk
-        self.changed += carriage_returns
-        return chunk.replace("\r\n", "\n").replace("\r", "\n")
-
-    def finish(self) -> str:
-        if not self._waiting:
-            return ""
-        self._waiting = False
-        self.changed += 1
-        return "\n"
-
-
-_RULES: dict[str, Callable[[], _Rule]] = {"newlines": _Newlines}
-
-
-class Normaliser:
-    """What a model wants done to a text before it reads it, chunk by chunk.
-
-    `newlines`, the only one so far, turns CRLF and CR into LF and touches
-    nothing else. Feed every chunk, then finish; the pieces joined are the same
-    for every way of cutting the text. Raises ConfigError for an unknown name.
-    """
-
-    def __init__(self, name: str = "newlines") -> None:
-        if name not in _RULES:
-            raise ConfigError(f"no normaliser is called {name!r}; there is {', '.join(sorted(_RULES))}")
-        self.name = name
-        self._rule = _RULES[name]()
-
-    def feed(self, chunk: str) -> str:
-        """The next piece of normalised text; it may be empty."""
-        return self._rule.feed(chunk)
-
-    def finish(self) -> str:
-        """What was held back until the text's end was known."""
-        return self._rule.finish()
-
-    @property
-    def changed(self) -> int:
-        """Characters changed or removed so far."""
-        return self._rule.changed
-
-
-def normalise(text: str, name: str = "newlines") -> str:
-    """The whole text, normalised. Raises ConfigError for an unknown name."""
-    normaliser = Normaliser(name)
-    return normaliser.feed(text) + normaliser.finish()
