@@ -40,7 +40,7 @@ def show(module: str, *, ngrams: bool) -> None:
 
 
 def choose(ngrams: bool) -> Context | None:
-    """What the sidebar chose, with the model loaded; None if there is no model, which the page then explains."""
+    """What the sidebar chose, with the model loaded; None where there is none, as the page then says."""
     listed, damaged = shelf.listed()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
     with slot:

@@ -58,7 +58,8 @@ def _step_size(recipe: Mapping[str, Any]) -> str:
     if rate is None or clip is None:
         return ""
     return _(
-        "AdamW with a learning rate of up to {rate}, falling to almost nothing by the end; gradients clipped at {clip}."
+        "AdamW with a learning rate of up to {rate}, falling to almost nothing by the end; "
+        "gradients clipped at {clip}."
     ).format(rate=f"{rate:g}", clip=f"{clip:g}")
 
 

@@ -20,7 +20,7 @@ TEMPERATURE = 0.8
 
 
 def adopt_language() -> None:
-    """Settle the session's language: the address's `lang`, else the browser's; and keep the address in step."""
+    """Settle the session's language, the address's `lang` or the browser's, and keep the address in step."""
     usual = i18n.match(st.context.locale)
     if i18n.STATE not in st.session_state:
         asked = st.query_params.get("lang")

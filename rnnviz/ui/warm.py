@@ -12,7 +12,7 @@ log = logging.getLogger("rnnviz")
 
 
 def up() -> None:
-    """Import the pages and load the model a newcomer meets. A failure is left to the page, which explains it."""
+    """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
         from rnnviz.ui import explore, files, shelf
 

@@ -1,0 +1,5 @@
+"""`python -m rnnviz`: see rnnviz.cli."""
+
+from rnnviz.cli import run
+
+run()
