@@ -1,0 +1,89 @@
+"""Small models for all tests: real files, made once, with random weights."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from rnnviz.checkpoint import save
+from rnnviz.model import CharModel, ModelConfig
+from rnnviz.ngram import NgramModel
+from rnnviz.vocabulary import Vocabulary
+
+TEXT = (
+    "The Time Traveller (for so it will be convenient to speak of him) was expounding a recondite matter "
+    "to us. His grey eyes shone and twinkled, and his usually pale face was flushed and animated.\n"
+) * 5
+
+
+def tiny(cell: str, *, name: str = "", card: dict[str, Any] | None = None, **options: Any) -> CharModel:
+    """A network with random weights over the characters of TEXT."""
+    vocabulary = Vocabulary.from_text(TEXT)
+    options = {"hidden_size": 12, "embedding_size": 6, **options}
+    with torch.random.fork_rng():
+        torch.manual_seed(7)
+        model = CharModel(
+            ModelConfig(cell=cell, vocabulary_size=vocabulary.size, **options),
+            vocabulary,
+            name=name,
+            card=card,
+        )
+    return model.requires_grad_(False).eval()
+
+
+def tiny_card(**extra: Any) -> dict[str, Any]:
+    """A card as training writes it."""
+    return {
+        "corpus": "tiny",
+        "title": "Tiny *text*",
+        "language": "en",
+        "characters": len(TEXT),
+        "sha256": "ab" * 32,
+        "trained_on": "first 90 %",
+        "training_seconds": 412.0,
+        "command": "python -m rnnviz train --corpus tiny --name tiny-gru",
+        "parameters": 1234,
+        "recipe": {
+            "epochs": 20.0,
+            "batch": 32,
+            "steps": 64,
+            "learning_rate": 3e-3,
+            "clip": 1.0,
+            "dropout_output": 0.4,
+            "dropout_weight": 0.0,
+            "dropout_embedding": 0.1,
+        },
+        "held_out": {"perplexity": 4.325, "ngram": 4.358, "ngram_name": "tiny-3gram", "uniform": 30},
+        "ngram": "tiny-3gram",
+        "example": "The Time Traveller",
+        "versions": {"python": "3.11"},
+        **extra,
+    }
+
+
+@pytest.fixture(scope="session")
+def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with tiny-gru, tiny-lstm and tiny-3gram."""
+    folder = tmp_path_factory.mktemp("models")
+    for cell in ("gru", "lstm"):
+        save(tiny(cell, card=tiny_card()), folder / f"tiny-{cell}.safetensors")
+    ngram = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+    save(ngram, folder / "tiny-3gram.safetensors")
+    return folder
+
+
+@pytest.fixture
+def only_tiny_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tiny models are all there is: the shipped ones are out of sight."""
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [models_folder])
+    return models_folder
+
+
+@pytest.fixture
+def command_environment(models_folder: Path) -> dict[str, str]:
+    """For a process of its own: the tiny models stand first."""
+    return {**os.environ, "RNNVIZ_MODELS": str(models_folder), "OMP_NUM_THREADS": "1"}

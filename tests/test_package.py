@@ -1,0 +1,97 @@
+"""What `import rnnviz` offers, and what it must not load."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import rnnviz
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def python(code: str) -> str:
+    """The standard output of a fresh interpreter running `code`."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", rnnviz.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    value = getattr(rnnviz, name)
+    assert not isinstance(value, types.ModuleType)
+    if name != "__version__":
+        assert (value.__doc__ or "").strip()
+
+
+def test_the_list_and_the_homes_agree() -> None:
+    assert sorted({*rnnviz._HOMES, "__version__"}) == sorted(rnnviz.__all__)
+    assert set(rnnviz.__all__) <= set(dir(rnnviz))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        rnnviz.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "first", ["import rnnviz.trace", "from rnnviz.trace import Tracer", "import rnnviz.sampling", "pass"]
+)
+def test_trace_is_the_function_whoever_loaded_the_module(first: str) -> None:
+    code = f"{first}\nimport rnnviz\nfrom rnnviz import trace\n"
+    code += "print(callable(rnnviz.trace), trace is rnnviz.trace)"
+    assert python(code).split() == ["True", "True"]
+
+
+def test_importing_loads_no_screen_and_no_torch() -> None:
+    loaded = json.loads(python("import rnnviz, sys, json; print(json.dumps(sorted(sys.modules)))"))
+    heavy = {"streamlit", "plotly", "pandas", "torch", "numpy"}
+    assert not heavy & {name.partition(".")[0] for name in loaded}
+
+
+def test_the_core_works_without_streamlit_and_plotly() -> None:
+    code = """
+import sys
+for name in ("streamlit", "plotly", "pandas"):
+    sys.modules[name] = None
+import rnnviz
+for name in rnnviz.__all__:
+    getattr(rnnviz, name)
+print("fine")
+"""
+    assert python(code).strip() == "fine"
+
+
+def test_no_file_of_the_app_hides_a_standard_module() -> None:
+    # Streamlit puts the script's folder first on sys.path.
+    names = {p.stem for p in (ROOT / "rnnviz" / "ui").iterdir() if p.suffix == ".py" or p.is_dir()}
+    assert not names & set(sys.stdlib_module_names) - {"__init__"}
+
+
+def test_requirements_lie_within_the_ranges_of_the_package() -> None:
+    import tomllib
+
+    from packaging.requirements import Requirement
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    ranges = [Requirement(r) for r in [*project["dependencies"], *project["optional-dependencies"]["app"]]]
+    allowed = {r.name: r.specifier for r in ranges}
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    assert pins.keys() == allowed.keys()
+    for name, version in pins.items():
+        assert version in allowed[name], f"{name}=={version} is outside {allowed[name]}"
+
+
+def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> None:
+    source = (ROOT / "app.py").read_text()
+    assert len(source.splitlines()) <= 40
+    plotly = Path(importlib.import_module("plotly").__file__).parent
+    assert (plotly / "package_data" / "plotly.min.js").is_file()
