@@ -162,7 +162,7 @@ def from_file(
 
 def names() -> tuple[str, ...]:
     """The names that `describe` and `read` know, those that need no download first."""
-    return (*_LOCAL, *_REMOTE)
+    return (*_LOCAL, *REMOTE)
 
 
 def describe(name: str) -> CorpusInfo:
@@ -246,10 +246,10 @@ def _unknown(name: str) -> CorpusError:
     )
 
 
-def _remote(name: str) -> _Remote:
-    if name not in _REMOTE:
+def _remote(name: str) -> Remote:
+    if name not in REMOTE:
         raise _unknown(name)
-    return _REMOTE[name]
+    return REMOTE[name]
 
 
 def _module_file(module: str) -> Path:
@@ -312,7 +312,7 @@ _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
 
 
 @dataclass(frozen=True)
-class _Remote:
+class Remote:
     """A text on the network: where it is, and what it must be."""
 
     about: _About
@@ -326,14 +326,14 @@ class _Remote:
         return cache_folder() / "corpora" / self.address.replace("/", "-")
 
 
-_REMOTE = {
-    "timemachine": _Remote(
+REMOTE = {
+    "timemachine": Remote(
         ("H. G. Wells, The Time Machine (1898)", "public domain", "github.com/d2l-ai/d2l-zh", "en"),
         "d2l-ai/d2l-zh/master/data/timemachine.txt",
         178_979,
         "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
     ),
-    "tinyshakespeare": _Remote(
+    "tinyshakespeare": Remote(
         ("Tiny Shakespeare, scenes from the plays", "public domain", "github.com/karpathy/char-rnn", "en"),
         "karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
         1_115_394,

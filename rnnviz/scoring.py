@@ -162,7 +162,8 @@ def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) ->
 def running(nll: npt.ArrayLike) -> Floats:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
-    return np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1))
+    with np.errstate(over="ignore"):  # beyond float64 it is infinite, as in a report
+        return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
 
 
 def perplexity(

@@ -22,6 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
+from rnnviz.filetypes import binary_kind
 from rnnviz.text import Normaliser, decode, normalise, open_text
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
@@ -358,3 +359,17 @@ def test_line_ends_across_chunk_borders(chunks: list[str]) -> None:
 def test_an_unknown_normaliser_is_named() -> None:
     with pytest.raises(ConfigError, match="no normaliser is called 'lowercase'; there is newlines"):
         normalise("Machine", "lowercase")
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_text_without_half_characters_or_a_decoding_error(data: bytes) -> None:
+    try:
+        decoded = decode(data)
+    except DecodingError:
+        # Never for a text: UTF-8 without NUL is one.
+        with pytest.raises((UnicodeDecodeError, AssertionError)):  # noqa: PT012
+            assert "\0" not in data.decode("utf-8")
+            assert binary_kind(data) is None
+        return
+    decoded.text.encode("utf-8")
+    assert len(decoded.text) <= len(data)
