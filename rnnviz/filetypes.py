@@ -105,6 +105,17 @@ def _implausible(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f\v\x85"
 
 
+def is_damaged_utf8(sample: bytes) -> bool:
+    """Whether a text that is not all UTF-8 is UTF-8 but for a few bytes: any other guess would be wrong.
+
+    In other encodings bytes beyond ASCII form UTF-8 sequences by chance, but not ten times as often as not.
+    """
+    text = sample.decode("utf-8", errors="replace")
+    replaced = text.count("\ufffd")
+    beyond = sum(not c.isascii() for c in text) - replaced
+    return beyond >= 10 * max(replaced, 1)  # the sample may lack the only damaged place
+
+
 # What files outside UTF-8 are in today's practice. Left to all of Python's 90 codecs, the detector prefers
 # rare code pages on short texts.
 _IN_USE = (

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.filetypes import binary_kind, explain_nul_bytes, guesses
+from rnnviz.filetypes import binary_kind, explain_nul_bytes, guesses, is_damaged_utf8
 from rnnviz.normalising import Normaliser, normalise
 
 __all__ = ["Certainty", "Decoded", "Normaliser", "Source", "TextStream", "decode", "normalise", "open_text"]
@@ -155,6 +155,11 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
         except UnicodeDecodeError as error:
             bad = offset - len(error.object)
     sample = _sample(file, name, bad)
+    if is_damaged_utf8(sample):
+        raise DecodingError(
+            f"{name} is UTF-8 but damaged: byte {bad:,} (0x{_byte_at(file, bad, name):02X}) "
+            "can't be decoded, as in a file that was cut off; repair it there, or say which encoding it is in"
+        )
     for candidate in guesses(sample):
         if _decodes(file, name, candidate):
             return candidate, "guessed"

@@ -157,6 +157,23 @@ def test_a_guess_that_fails_further_down_makes_way_for_the_next() -> None:
     assert decoded.text.encode(decoded.encoding) == data
 
 
+@pytest.mark.parametrize(
+    "text", [SIMPLIFIED * 3, RUSSIAN, JAPANESE * 30_000, "plain\n" * 50_000 + KOREAN * 9]
+)
+def test_utf8_that_was_cut_off_is_not_guessed_to_be_something_else(text: str) -> None:
+    data = text.encode() + "道".encode()[:2]
+    with pytest.raises(DecodingError, match=rf"is UTF-8 but damaged: byte {len(text.encode()):,} \(0xE9\)"):
+        decode(data)
+
+
+def test_a_stray_byte_in_utf8_is_named() -> None:
+    data = (RUSSIAN * 50).encode() + b"caf\xe9\n" + (RUSSIAN * 2000).encode()
+    with pytest.raises(
+        DecodingError, match=rf"is UTF-8 but damaged: byte {len((RUSSIAN * 50).encode()) + 3:,} "
+    ):
+        decode(data)
+
+
 def test_what_no_encoding_explains_is_refused() -> None:
     data = SIMPLIFIED.encode("gb18030") * 2000 + b"\xff\xff\n"
     with pytest.raises(
