@@ -179,8 +179,8 @@ class Streams:
     def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
         self.ids, self.steps, self.start = ids, steps, start
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
-        self.slack = min(steps, max(0, len(ids) // self.batch - 1))
-        self.length = (len(ids) - self.slack) // self.batch or len(ids)
+        self.slack = min(steps, len(ids) // 8)  # how far an epoch's beginning may move
+        self.length = (len(ids) - self.slack) // self.batch
         self.chunks = math.ceil(self.length / steps)
 
     def chunk(self, index: int, offset: int) -> tuple[Tensor, Tensor]:
@@ -267,6 +267,8 @@ class Trainer:
         torch.autograd.backward(loss)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
         self.optimiser.step()
+        # The fused optimiser writes in place without saying so, and rnnviz.stepping keeps copies of weights.
+        torch.autograd.graph.increment_version(list(self.model.parameters()))
         self.carried = tuple(s.detach() for s in state)
         self.step_index += 1
         self.characters += labels.numel()
