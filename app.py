@@ -1,4 +1,4 @@
-"""Where `streamlit run app.py` enters: the pages, and plotly.min.js served from the installed package."""
+"""Where `streamlit run app.py` enters: the pages, plotly.min.js and the live view's files for the browser."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -12,6 +12,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
+from rnnviz.ui.live import assets
 
 
 @asynccontextmanager
@@ -28,6 +29,9 @@ if plotly is None or plotly.origin is None:
 app = st.App(
     "rnnviz/ui/main.py",
     lifespan=lifespan,
-    routes=[Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data"))],
+    routes=[
+        Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
+        Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
+    ],
     on_script_error=trouble.on_script_error,
 )

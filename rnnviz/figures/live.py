@@ -1,0 +1,332 @@
+"""The picture of a text being read: states, running perplexity, surprisal, and what was expected next.
+
+Pure functions from a Trace, or a window of one, to a Plotly figure as a plain
+dictionary. In a notebook:
+
+    import plotly.graph_objects as go
+    go.Figure(live.figure(rnnviz.trace(model, "machine")))
+
+The app's live view starts from the same `skeleton` (axes, lines, colours) and
+fills in the numbers of every keystroke itself; the heat map's values reach it
+as `plane(...)` turned into colours by the same `scale(...)`.
+
+Shape letters: T time steps, L layers, H units, n columns of the window.
+
+This module knows nothing of pages.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import unicodedata
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures import themes
+from rnnviz.figures.themes import LIGHT, Scale, Theme
+from rnnviz.trace import Trace
+
+Figure = dict[str, Any]
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+
+COLUMNS = 120
+"""Characters that `figure` shows at most: more can't be told apart."""
+
+NEXT = 12
+"""Next characters listed one by one; all others are added up."""
+
+QUANTITIES = {
+    "mlp": ("hidden",),
+    "rnn": ("hidden",),
+    "gru": ("hidden", "reset", "update", "candidate"),
+    "lstm": ("hidden", "cell", "input", "forget", "output", "candidate"),
+}
+"""What can be looked at in each kind of cell, in the order it is offered."""
+
+SYMBOLS = {
+    "hidden": "H",
+    "cell": "C",
+    "reset": "R",
+    "update": "Z",
+    "input": "I",
+    "forget": "F",
+    "output": "O",
+    "candidate": "candidate",
+}
+"""The textbook's letters."""
+
+# Shares of the figure's height, from the top: states, perplexity, surprisal.
+PANELS = {"states": (0.46, 1.0), "perplexity": (0.2, 0.38), "surprisal": (0.0, 0.14)}
+
+
+def scale(quantity: str, activation: str = "tanh") -> Scale:
+    """The fixed colour scale of a quantity of QUANTITIES; raises ConfigError for another name."""
+    if quantity not in SYMBOLS:
+        raise ConfigError(f"quantity is one of {', '.join(SYMBOLS)}; received {quantity!r}")
+    if quantity == "cell":
+        return themes.CELL
+    if quantity == "hidden":
+        return themes.RELU if activation == "relu" else themes.TANH
+    return themes.TANH if quantity == "candidate" else themes.GATE
+
+
+def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
+    """One quantity of one layer over characters start .. stop - 1, (n, H) float32.
+
+    Raises ConfigError for a quantity or layer that this trace has not.
+    """
+    layers = trace.hidden.shape[1]
+    if not 0 <= layer < layers:
+        raise ConfigError(f"layer is 0 to {layers - 1}; received {layer}")
+    if quantity == "hidden":
+        return trace.hidden[start:stop, layer]
+    if quantity == "cell" and trace.cell is not None:
+        return trace.cell[start:stop, layer]
+    gates = trace.gates_at(start, stop)
+    if quantity not in gates:
+        held = ["hidden", *(["cell"] if trace.cell is not None else []), *gates]
+        raise ConfigError(f"this trace holds {', '.join(held)}; received {quantity!r}")
+    return gates[quantity][:, layer]
+
+
+def running(nll: npt.ArrayLike) -> Doubles:
+    """The running perplexity of costs in nats, (T,): exp of their mean so far, or infinity."""
+    costs = np.asarray(nll, np.float64)
+    with np.errstate(over="ignore"):
+        return np.asarray(np.exp(np.cumsum(costs) / np.arange(1, len(costs) + 1)))
+
+
+def visible(character: str) -> str:
+    """A character as a mark that can be seen where it stands alone: · for a space, ⏎, ⇥, ␀ …"""
+    if character in _MARKS:
+        return _MARKS[character]
+    if ord(character) < 0x20:
+        return chr(0x2400 + ord(character))
+    category = unicodedata.category(character)
+    if category in ("Mn", "Me", "Mc"):
+        return "◌" + character
+    if category[0] in "ZC":
+        return f"U+{ord(character):04X}"
+    return character
+
+
+_MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
+
+
+def surprisal_top(vocabulary_size: int) -> float:
+    """Where the axis of surprisal ends, in bits: fixed for a model, with room above a blind guess."""
+    return 16.0 if vocabulary_size < 1000 else 20.0
+
+
+def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
+    """Axes and empty lines: the part of the picture that no keystroke changes.
+
+    Traces by name: "uniform" (filled in already), "ngram", "model" (running
+    perplexities) and "surprisal" (bits). x is a column of the window, 0 ..
+    columns - 1. The heat map's axes are x and y, without a trace.
+    """
+    line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "xaxis": "x", "yaxis": "y2"}
+    top = math.log10(2 * vocabulary_size)
+    decades = [10**k for k in range(math.ceil(top))]
+    quiet = {
+        "fixedrange": True,
+        "zeroline": False,
+        "automargin": False,
+        "ticks": "",
+        "tickfont": {"color": theme.muted, "size": 11},
+        "linecolor": theme.axis,
+        "gridcolor": theme.grid,
+    }
+    bits = surprisal_top(vocabulary_size)
+    return {
+        "data": [
+            {
+                **line,
+                "name": "uniform",
+                "x": [-0.5, columns - 0.5],
+                "y": [vocabulary_size, vocabulary_size],
+                "line": {"color": theme.uniform, "width": 1.5, "dash": "dash"},
+            },
+            {
+                **line,
+                "name": "ngram",
+                "x": [],
+                "y": [],
+                "line": {"color": theme.ngram, "width": 1.5, "dash": "dot"},
+            },
+            {**line, "name": "model", "x": [], "y": [], "line": {"color": theme.model, "width": 2.25}},
+            {
+                **line,
+                "name": "surprisal",
+                "x": [],
+                "y": [],
+                "yaxis": "y3",
+                "line": {"color": theme.model, "width": 1, "shape": "hvh"},
+                "fill": "tozeroy",
+                "fillcolor": theme.bar,
+            },
+        ],
+        "layout": {
+            "margin": {"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
+            "showlegend": False,
+            "hovermode": False,
+            "dragmode": False,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": theme.text, "size": 12},
+            "xaxis": {
+                **quiet,
+                "domain": [0, 1],
+                "anchor": "y3",
+                "range": [-0.5, columns - 0.5],
+                "showgrid": False,
+                "showticklabels": False,
+            },
+            "yaxis": {
+                **quiet,
+                "domain": list(PANELS["states"]),
+                "showgrid": False,
+                "autorange": False,
+                "range": [1, 0],
+            },
+            "yaxis2": {
+                **quiet,
+                "domain": list(PANELS["perplexity"]),
+                "type": "log",
+                "range": [0, top],
+                "tickvals": decades,
+                "ticktext": [f"{v:,}" for v in decades],
+            },
+            "yaxis3": {
+                **quiet,
+                "domain": list(PANELS["surprisal"]),
+                "range": [0, bits],
+                "tickvals": [0, bits / 2, bits],
+                "ticktext": ["0", f"{bits / 2:g}", f"{bits:g}"],
+            },
+        },
+    }
+
+
+def steps(values: npt.ArrayLike) -> tuple[Doubles, Doubles]:
+    """x and y of columns as one stepped line ("hvh"), the first and the last as wide as the others."""
+    y = np.asarray(values, np.float64)
+    if not len(y):
+        return np.empty(0), np.empty(0)
+    x = np.concatenate([[-0.5], np.arange(len(y), dtype=np.float64), [len(y) - 0.5]])
+    return x, np.concatenate([y[:1], y, y[-1:]])
+
+
+def next_characters(log_probs: npt.ArrayLike, k: int = NEXT) -> tuple[list[tuple[int, float]], float]:
+    """The k most probable symbols of log-probabilities (V,), with probabilities, and the rest's share."""
+    row = np.asarray(log_probs, np.float64)
+    ids = np.argsort(-row, kind="stable")[:k]
+    listed = [(int(i), float(np.exp(row[i]))) for i in ids]
+    return listed, max(0.0, 1.0 - sum(p for _, p in listed))
+
+
+def figure(
+    trace: Trace,
+    *,
+    quantity: str = "hidden",
+    layer: int = 0,
+    start: int | None = None,
+    stop: int | None = None,
+    at: int | None = None,
+    ngram_nll: npt.ArrayLike | None = None,
+    order: npt.NDArray[np.integer[Any]] | None = None,
+    activation: str = "tanh",
+    theme: Theme = LIGHT,
+) -> Figure:
+    """The whole picture as a Plotly figure in a dictionary.
+
+    start, stop  the characters shown; by default the last COLUMNS
+    at           the bars show the prediction after `at` characters; by default after the last one
+    ngram_nll    (T,) nats, an n-gram model's costs of the same text, for its line beside the model's
+    order        (H,) the units from the top row down; by default 0 .. H - 1
+    activation   the model's, "tanh" or "relu": it decides the states' scale
+
+    Raises ConfigError for a window, position, quantity or layer outside the trace.
+    """
+    length = len(trace)
+    stop = length if stop is None else stop
+    start = max(0, stop - COLUMNS) if start is None else start
+    at = length if at is None else at
+    if not 0 <= start <= stop <= length or not 0 <= at <= length:
+        raise ConfigError(
+            f"a text of {length:,} characters has no window {start} to {stop} with position {at}"
+        )
+    columns = max(1, stop - start)
+    drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=columns)
+    lines = {line["name"]: line for line in drawn["data"]}
+    x = list(range(stop - start))
+    lines["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
+    if ngram_nll is not None:
+        lines["ngram"].update(x=x, y=running(ngram_nll)[start:stop].tolist())
+    bits_x, bits_y = steps(trace.nll[start:stop] / math.log(2))
+    lines["surprisal"].update(x=bits_x.tolist(), y=bits_y.tolist())
+    values = plane(trace, quantity, layer, start, stop)
+    units = np.arange(values.shape[1]) if order is None else np.asarray(order)
+    fixed = scale(quantity, activation)
+    drawn["data"].insert(
+        0,
+        {
+            "type": "heatmap",
+            "name": "states",
+            "z": values[:, units].T.tolist(),
+            "zmin": fixed.low,
+            "zmax": fixed.high,
+            "colorscale": fixed.colorscale(theme),
+            "showscale": False,
+            "hoverinfo": "skip",
+            "xaxis": "x",
+            "yaxis": "y",
+        },
+    )
+    drawn["data"].append(_bars(trace, at, theme))
+    layout = drawn["layout"]
+    layout["height"] = 620
+    layout["margin"] = {"l": 60, "r": 70, "t": 30, "b": 40}
+    characters = [html.escape(visible(c)) for c in trace.text[start:stop]]
+    layout["xaxis"].update(
+        domain=[0, 0.72], showticklabels=True, tickvals=x, ticktext=characters, tickangle=0
+    )
+    layout["yaxis"].update(range=[len(units) - 0.5, -0.5], title=f"{SYMBOLS[quantity]}, units")
+    layout["yaxis2"].update(title="perplexity")
+    layout["yaxis3"].update(title="bits")
+    layout["xaxis2"] = {"domain": [0.82, 1], "anchor": "y4", "range": [0, 1], "tickformat": ".0%"}
+    layout["yaxis4"] = {"anchor": "x2", "autorange": "reversed", "type": "category"}
+    return drawn
+
+
+def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
+    """What was expected after `at` characters, the one that came in its own colour."""
+    row = trace.log_probs_at(at, at + 1)[0]
+    listed, rest = next_characters(row)
+    came = int(trace.ids[at]) if at < len(trace) else None
+    # A category that looks like another or like a number would be merged with it or sorted as one.
+    names = [f"\u2009{html.escape(_symbol(trace, i))}\u2009" for i, _ in listed] + ["\u2009other\u2009"]
+    return {
+        "type": "bar",
+        "name": "next",
+        "orientation": "h",
+        "y": names,
+        "x": [p for _, p in listed] + [rest],
+        "text": [f"{p:.1%}" for _, p in listed] + [f"{rest:.1%}"],
+        "textposition": "outside",
+        "cliponaxis": False,
+        "marker": {"color": [theme.came if i == came else theme.bar for i, _ in listed] + [theme.grid]},
+        "hoverinfo": "skip",
+        "xaxis": "x2",
+        "yaxis": "y4",
+    }
+
+
+def _symbol(trace: Trace, index: int) -> str:
+    name = trace.vocabulary.symbol(index)
+    return visible(name) if len(name) == 1 else name

@@ -1,0 +1,194 @@
+"""Every colour of every picture, light and dark, and the scales that give values their colours.
+
+Three kinds of value, three kinds of scale, none of which ever moves while
+someone types:
+
+    diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's own background at 0,
+                blue below, orange above: told apart with any kind of colour blindness
+    sequential  gates in [0, 1]; the background at 0
+    surprisal   what a character cost, in bits; transparent at 0, behind text that stays readable
+
+Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal
+steps look equal.
+
+This module knows nothing of Plotly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+
+Kind = Literal["diverging", "sequential"]
+
+LEVELS = 255
+"""Colours in a scale: an odd number, so that one of them is exactly the middle."""
+
+SURPRISAL_FULL = 10.0
+"""Bits at which the colour behind a character is at its strongest."""
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of one appearance, as `#rrggbb`.
+
+    diverging, sequential  anchors at equal distances from the lowest value to the highest
+    surprisal              anchors from 0 bits to SURPRISAL_FULL, painted behind `text`
+    model, ngram, uniform  the lines that are compared
+    came                   what really came; cursor, pinned: the marks that follow a reader
+    """
+
+    name: str
+    background: str
+    text: str
+    muted: str
+    grid: str
+    axis: str
+    diverging: tuple[str, ...]
+    sequential: tuple[str, ...]
+    surprisal: tuple[str, ...]
+    model: str
+    ngram: str
+    uniform: str
+    bar: str
+    came: str
+    cursor: str
+    pinned: str
+
+
+LIGHT = Theme(
+    name="light",
+    background="#ffffff",
+    text="#1c2a33",
+    muted="#566873",
+    grid="#e6ecef",
+    axis="#b4c2ca",
+    diverging=("#08306b", "#2a72b5", "#8fbfe0", "#ffffff", "#f6b26b", "#d9660f", "#7f2704"),
+    sequential=("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
+    surprisal=("#ffffff", "#fdebc8", "#fbc777", "#f59a3c"),
+    model="#0b6a88",
+    ngram="#b3560a",
+    uniform="#566873",
+    bar="#8fbfd0",
+    came="#d9660f",
+    cursor="#1c2a33",
+    pinned="#8a2be2",
+)
+
+DARK = Theme(
+    name="dark",
+    background="#12191e",
+    text="#e4ebee",
+    muted="#9fb0ba",
+    grid="#232f37",
+    axis="#4a5c67",
+    diverging=("#c6e3ff", "#5ba8ea", "#235f97", "#12191e", "#8f4a12", "#ee8f3a", "#ffe0bd"),
+    sequential=("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
+    surprisal=("#12191e", "#3f2d12", "#6e4310", "#9a5310"),
+    model="#5cc0de",
+    ngram="#f0a050",
+    uniform="#9fb0ba",
+    bar="#2f6f86",
+    came="#ee8f3a",
+    cursor="#e4ebee",
+    pinned="#c79bff",
+)
+
+THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How values become colours: from `low` to `high`, fixed; values beyond take the end's colour."""
+
+    kind: Kind
+    low: float
+    high: float
+
+    def levels(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
+        """The index 0 .. LEVELS - 1 of each value's colour, any shape; the middle where it isn't a number."""
+        span = np.asarray(values, np.float32) - np.float32(self.low)
+        span *= np.float32((LEVELS - 1) / (self.high - self.low))
+        np.nan_to_num(span, copy=False, nan=LEVELS // 2, posinf=LEVELS - 1, neginf=0)
+        np.clip(span, 0, LEVELS - 1, out=span)
+        span += np.float32(0.5)
+        return span.astype(np.uint8)
+
+    def anchors(self, theme: Theme) -> tuple[str, ...]:
+        """The theme's colours for this kind of scale."""
+        return theme.diverging if self.kind == "diverging" else theme.sequential
+
+    def colorscale(self, theme: Theme, steps: int = 33) -> list[list[float | str]]:
+        """The same colours as Plotly writes a scale: [position in 0 .. 1, colour]."""
+        picked = ramp(self.anchors(theme), steps)
+        return [[i / (steps - 1), colour] for i, colour in enumerate(picked)]
+
+
+TANH = Scale("diverging", -1.0, 1.0)
+CELL = Scale("diverging", -3.0, 3.0)
+GATE = Scale("sequential", 0.0, 1.0)
+RELU = Scale("sequential", 0.0, 4.0)
+
+
+def ramp(anchors: Sequence[str], steps: int) -> list[str]:
+    """`steps` colours from the first anchor to the last, as `#rrggbb`."""
+    return ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in palette(tuple(anchors), steps).tolist()]
+
+
+@cache
+def palette(anchors: tuple[str, ...], steps: int = LEVELS) -> npt.NDArray[np.uint8]:
+    """(steps, 3) red, green, blue of colours from the first anchor to the last, mixed in OKLab."""
+    points = np.array([_oklab(anchor) for anchor in anchors])
+    at = np.linspace(0, len(anchors) - 1, steps)
+    mixed = np.stack([np.interp(at, np.arange(len(anchors)), points[:, i]) for i in range(3)], axis=1)
+    colours = _rgb(mixed)
+    colours.setflags(write=False)
+    return colours
+
+
+# Ottosson's two matrices: linear sRGB to the cones' responses, and their cube roots to Lab.
+_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_LAB = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
+
+
+def _oklab(colour: str) -> Doubles:
+    lab: Doubles = _LAB @ np.cbrt(_CONES @ linear(colour))
+    return lab
+
+
+def linear(colour: str) -> Doubles:
+    """Red, green, blue of `#rrggbb` as light, 0 .. 1: without sRGB's gamma."""
+    srgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def _rgb(lab: Doubles) -> npt.NDArray[np.uint8]:
+    light = np.clip((lab @ np.linalg.inv(_LAB).T) ** 3 @ np.linalg.inv(_CONES).T, 0, 1)
+    srgb = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.round(srgb * 255).astype(np.uint8)
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours as WCAG 2 defines it, from 1 to 21."""
+    weights = np.array([0.2126, 0.7152, 0.0722])
+    bright, dim = sorted((float(weights @ linear(one)), float(weights @ linear(other))), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)

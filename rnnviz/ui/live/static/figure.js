@@ -1,0 +1,187 @@
+// The linked picture: states, characters, running perplexity and surprisal above one another, one column
+// a character. Plotly draws axes and lines; the heat map and the characters are painted beside it.
+
+import { Heat } from "./heat.js";
+
+const LEFT = 46; // room for the axes' numbers, in pixels
+const RIGHT = 8;
+const TITLE = 18;
+const STRIP = 18;
+const NARROW = 8.6; // pixels a column needs for its letter
+const WIDE = 14; // ... for a Chinese character
+const STEPS = [24, 48]; // columns drawn for short texts, before as many as fit
+
+export class Figure {
+  // `on`: point({t, unit} | null), pick({t, unit}), scroll(columns)
+  constructor(root, on) {
+    this.root = root;
+    this.plot = root.querySelector(".rv-plot");
+    this.pad = root.querySelector(".rv-pad");
+    this.cursor = root.querySelector(".rv-cursor");
+    this.pinned = root.querySelector(".rv-pinned");
+    this.rowMark = root.querySelector(".rv-row");
+    this.heat = new Heat(root.querySelector(".rv-heat"), root.querySelector(".rv-strip"));
+    this.titles = ["states", "perplexity", "surprisal"].map((name) => root.querySelector(`.rv-title-${name}`));
+    this.on = on;
+    this.revision = 0;
+    this.listen();
+  }
+
+  // How many columns fit.
+  room(symbols) {
+    const width = this.root.clientWidth - LEFT - RIGHT;
+    return Math.max(12, Math.floor(width / (symbols > 1000 ? WIDE : NARROW)));
+  }
+
+  // The columns drawn for a text of this length: few for a short one, so that its letters are large.
+  columns(length, symbols) {
+    const most = this.room(symbols);
+    return STEPS.find((few) => few < most && length <= few) ?? most;
+  }
+
+  layOut(height) {
+    const width = this.root.clientWidth;
+    const spare = height - 3 * TITLE - STRIP - 16;
+    const heat = Math.round(spare * 0.56);
+    const lines = Math.round(spare * 0.26);
+    const bars = spare - heat - lines;
+    const top = { states: TITLE };
+    top.strip = top.states + heat + 1;
+    top.perplexity = top.strip + STRIP + 3 + TITLE;
+    top.surprisal = top.perplexity + lines + 4 + TITLE;
+    this.box = { width, height, inner: width - LEFT - RIGHT, top, heat, lines, bars };
+    this.root.style.height = height + "px";
+    const place = (element, y, h) => {
+      element.style.left = LEFT + "px";
+      element.style.top = y + "px";
+      if (h) element.style.height = h + "px";
+    };
+    place(this.heat.canvas, top.states);
+    place(this.heat.strip, top.strip);
+    const below = top.surprisal + bars;
+    for (const mark of [this.cursor, this.pinned]) {
+      mark.style.top = top.states + "px";
+      mark.style.height = below - top.states + "px";
+    }
+    const heads = [0, top.perplexity - TITLE, top.surprisal - TITLE];
+    this.titles.forEach((title, i) => place(title, heads[i]));
+    this.shape = null;
+  }
+
+  // Everything of a view: `first` to `last` of the text in `columns`.
+  async draw(store, list, first, columns, theme, font) {
+    const last = Math.min(store.stop, first + columns);
+    this.view = { first, last, columns, width: this.box.inner, height: this.box.heat, strip: STRIP };
+    const scale = store.fixed.quantities[store.head.quantity];
+    this.heat.draw(store, this.view, theme[scale.kind], theme.background);
+    this.heat.letters(list, store, this.view, theme, font);
+    await this.lines(store, theme);
+  }
+
+  lines(store, theme) {
+    const { first, last, columns } = this.view;
+    const shape = [columns, theme.name, store.digest, store.head.order, store.units].join(" ");
+    if (this.shape !== shape) {
+      this.shape = shape;
+      this.prepare(store, theme, columns);
+    }
+    const n = last - first;
+    const x = new Float64Array(n);
+    for (let i = 0; i < n; i++) x[i] = i;
+    const c = store.columns;
+    const { model, ngram, surprisal } = this.traces;
+    model.x = x;
+    model.y = c.model.data.slice(first, last);
+    ngram.x = store.hasCounts ? x : [];
+    ngram.y = store.hasCounts ? c.counts.data.slice(first, last) : [];
+    const bits = new Float64Array(n + 2);
+    const at = new Float64Array(n + 2);
+    for (let i = 0; i < n; i++) {
+      bits[i + 1] = store.bits(first + i);
+      at[i + 1] = i;
+    }
+    bits[0] = bits[1];
+    bits[n + 1] = bits[n];
+    at[0] = -0.5;
+    at[n + 1] = n - 0.5;
+    surprisal.x = n ? at : [];
+    surprisal.y = n ? bits : [];
+    this.layout.datarevision = ++this.revision;
+    return window.Plotly.react(this.plot, this.data, this.layout, this.config);
+  }
+
+  // A figure of its own from the server's skeleton, laid out in pixels.
+  prepare(store, theme, columns) {
+    const { data, layout } = structuredClone(theme.figure);
+    const { width, height, top, heat, lines, bars } = this.box;
+    const part = (y, h) => [1 - (y + h) / height, 1 - y / height];
+    this.data = data;
+    this.traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
+    this.traces.uniform.x = [-0.5, columns - 0.5];
+    Object.assign(layout, { width, height, margin: { l: LEFT, r: RIGHT, t: 0, b: 0, pad: 0 } });
+    layout.xaxis.range = [-0.5, columns - 0.5];
+    const numbered = store.head.order === "index";
+    const tick = [16, 32, 64, 128, 256].find((step) => store.units / step <= 5) ?? 512;
+    const numbers = [];
+    for (let unit = 0; unit < store.units; unit += tick) numbers.push(unit);
+    Object.assign(layout.yaxis, {
+      domain: part(top.states, heat),
+      range: [store.units - 0.5, -0.5],
+      tickvals: numbers,
+      showticklabels: numbered,
+    });
+    layout.yaxis2.domain = part(top.perplexity, lines);
+    layout.yaxis3.domain = part(top.surprisal, bars);
+    this.layout = layout;
+    this.config = { staticPlot: true, displayModeBar: false };
+  }
+
+  // Where a mark stands: kind "cursor" or "pinned", at character t or nowhere.
+  mark(kind, t) {
+    const element = this[kind];
+    const { first, last, columns } = this.view ?? {};
+    element.hidden = t == null || !this.view || t < first || t >= last;
+    if (element.hidden) return;
+    const room = this.box.inner / columns;
+    element.style.left = LEFT + (t - first) * room + "px";
+    element.style.width = Math.max(2, room) + "px";
+  }
+
+  markUnit(store, unit) {
+    this.rowMark.hidden = unit == null || !this.box;
+    if (this.rowMark.hidden) return;
+    const height = this.box.heat / store.units;
+    const y = this.box.top.states + (store.row(unit) + 0.5) * height;
+    this.rowMark.style.left = LEFT + "px";
+    this.rowMark.style.width = this.box.inner + "px";
+    this.rowMark.style.top = y - Math.max(3, height) / 2 + "px";
+    this.rowMark.style.height = Math.max(3, height) + "px";
+  }
+
+  // What is under a point of the screen: a character, and a unit if it is in the heat map.
+  under(event, store) {
+    if (!this.view) return null;
+    const frame = this.pad.getBoundingClientRect();
+    const x = event.clientX - frame.left - LEFT;
+    const y = event.clientY - frame.top - this.box.top.states;
+    const { first, last, columns } = this.view;
+    const t = first + Math.floor((x / this.box.inner) * columns);
+    if (x < 0 || x >= this.box.inner || y < 0 || t >= last) return null;
+    const row = Math.floor((y / this.box.heat) * store.units);
+    return { t, unit: row < store.units ? store.unitAt(row) : null };
+  }
+
+  listen() {
+    this.pad.onpointermove = (event) => this.on.point(event);
+    this.pad.onpointerleave = () => this.on.point(null);
+    this.pad.onclick = (event) => this.on.pick(event);
+    this.pad.onwheel = (event) => {
+      const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
+      if (along && this.on.scroll(Math.sign(along) * 4)) event.preventDefault();
+    };
+  }
+
+  close() {
+    window.Plotly?.purge(this.plot);
+  }
+}

@@ -1,0 +1,109 @@
+"""The words of the live view, in the session's language: the browser's modules hold none.
+
+Braces are filled in by the browser.
+"""
+
+from __future__ import annotations
+
+from rnnviz.ui.i18n import _
+
+
+def words() -> dict[str, str]:
+    """Every word and sentence that the live view can show, by the name its modules use."""
+    return {
+        "intro": _("Type here: with every character you see what the network remembers and expects next."),
+        "text": _("Your text"),
+        "placeholder": _("Type anything"),
+        "examples": _("Examples"),
+        "write": _("Continue"),
+        "writing": _("Stop"),
+        "write.help": _("Let the network write on, one sampled character after another"),
+        "temperature": _("temperature {t}"),
+        "characters": _("characters"),
+        "perplexity": _("perplexity"),
+        "perplexity.help": _("On average as unsure as if choosing among this many equally likely characters"),
+        "bits": _("bits per character"),
+        "bits.help": _("The base-2 logarithm of the perplexity"),
+        "unknown": _("unknown"),
+        "unknown.help": _("Characters the network never learnt; underlined in the text"),
+        "entropy": _("entropy now, bits"),
+        "entropy.help": _("How undecided the network is about the next character"),
+        "show": _("Show"),
+        "layer": _("Layer"),
+        "layer.n": _("layer {n}"),
+        "order": _("Units"),
+        "order.index": _("by number"),
+        "order.alike": _("alike together"),
+        "colour": _("Text colour"),
+        "colour.surprisal": _("surprisal"),
+        "colour.unit": _("unit {n}"),
+        "quantity.hidden": _("hidden state H"),
+        "quantity.cell": _("cell C"),
+        "quantity.reset": _("reset gate R"),
+        "quantity.update": _("update gate Z"),
+        "quantity.candidate": _("candidate"),
+        "quantity.input": _("input gate I"),
+        "quantity.forget": _("forget gate F"),
+        "quantity.output": _("output gate O"),
+        "notice.hidden": _("a row is a unit: look for rows that keep their colour through a whole word"),
+        "notice.cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
+        "notice.reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
+        "notice.update": _("near 1 the old state is kept, near 0 it is replaced: look at spaces"),
+        "notice.candidate": _("what the cell would write: compare it with the state it becomes"),
+        "notice.input": _("near 1 new content is written: look at the first letter of a word"),
+        "notice.forget": _("near 1 the memory is kept: look for columns where it is let go"),
+        "notice.output": _("near 1 the memory is shown: look for units that stay silent for long"),
+        "notice.perplexity": _("below the dotted line the network beats counting; lower is better"),
+        "notice.surprisal": _("peaks stand where a word could have gone many ways"),
+        "notice.mlp": _("no memory: the same character always gives the same column"),
+        "perplexity.title": _("Running perplexity"),
+        "surprisal.title": _("Surprisal, bits"),
+        "line.model": _("this network"),
+        "line.uniform": _("blind guess"),
+        "next": _("Next character"),
+        "next.at": _("Expected after"),
+        "next.start": _("Expected first"),
+        "next.other": _("others"),
+        "next.notice": _("short bars: it can't tell; one long bar: it is sure"),
+        "next.entropy": _("entropy {bits} bits"),
+        "next.came": _("came"),
+        "unk": _("unknown"),
+        "readout.idle": _("Point at a column or a letter to see what was expected there; click to keep it."),
+        "readout.at": _("character {n}"),
+        "readout.expected": _("expected"),
+        "readout.came": _("came {c}: {p}, rank {rank}, {bits} bits"),
+        "readout.unit": _("unit {n}: {v}"),
+        "readout.pinned": _("kept; Escape lets go"),
+        "figure": _(
+            "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "
+            "Enter keeps one, Escape lets go."
+        ),
+        "window": _("Window of the text"),
+        "window.of": _("characters {from} to {to} of {n}"),
+        "window.follow": _("follow the caret"),
+        "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
+        "limit.link": _("A whole file belongs on the Perplexity page."),
+        "plotly.missing": _(
+            "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
+            "which serves it."
+        ),
+        "waiting": _("The server does not answer; what you type is kept and sent again."),
+        "of": _("of {n}"),
+    }
+
+
+def examples() -> list[tuple[str, str]]:
+    """(label, text) of the buttons that replace the text."""
+    return [
+        (
+            _("A sentence"),
+            "The traveller put his hand upon the lever, and for a moment nobody in the room spoke.",
+        ),
+        (_("An unlikely one"), "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?"),
+        ("machine", "machine"),
+        (
+            _("Code"),
+            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)\n',
+        ),
+        (_("Chinese"), "那日天色将晚，师徒四人走到山前，忽见一座古庙，门上写着三个大字。"),
+    ]
