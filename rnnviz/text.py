@@ -190,7 +190,7 @@ def _sample(file: BinaryIO, name: str, bad: int) -> bytes:
     start = max(bad - 2000, 0)
     file.seek(start)
     around = _read(file, SAMPLE // 2, name)
-    line = around.rfind(b"\n", 0, bad - start) + 1
+    line = around.find(b"\n", 0, bad - start) + 1
     return _whole_lines(head) + b"\n" + _whole_lines(around[line:])
 
 
