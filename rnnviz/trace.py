@@ -9,7 +9,9 @@ the first character, and every character is scored.
 
 A keystroke costs only what follows the common prefix of the old text and the
 new one. A Trace is a view into the Tracer's buffers: taking one copies
-nothing, and what an old Trace shows is copied before it would be overwritten.
+nothing. An edit that would overwrite rows which somebody can still see, in an
+older Trace or in an array taken from one, leaves them alone and goes on in
+buffers of its own.
 Whatever is large and follows from the states (all log-probabilities, the
 gates) is derived from them when asked for.
 
@@ -20,9 +22,10 @@ This module knows nothing of windows, drawings or files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +45,7 @@ Array = TypeVar("Array", bound=npt.NDArray[Any])
 FIRST_CAPACITY = 256
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """What a model did while it read `text`. All arrays are read-only.
 
@@ -69,9 +72,13 @@ class Trace:
     rank: Integers
     entropy: Doubles
     # With the start symbol's step in row 0: what the derived quantities need.
-    _inputs: Integers = field(repr=False)
-    _states: Floats = field(repr=False)
-    _weights: Weights = field(repr=False)
+    _inputs: Integers
+    _states: Floats
+    _weights: Weights
+
+    def __repr__(self) -> str:
+        measured = f", perplexity {self.perplexity[-1]:.3f}" if len(self) else ""
+        return f"<Trace of {len(self):,} characters by {self.model_name or 'a model'}{measured}>"
 
     def __len__(self) -> int:
         """T."""
@@ -134,12 +141,13 @@ def trace(model: CharModel, text: str) -> Trace:
 class _Rows:
     """Growing arrays, a row for the start symbol (0) and for each character (1 ..)."""
 
-    _PER_ROW = ("inputs", "hidden", "cell", "nll", "total", "perplexity", "rank", "entropy")
+    _PER_ROW = ("inputs", "known", "hidden", "cell", "nll", "total", "perplexity", "rank", "entropy")
 
     def __init__(self, capacity: int, layers: int, units: int, has_cell: bool) -> None:
         self.capacity = capacity
-        self.shown = 1  # rows that some Trace may be looking at
+        self.views: WeakSet[_View] = WeakSet()
         self.inputs = np.zeros(capacity, np.int64)
+        self.known = np.zeros(capacity, np.bool_)
         self.hidden = np.empty((capacity, layers, units), np.float32)
         self.cell = np.empty((capacity, layers, units), np.float32) if has_cell else None
         self.nll = np.zeros(capacity)
@@ -157,6 +165,30 @@ class _Rows:
             if old is not None:
                 getattr(new, name)[:rows] = old[:rows]
         return new
+
+
+class _View:
+    """Rows 0 .. stop - 1 of some arrays, alive as long as anybody can see them.
+
+    numpy keeps the object that lends an array its memory for as long as the
+    array, or any slice of it, exists. Lending through an object of our own
+    tells when that ends.
+    """
+
+    def __init__(self, rows: _Rows, stop: int) -> None:
+        self.stop = stop
+        rows.views.add(self)
+
+    def array(self, array: Array) -> Array:
+        """The first rows of `array`, read-only."""
+        return cast(Array, np.asarray(_Lender(self, array[: self.stop])))
+
+
+class _Lender:
+    def __init__(self, view: _View, array: npt.NDArray[Any]) -> None:
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = array.__array_interface__ | {"data": (address, True)}  # True: read-only
+        self._keep = view, array
 
 
 class Tracer:
@@ -207,7 +239,7 @@ class Tracer:
         rows = self._rows
         if length + 1 > rows.capacity:
             self._rows = rows.copy(kept + 1, max(length + 1, 2 * rows.capacity))
-        elif length > kept and rows.shown > kept + 1:
+        elif length > kept and any(view.stop > kept + 1 for view in rows.views):
             self._rows = rows.copy(kept + 1, rows.capacity)
         # Otherwise a deletion: nothing is written, and an older Trace keeps its rows.
 
@@ -216,6 +248,7 @@ class Tracer:
         rows, weights = self._rows, self._weights
         end = kept + len(ids)
         rows.inputs[kept + 1 : end + 1] = ids
+        rows.known[kept + 1 : end + 1] = ids != UNKNOWN
         cell = None if rows.cell is None else rows.cell[kept : end + 1]
         weights.run(ids, rows.hidden[kept : end + 1], cell)
         block = max(1, LOGITS // self._vocabulary.size)
@@ -247,21 +280,21 @@ class Tracer:
         self._ahead, self._ahead_row = (logits[-1:].copy(), log_sum[-1:]), end
 
     def _show(self) -> Trace:
-        rows, end = self._rows, len(self._text) + 1
-        rows.shown = max(rows.shown, end)
-        inputs, states = _read_only(rows.inputs[:end]), _read_only(rows.hidden[:end])
+        rows = self._rows
+        view = _View(rows, len(self._text) + 1)
+        inputs, states = view.array(rows.inputs), view.array(rows.hidden)
         return Trace(
             text=self._text,
             model_name=self._name,
             vocabulary=self._vocabulary,
             ids=inputs[1:],
-            known=_read_only(inputs[1:] != UNKNOWN),
+            known=view.array(rows.known)[1:],
             hidden=states[1:],
-            cell=None if rows.cell is None else _read_only(rows.cell[1:end]),
-            nll=_read_only(rows.nll[1:end]),
-            perplexity=_read_only(rows.perplexity[1:end]),
-            rank=_read_only(rows.rank[1:end]),
-            entropy=_read_only(rows.entropy[:end]),
+            cell=None if rows.cell is None else view.array(rows.cell)[1:],
+            nll=view.array(rows.nll)[1:],
+            perplexity=view.array(rows.perplexity)[1:],
+            rank=view.array(rows.rank)[1:],
+            entropy=view.array(rows.entropy),
             _inputs=inputs,
             _states=states,
             _weights=self._weights,
