@@ -28,7 +28,7 @@ log = logging.getLogger("rnnviz")
 
 KEPT = 200  # scored texts remembered in a session
 LONGEST_PASTE = 1_000_000
-EXAMPLE = "The Time Traveller smiled round at us."
+EXAMPLE = "The Time Traveller smiled round at us."  # for a model whose card has none
 
 
 @dataclass(frozen=True)
@@ -288,26 +288,25 @@ def example(context: Context) -> None:
 
 
 def downloads(reports: Sequence[Report]) -> None:
-    """The figures as CSV and JSON."""
+    """The figures to take away."""
+    with st.container(horizontal=True):
+        for label, data, name, kind in (
+            (_("Download as CSV"), as_csv(reports), "perplexity.csv", "text/csv"),
+            (_("Download as JSON"), as_json(reports), "perplexity.json", "application/json"),
+        ):
+            st.download_button(label, data, name, kind, icon=":material/download:", on_click="ignore")
+
+
+def as_csv(reports: Sequence[Report]) -> str:
+    """One row a text, with a row of names."""
+    out = io.StringIO()
     rows = [report.to_json() for report in reports]
-    table = io.StringIO()
-    writer = csv.DictWriter(table, list(rows[0]))
+    writer = csv.DictWriter(out, list(rows[0]))
     writer.writeheader()
     writer.writerows(rows)
-    with st.container(horizontal=True):
-        st.download_button(
-            _("Download as CSV"),
-            table.getvalue(),
-            "perplexity.csv",
-            "text/csv",
-            icon=":material/download:",
-            on_click="ignore",
-        )
-        st.download_button(
-            _("Download as JSON"),
-            json.dumps(rows, indent=1, ensure_ascii=False),
-            "perplexity.json",
-            "application/json",
-            icon=":material/download:",
-            on_click="ignore",
-        )
+    return out.getvalue()
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """A list of objects, one a text."""
+    return json.dumps([report.to_json() for report in reports], indent=1, ensure_ascii=False)

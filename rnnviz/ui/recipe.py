@@ -6,6 +6,7 @@ is shown is safe as Markdown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,12 +34,13 @@ def _number(value: Any) -> float | None:
 
 
 def _text(card: Mapping[str, Any]) -> str:
-    characters, part = _number(card.get("characters")), card.get("trained_on")
+    characters = _number(card.get("characters"))
     if characters is None:
         return ""
-    if isinstance(part, str) and part:
-        return _("Trained on the {part} of a text of {count} characters.").format(
-            part=plain(part), count=f"{characters:,.0f}"
+    part = re.fullmatch(r"first (\d+) %", str(card.get("trained_on")))
+    if part:
+        return _("Trained on the first {percent} % of a text of {count} characters.").format(
+            percent=part[1], count=f"{characters:,.0f}"
         )
     return _("Trained on a text of {count} characters.").format(count=f"{characters:,.0f}")
 

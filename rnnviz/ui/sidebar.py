@@ -82,7 +82,7 @@ def kind(info: ModelInfo, model: CharModel | NgramModel) -> str:
     layers = model.config.layers if hasattr(model, "config") else 1
     if info.kind == "mlp":
         return _("MLP without a hidden state, {units} units").format(units=size)
-    name = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}.get(info.kind, info.kind)
+    name = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}.get(info.kind, plain(info.kind))
     if layers > 1:
         return _("{name}, {layers} layers of {units} hidden units").format(
             name=name, layers=layers, units=size
@@ -94,7 +94,7 @@ def card(info: ModelInfo, model: CharModel | NgramModel) -> None:
     """What the model read, how well it predicts what it never read, and how it was made."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
-    st.markdown(f"**{plain(title)}**  \n{plain(kind(info, model))}" if title else plain(kind(info, model)))
+    st.markdown(f"**{plain(title)}**  \n{kind(info, model)}" if title else kind(info, model))
     held_out(facts.get("held_out"))
     with st.expander(_("About this model")):
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))

@@ -1,0 +1,39 @@
+"""The app as Streamlit runs it, without a browser: rnnviz/ui/main.py in AppTest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "main.py"
+
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture
+def open_app(only_tiny_models: Path) -> Iterator[Open]:
+    """Open the app on a page ("explore", "perplexity"), with a browser's locale and query parameters."""
+
+    def opened(page: str = "explore", *, locale: str = "en-GB", **query: str) -> AppTest:
+        app = AppTest.from_file(SCRIPT, default_timeout=120)
+        app.context = {"locale": locale}
+        for name, value in query.items():
+            app.query_params[name] = value
+        app._page_hash = calc_hash(page)  # switch_page knows files only, and our pages are functions
+        return app.run()
+
+    yield opened
+    st.cache_resource.clear()
+
+
+def everything(app: AppTest) -> str:
+    """All words on the page, to say what must not be among them."""
+    parts = []
+    for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
+        parts += [str(element.value) for element in app.get(kind)]
+    return "\n".join(parts)

@@ -1,0 +1,113 @@
+"""Every word of the app is in both catalogues, complete, with the same placeholders."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+
+from rnnviz.ui import i18n
+
+PACKAGE = Path(i18n.__file__).resolve().parents[1]
+
+Id = str | tuple[str, ...]
+
+
+def forms(value: object) -> list[str]:
+    """A message's texts: one, or one for each plural form."""
+    return [value] if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+
+
+@pytest.fixture(scope="module")
+def used() -> dict[Id, str]:
+    """Every message in the code, with the file it stands in."""
+    found: dict[Id, str] = {}
+    for part in ("ui", "figures"):
+        for file, _, message, _, _ in extract_from_dir(PACKAGE / part):
+            found[message] = f"{part}/{file}"
+    assert len(found) > 100
+    return found
+
+
+def catalogue(language: str) -> Catalog:
+    with i18n.catalogue_path(language).open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def entries(language: str) -> dict[Id, Message]:
+    return {m.id if isinstance(m.id, str) else tuple(m.id): m for m in catalogue(language) if m.id}
+
+
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_catalogues_hold_what_the_code_says_and_nothing_else(language: str, used: dict[Id, str]) -> None:
+    there = entries(language)
+    missing = {f"{file}: {message}" for message, file in used.items() if message not in there}
+    assert not missing, "extract the messages again, as the README says"
+    assert not there.keys() - used.keys()
+    assert not catalogue(language).obsolete
+
+
+def test_every_chinese_entry_is_complete() -> None:
+    for message in entries("zh").values():
+        assert all(forms(message.string)), f"no translation: {message.id}"
+        assert not message.fuzzy, f"fuzzy: {message.id}"
+
+
+def test_placeholders_and_markup_are_the_same() -> None:
+    def marks(text: str) -> list[str]:
+        fields = [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+        return sorted([*fields, *re.findall(r"\*\*|`[^`]*`", text)])
+
+    for message in entries("zh").values():
+        wanted = marks(forms(message.id)[-1])
+        for text in forms(message.string):
+            assert marks(text) == wanted, message.id
+
+
+def test_chinese_words_are_chinese() -> None:
+    untouched = [
+        m.id for m in entries("zh").values() if not re.search(r"[\u3000-\u9fff]", forms(m.string)[0])
+    ]
+    assert untouched == []
+
+
+def test_english_entries_differ_only_on_purpose() -> None:
+    for message in entries("en").values():
+        for text in filter(None, forms(message.string)):
+            assert text not in forms(message.id), "leave it empty: the code holds the English"
+
+
+def test_a_catalogue_speaks_after_compiling_in_memory() -> None:
+    chinese, english = i18n.translations("zh"), i18n.translations("en")
+    assert chinese.gettext("Perplexity") == "困惑度"
+    assert english.gettext("Perplexity") == "Perplexity"
+    assert chinese.gettext("no such message") == "no such message"
+    singular, plural = "Training took {n} minute.", "Training took {n} minutes."
+    assert english.ngettext(singular, plural, 1) == singular
+    assert english.ngettext(singular, plural, 2) == plural
+    assert chinese.ngettext(singular, plural, 1) == chinese.ngettext(singular, plural, 2) != singular
+
+
+def test_catalogues_are_read_once() -> None:
+    assert i18n.translations("zh") is i18n.translations("zh")
+
+
+def test_no_compiled_catalogue_lies_in_the_package() -> None:
+    assert not list(PACKAGE.rglob("*.mo"))
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"),
+    [(None, "en"), ("", "en"), ("zh", "zh"), ("zh-Hans-CN", "zh"), ("ZH_tw", "zh"), ("fr-FR", "en")],
+)
+def test_a_locale_finds_its_language(locale: str | None, language: str) -> None:
+    assert i18n.match(locale) == language
+
+
+def test_a_session_without_a_language_reads_english() -> None:
+    assert i18n._("Perplexity") == "Perplexity"

@@ -1,0 +1,232 @@
+"""Navigation, the sidebar, languages, and what a reader sees when something fails."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from rnnviz import checkpoint
+from rnnviz.errors import CheckpointError
+from rnnviz.ui import i18n, recipe, shelf, sidebar, trouble
+from tests.conftest import tiny, tiny_card
+from tests.ui.conftest import Open, everything
+
+
+@pytest.mark.parametrize("page", ["explore", "perplexity"])
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_every_page_opens(open_app: Open, page: str, locale: str) -> None:
+    app = open_app(page, locale=locale)
+    assert not app.exception
+    assert not app.error
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+
+
+def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def info(name: str, kind: str) -> checkpoint.ModelInfo:
+        return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
+
+    counts, other, gru = info("a", "ngram"), info("b", "lstm"), info(shelf.FIRST, "gru")
+    assert shelf.first([counts, other, gru]) == 2
+    assert shelf.first([counts, other]) == 1
+    assert shelf.first([counts]) == 0
+
+
+def test_networks_alone_can_be_explored_and_all_models_can_score(open_app: Open) -> None:
+    assert open_app("explore").sidebar.selectbox(key="model").options == ["tiny-gru", "tiny-lstm"]
+    assert open_app("perplexity").sidebar.selectbox(key="model").options == [
+        "tiny-3gram",
+        "tiny-gru",
+        "tiny-lstm",
+    ]
+
+
+def test_the_card_stands_beside_its_yardsticks(open_app: Open) -> None:
+    app = open_app("perplexity")
+    words = "\n".join([*(m.value for m in app.sidebar.markdown), *(c.value for c in app.sidebar.caption)])
+    assert r"Tiny \*text\*" in words  # a title is data, not markup
+    assert "GRU, 12 hidden units" in words
+    assert "**4.33**" in words
+    assert "| n-gram counts | 4.36 |" in words
+    assert "| blind guess | 30 |" in words
+    assert "4.3 equally likely characters" in words
+    assert "Runs on: " in words
+    assert "python -m rnnviz train --corpus tiny" in "\n".join(c.value for c in app.sidebar.code)
+
+
+def test_the_model_can_be_changed_and_named_in_the_address(open_app: Open) -> None:
+    app = open_app("perplexity", model="tiny-lstm")
+    assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
+    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
+    assert not app.exception
+    assert "Counts of 3-grams" in everything(app)
+    assert "tiny-lstm" not in app.title[0].value
+
+
+def test_an_address_with_an_unknown_model_shows_the_usual_one(open_app: Open) -> None:
+    app = open_app("perplexity", model="<script>")
+    assert not app.exception
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+
+
+@pytest.mark.parametrize(
+    ("locale", "query", "language"),
+    [
+        ("en-GB", {}, "en"),
+        ("zh-CN", {}, "zh"),
+        ("zh_TW", {}, "zh"),
+        ("de-DE", {}, "en"),
+        ("en-GB", {"lang": "zh"}, "zh"),
+        ("zh-CN", {"lang": "en"}, "en"),
+        ("en-GB", {"lang": "../../etc"}, "en"),
+    ],
+)
+def test_the_language_is_the_addresss_or_the_browsers(
+    open_app: Open, locale: str, query: dict[str, str], language: str
+) -> None:
+    app = open_app("perplexity", locale=locale, **query)
+    assert not app.exception
+    assert app.session_state[i18n.STATE] == language
+    assert app.title[0].value == i18n.translations(language).gettext("Perplexity of your texts")
+
+
+def test_switching_the_language_changes_the_page_and_the_address(open_app: Open) -> None:
+    app = open_app("perplexity")
+    english = everything(app)
+    app.session_state[i18n.STATE] = "zh"
+    app.run()
+    assert not app.exception
+    assert app.query_params["lang"] == "zh"
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+    chinese = everything(app)
+    for sentence in ("Upload a file or paste a text", "equally likely characters", "Runs on"):
+        assert sentence in english
+        assert sentence not in chinese
+    app.session_state[i18n.STATE] = "en"
+    app.run()
+    assert "lang" not in app.query_params
+
+
+def test_no_models_at_all_is_explained(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path / "nothing"])
+    for page in ("explore", "perplexity"):
+        app = open_app(page)
+        assert not app.exception
+        assert not app.error
+        assert "python -m rnnviz train" in app.info[0].value
+
+
+def test_damaged_files_are_named_and_the_rest_is_listed(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models_folder: Path
+) -> None:
+    (tmp_path / "broken.safetensors").write_bytes(b"nonsense")
+    (tmp_path / "cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:-5])
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path, models_folder])
+    app = open_app("perplexity")
+    assert not app.exception
+    assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
+    assert "Files that can't be used (2)" in [e.label for e in app.sidebar.expander]
+    assert r"broken\.safetensors" in everything(app)
+    assert r"cut\.safetensors" in everything(app)
+
+
+def test_a_model_that_breaks_while_loading_leaves_the_choice(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str, device: str) -> None:
+        raise CheckpointError("tiny-gru.safetensors is damaged; copy or download it again")
+
+    monkeypatch.setattr("rnnviz.checkpoint.load", refuse)
+    app = open_app("perplexity")
+    assert not app.exception
+    assert "damaged; copy or download it again" in app.error[0].value.replace("\\", "")
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+
+
+def test_no_traceback_ever_reaches_the_page(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def explode(context: object) -> None:
+        raise RuntimeError("secret detail in /home/someone")
+
+    monkeypatch.setattr("rnnviz.ui.files.page", explode)
+    with caplog.at_level(logging.ERROR, "rnnviz"):
+        app = open_app("perplexity")
+    assert not app.exception
+    assert "Something unexpected went wrong" in app.error[0].value
+    assert "secret detail" not in everything(app)
+    assert "secret detail" in caplog.text  # the terminal has it
+
+
+def test_what_an_error_says_is_not_markup() -> None:
+    error = CheckpointError("![x](http://example.org/a.png) <b>*no*</b> :red[model] $x$")
+    shown = trouble.describe(error)
+    assert shown.replace("\\", "") == str(error)
+    for character in "![](<>*:$":
+        assert f"\\{character}" in shown
+    assert "memory" in trouble.describe(MemoryError())
+
+
+def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name, card in {
+        "bare": {},
+        "odd": tiny_card(
+            held_out={"perplexity": "low"},
+            recipe=[1, 2],
+            characters="many",
+            versions=7,
+            ngram=3,
+            title=None,
+            training_seconds=True,
+        ),
+    }.items():
+        checkpoint.save(tiny("rnn", card=card), tmp_path / f"{name}.safetensors")
+        assert recipe.in_words({**card, "name": name}) == []
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path])
+    for name in ("bare", "odd"):
+        app = open_app("perplexity", model=name)
+        assert not app.exception
+        assert not app.error
+        assert app.sidebar.selectbox(key="model").value == name
+
+
+def test_a_recipe_reads_as_sentences() -> None:
+    text = " ".join(recipe.in_words(tiny_card()))
+    assert "It read that text 20 times, as 32 streams side by side" in text
+    assert "40 % of the output, 10 % of whole characters" in text
+    assert "recurrent weights" not in text
+    assert "Training took 7 minutes." in text
+
+
+def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
+    models, _ = shelf.listed()
+    by_name = {m.name: m for m in models}
+    found = shelf.yardstick(by_name["tiny-gru"], models)
+    assert found is not None
+    assert found.name == "tiny-3gram"
+    assert shelf.yardstick(by_name["tiny-3gram"], models) is None
+    assert shelf.yardstick(by_name["tiny-gru"], [by_name["tiny-gru"]]) is None
+
+
+def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
+    info = next(m for m in shelf.listed()[0] if m.name == "tiny-gru")
+    first = shelf.load(info)
+    assert shelf.load(info) is first
+    checkpoint.save(tiny("gru", card=tiny_card()), info.path)
+    assert shelf.load(info) is not first
+
+
+def test_words_for_every_kind_of_model(only_tiny_models: Path) -> None:
+    for kind, words in {
+        "mlp": "MLP without a hidden state, 12 units",
+        "rnn": "RNN, 12 hidden units",
+        "lstm": "LSTM, 2 layers of 12 hidden units",
+    }.items():
+        model = tiny(kind, layers=2 if kind == "lstm" else 1)
+        info = checkpoint.ModelInfo("x", Path("x.safetensors"), kind, {}, 1, 3)
+        assert sidebar.kind(info, model) == words
