@@ -83,3 +83,65 @@ def versions() -> dict[str, str]:
     from rnnviz import __version__
 
     return {"python": platform.python_version(), "torch": torch.__version__, "rnnviz": __version__}
+
+
+INTRODUCTION = """# The shipped models
+
+Held out is the last 10 % of each text, in order, never trained on. Perplexity is per character, and every
+character counts, the unknown ones too. *Uniform* is what guessing blindly gives, |V|. This page is written by
+`python -m rnnviz models --markdown`.
+
+| model | perplexity | bits per character | n-gram | uniform | parameters | file |
+|---|---|---|---|---|---|---|
+"""
+
+ROW = (
+    "| [{name}](#{name}) | {perplexity} | {bits} | {ngram} | {uniform:,} | {parameters:,} | {size:.2f} MB |\n"
+)
+
+CARD = """
+## {name}
+
+- Text: {title} ({licence}), {characters:,} characters, sha256 `{sha256}`.
+- Split: {split}; trained on the {trained_on}.
+- Held out, {held_out_characters:,} characters, {unknown:,} of them unknown: perplexity {perplexity},
+  {bits} bits per character; `{ngram_name}` {ngram}; uniform {uniform:,}.
+- {parameters:,} {what}; training took {seconds:,.0f} s; {versions}.
+
+```
+{command}
+```
+"""
+
+
+def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
+    """`models/README.md`: a table of all models, then a card for each, from what their files say."""
+    values = [_values(info) for info in models]
+    return INTRODUCTION + "".join(ROW.format(**v) for v in values) + "".join(CARD.format(**v) for v in values)
+
+
+def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.4f}"
+
+    card, held_out = info.card, info.card.get("held_out", {})
+    return {
+        **{
+            key: card.get(key) or "–"
+            for key in ("title", "licence", "sha256", "split", "trained_on", "command")
+        },
+        "name": info.name,
+        "characters": card.get("characters", 0),
+        "held_out_characters": held_out.get("characters", 0),
+        "unknown": held_out.get("unknown", 0),
+        "perplexity": number(held_out.get("perplexity")),
+        "bits": number(held_out.get("bits_per_character")),
+        "ngram": number(held_out.get("ngram")),
+        "ngram_name": held_out.get("ngram_name", "n-gram"),
+        "uniform": info.vocabulary_size,
+        "parameters": card.get("parameters", 0),
+        "what": "n-grams" if info.kind == "ngram" else "parameters",
+        "seconds": card.get("training_seconds", 0),
+        "size": info.bytes / 1e6,
+        "versions": ", ".join(f"{name} {version}" for name, version in card.get("versions", {}).items()),
+    }

@@ -287,7 +287,9 @@ def _write_csv(out: TextIO | IO[str], columns: Sequence[str], rows: Iterator[Seq
 
 def _add_models(commands: Any) -> None:
     parser = _command(commands, "models", _models, "List the models on this machine")
-    parser.add_argument("--json", action="store_true", help="one JSON object a model, with its card")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="one JSON object a model, with its card")
+    how.add_argument("--markdown", action="store_true", help="a page of cards, as in models/README.md")
 
 
 def _models(args: argparse.Namespace) -> int:
@@ -296,6 +298,10 @@ def _models(args: argparse.Namespace) -> int:
         for info in models:
             values = {**vars(info), "path": str(info.path)}
             print(_as_json(values))
+    elif args.markdown:
+        from rnnviz.cards import to_markdown
+
+        print(to_markdown(models), end="")
     elif models:
         _print_table(
             ("name", "kind", "V", "parameters", "perplexity", "size", "title"),
