@@ -74,7 +74,7 @@ def chosen_texts() -> list[Text]:
     upload, paste = st.tabs([_("Upload files"), _("Paste a text")])
     with upload:
         files = st.file_uploader(
-            _("Text files"),
+            _("Text files: drop them here, or choose them"),
             accept_multiple_files=True,
             key="files",
             help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
@@ -103,10 +103,10 @@ def outcome(context: Context, text: Text) -> Outcome:
         try:
             remembered[key] = watched(text.name, scoring(context, text))
         except RnnvizError as error:
-            remembered[key] = Failure(text.name, describe(error))
+            remembered[key] = Failure(text.name, describe(error, text.name))
         except Exception as error:
             log.error("scoring failed", exc_info=error)
-            return Failure(text.name, describe(error))
+            return Failure(text.name, describe(error, text.name))
         while len(remembered) > KEPT:
             del remembered[next(iter(remembered))]
     return remembered[key]
@@ -241,7 +241,7 @@ def meaning(report: Report) -> str:
                 report.unknown,
             ).format(n=f"{report.unknown:,}", perplexity=rounded(report.perplexity_known))
         )
-    return " ".join(sentences)
+    return "  \n".join(sentences)
 
 
 def provenance(report: Report) -> str:

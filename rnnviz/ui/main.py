@@ -11,12 +11,15 @@ from rnnviz.ui import shelf, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
 
+HERE = Path(__file__).parent
+
 st.set_page_config(
     page_title="rnnviz",
-    page_icon=str(Path(__file__).with_name("icon.svg")),  # an icon by name would be fetched from the network
+    page_icon=str(HERE / "icon.svg"),  # an icon by name would be fetched from the network
     layout="wide",
     menu_items={"About": "**rnnviz** · look inside a character-level recurrent network while you type"},
 )
+st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 
 def explore() -> None:
@@ -59,7 +62,6 @@ def choose(ngrams: bool) -> Context | None:
     with slot:
         sidebar.card(info, model)
         temperature = sidebar.temperature() if not ngrams else sidebar.TEMPERATURE
-        sidebar.device(model)
     return Context(model, yardstick, info, language(), temperature)
 
 

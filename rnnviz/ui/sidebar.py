@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -94,7 +97,8 @@ def card(info: ModelInfo, model: CharModel | NgramModel) -> None:
     """What the model read, how well it predicts what it never read, and how it was made."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
-    st.markdown(f"**{plain(title)}**  \n{kind(info, model)}" if title else kind(info, model))
+    what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
+    st.markdown(f"**{plain(title)}**  \n{what}" if title else what)
     held_out(facts.get("held_out"))
     with st.expander(_("About this model")):
         st.caption(_("{count} parameters").format(count=f"{model.parameter_count:,}"))
@@ -113,19 +117,38 @@ def held_out(figures: Any) -> None:
     if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
         st.caption(_("Its card gives no held-out perplexity."))
         return
-    rows = [(_("**this model**"), f"**{own:.2f}**")]
+    rows = [(_("this model"), float(own), f"{own:.2f}")]
     if isinstance(counts := figures.get("ngram"), int | float):
-        rows.append((_("n-gram counts"), f"{counts:.2f}"))
+        rows.append((_("n-gram counts"), float(counts), f"{counts:.2f}"))
     if isinstance(uniform := figures.get("uniform"), int | float):
-        rows.append((_("blind guess"), f"{uniform:,.0f}"))
-    lines = [f"| {_('Perplexity')} | |", "|---|---:|", *(f"| {name} | {value} |" for name, value in rows)]
-    st.markdown("\n".join(lines))
+        rows.append((_("blind guess"), float(uniform), f"{uniform:,.0f}"))
+    st.html(bars(rows))
     st.caption(
         _(
-            "Measured on text it never read: there it is as unsure as if it chose among "
+            "Perplexity on text it never read: there it is as unsure as if it chose among "
             "{perplexity} equally likely characters. Lower is better."
         ).format(perplexity=f"{own:.1f}")
     )
+
+
+def bars(rows: Sequence[tuple[str, float, str]]) -> str:
+    """Rows of name, figure and bar, the first set off; a bar is as long as the bits, log2 of the perplexity."""
+    bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
+    longest = max([*bits, 1e-9])
+    cells = []
+    for n, ((name, _value, text), length) in enumerate(zip(rows, bits, strict=True)):
+        weight, strength = (600, 0.75) if n == 0 else (400, 0.3)
+        cells.append(
+            f"<span style='font-weight:{weight}'>{escape(name)}</span>"
+            f"<span style='font-weight:{weight};text-align:right;font-variant-numeric:tabular-nums'>"
+            f"{escape(text)}</span>"
+            f"<span aria-hidden='true' style='height:.5em;border-radius:2px;background:currentColor;"
+            f"opacity:{strength};width:{100 * length / longest:.1f}%'></span>"
+        )
+    style = (
+        "display:grid;grid-template-columns:auto auto 1fr;gap:.15rem .6rem;align-items:center;font-size:.9rem"
+    )
+    return f"<div style='{style}'>{''.join(cells)}</div>"
 
 
 def temperature() -> float:
@@ -146,13 +169,11 @@ def temperature() -> float:
     return float(value)
 
 
-def device(model: CharModel | NgramModel) -> None:
-    """Where the model runs."""
+def device(model: CharModel | NgramModel) -> str:
+    """Where the model runs: "CPU", or the GPU's name. Counting n-grams runs on the CPU always."""
     where = getattr(model, "device", None)
-    if where is not None and where.type == "cuda":
-        import torch
+    if where is None or where.type != "cuda":
+        return "CPU"
+    import torch
 
-        name = torch.cuda.get_device_name(where)
-    else:
-        name = "CPU"
-    st.caption(_("Runs on: {device}").format(device=plain(name)))
+    return torch.cuda.get_device_name(where)

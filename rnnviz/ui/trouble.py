@@ -23,11 +23,16 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", text)
 
 
-def describe(error: Exception) -> str:
-    """One sentence, safe as Markdown, that says what went wrong and what to do."""
+def describe(error: Exception, file: str = "") -> str:
+    """One sentence, safe as Markdown, that says what went wrong and what to do.
+
+    `file` is the name of the file it is about: at the beginning of the sentence it stays as it is.
+    """
     if isinstance(error, RnnvizError):
         message = str(error)
-        return plain(message[:1].upper() + message[1:])
+        if not (file and message.startswith(file)):
+            message = message[:1].upper() + message[1:]
+        return plain(message)
     if isinstance(error, MemoryError):
         return _("There was not enough memory for this. Try a shorter text, or close other programs.")
     return _(

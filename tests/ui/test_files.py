@@ -90,6 +90,7 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(op
     assert not app.exception
     assert len(perplexities(app)) == 2
     assert [r"picture\.png" in e.value for e in app.error] == [True, False]
+    assert "Picture" not in app.error[0].value  # a file's name is not a sentence's first word
     assert r"empty\.txt" in app.error[1].value
     table = app.dataframe[0].value
     assert table["Text"].tolist() == ["good.txt", "also good.txt"]

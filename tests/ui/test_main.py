@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import re
 from pathlib import Path
 
 import pytest
@@ -46,12 +48,10 @@ def test_the_card_stands_beside_its_yardsticks(open_app: Open) -> None:
     app = open_app("perplexity")
     words = "\n".join([*(m.value for m in app.sidebar.markdown), *(c.value for c in app.sidebar.caption)])
     assert r"Tiny \*text\*" in words  # a title is data, not markup
-    assert "GRU, 12 hidden units" in words
-    assert "**4.33**" in words
-    assert "| n-gram counts | 4.36 |" in words
-    assert "| blind guess | 30 |" in words
+    assert "GRU, 12 hidden units, on CPU" in words
+    bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
+    assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 blind guess 30"
     assert "4.3 equally likely characters" in words
-    assert "Runs on: " in words
     assert "python -m rnnviz train --corpus tiny" in "\n".join(c.value for c in app.sidebar.code)
 
 
@@ -100,12 +100,20 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     assert app.query_params["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
-    for sentence in ("Upload a file or paste a text", "equally likely characters", "Runs on"):
+    for sentence in ("Upload a file or paste a text", "equally likely characters", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
     app.run()
     assert "lang" not in app.query_params
+
+
+def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
+    html = sidebar.bars([("<b>", 4.0, "4"), ("uniform", 16.0, "16"), ("odd", math.inf, "&")])
+    assert "&lt;b&gt;" in html
+    assert "&amp;" in html
+    assert re.findall(r"width:([\d.]+)%", html) == ["50.0", "100.0", "0.0"]
+    assert "width:100.0%" in sidebar.bars([("alone", 4.0, "4")])
 
 
 def test_no_models_at_all_is_explained(
