@@ -135,12 +135,19 @@ class Dropout:
 
 
 def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
-    """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p)."""
-    if p == 0.0:
+    """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
+
+    p is rounded to 1/65,536: four random 16-bit numbers are cut from each
+    64-bit draw, which on a CPU takes a third of the time of `bernoulli_`.
+    """
+    threshold = round(p * 65_536)
+    if threshold == 0:
         return x
-    shape = (x.shape[0], 1) if rows else x.shape
-    keep = torch.empty(shape, device=x.device, dtype=x.dtype).bernoulli_(1 - p, generator=generator)
-    return x * (keep / (1 - p))
+    count = x.shape[0] if rows else x.numel()
+    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
+    draws.random_(-(2**63), None, generator=generator)
+    keep = draws.view(torch.int16)[:count].view((-1, 1) if rows else x.shape) >= threshold - 32_768
+    return x * (keep.to(x.dtype) * (65_536 / (65_536 - threshold)))
 
 
 class CharModel(nn.Module):
