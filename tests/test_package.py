@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import re
 import subprocess
 import sys
+import tomllib
 import types
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 import rnnviz
 
@@ -76,10 +80,6 @@ def test_no_file_of_the_app_hides_a_standard_module() -> None:
 
 
 def test_requirements_lie_within_the_ranges_of_the_package() -> None:
-    import tomllib
-
-    from packaging.requirements import Requirement
-
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     ranges = [Requirement(r) for r in [*project["dependencies"], *project["optional-dependencies"]["app"]]]
     allowed = {r.name: r.specifier for r in ranges}
@@ -95,3 +95,22 @@ def test_the_entry_is_short_and_serves_plotly_from_the_installed_package() -> No
     assert len(source.splitlines()) <= 40
     plotly = Path(importlib.import_module("plotly").__file__).parent
     assert (plotly / "package_data" / "plotly.min.js").is_file()
+
+
+def test_the_readmes_test_command_is_what_the_ci_runs() -> None:
+    command = 'pip install -r requirements.txt -e ".[test]" && pytest'
+    assert f"\n{command}\n" in (ROOT / "README.md").read_text()
+    assert f"\n{command} " in (ROOT / ".ci" / "run").read_text()
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_readmes_python_example_uses_public_names_alone() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert set(re.findall(r"rnnviz\.(\w+)\(", readme)) <= set(rnnviz.__all__)
+
+
+def test_every_module_of_the_core_is_kept_from_screens() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    kept = next(c for c in contracts if c["name"] == "no screen in the core")["source_modules"]
+    core = {f"rnnviz.{p.stem}" for p in (ROOT / "rnnviz").glob("*.py") if not p.stem.startswith("__")}
+    assert core == set(kept)

@@ -132,7 +132,7 @@ def held_out(figures: Any) -> None:
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> str:
-    """Rows of name, figure and bar, the first set off; a bar is as long as the bits, log2 of the perplexity."""
+    """Rows of name, figure and bar, the first set off; a bar is as long as log2 of the perplexity."""
     bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
     longest = max([*bits, 1e-9])
     cells = []
