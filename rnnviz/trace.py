@@ -186,8 +186,9 @@ class _View:
 
 class _Lender:
     def __init__(self, view: _View, array: npt.NDArray[Any]) -> None:
-        address, _ = array.__array_interface__["data"]
-        self.__array_interface__ = array.__array_interface__ | {"data": (address, True)}  # True: read-only
+        interface = array.__array_interface__
+        interface["data"] = (interface["data"][0], True)  # True: read-only
+        self.__array_interface__ = interface
         self._keep = view, array
 
 
