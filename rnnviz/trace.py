@@ -24,12 +24,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
-from weakref import WeakSet
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.buffers import Rows, View
 from rnnviz.errors import ConfigError
 from rnnviz.model import CharModel
 from rnnviz.stepping import LOGITS, Weights, prepare
@@ -39,8 +38,6 @@ from rnnviz.vocabulary import UNKNOWN, Vocabulary
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 FIRST_CAPACITY = 256
 
@@ -121,7 +118,7 @@ class Trace:
         if k < 1:
             raise ConfigError(f"top needs k >= 1 symbols; received {k}")
         log_probs = self.log_probs_at(start, stop)
-        ids: Integers = np.argsort(-log_probs, axis=1, kind="stable")[:, :k]
+        ids = _largest(log_probs, k)
         return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
 
     def top(self, t: int, k: int) -> list[tuple[int, float]]:
@@ -136,60 +133,6 @@ def trace(model: CharModel, text: str) -> Trace:
     Raises TextError for a text with half a surrogate pair in it.
     """
     return Tracer(model).extend(text)
-
-
-class _Rows:
-    """Growing arrays, a row for the start symbol (0) and for each character (1 ..)."""
-
-    _PER_ROW = ("inputs", "known", "hidden", "cell", "nll", "total", "perplexity", "rank", "entropy")
-
-    def __init__(self, capacity: int, layers: int, units: int, has_cell: bool) -> None:
-        self.capacity = capacity
-        self.views: WeakSet[_View] = WeakSet()
-        self.inputs = np.zeros(capacity, np.int64)
-        self.known = np.zeros(capacity, np.bool_)
-        self.hidden = np.empty((capacity, layers, units), np.float32)
-        self.cell = np.empty((capacity, layers, units), np.float32) if has_cell else None
-        self.nll = np.zeros(capacity)
-        self.total = np.zeros(capacity)  # of nll, up to and including the row
-        self.perplexity = np.zeros(capacity)
-        self.rank = np.zeros(capacity, np.int64)
-        self.entropy = np.zeros(capacity)
-
-    def copy(self, rows: int, capacity: int) -> _Rows:
-        """Arrays of their own with the same first `rows` rows."""
-        _, layers, units = self.hidden.shape
-        new = _Rows(capacity, layers, units, self.cell is not None)
-        for name in self._PER_ROW:
-            old = getattr(self, name)
-            if old is not None:
-                getattr(new, name)[:rows] = old[:rows]
-        return new
-
-
-class _View:
-    """Rows 0 .. stop - 1 of some arrays, alive as long as anybody can see them.
-
-    numpy keeps the object that lends an array its memory for as long as the
-    array, or any slice of it, exists. Lending through an object of our own
-    tells when that ends.
-    """
-
-    def __init__(self, rows: _Rows, stop: int) -> None:
-        self.stop = stop
-        rows.views.add(self)
-
-    def array(self, array: Array) -> Array:
-        """The first rows of `array`, read-only."""
-        return cast(Array, np.asarray(_Lender(self, array[: self.stop])))
-
-
-class _Lender:
-    def __init__(self, view: _View, array: npt.NDArray[Any]) -> None:
-        interface = array.__array_interface__
-        interface["data"] = (interface["data"][0], True)  # True: read-only
-        self.__array_interface__ = interface
-        self._keep = view, array
 
 
 class Tracer:
@@ -209,7 +152,7 @@ class Tracer:
         self._weights = prepare(model)
         self._text = ""
         hidden, cell = self._weights.states(2)
-        self._rows = rows = _Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
+        self._rows = rows = Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
         rows.inputs[0] = model.vocabulary.start
         self._weights.run(rows.inputs[:1], hidden, cell)
         rows.hidden[0] = hidden[1]
@@ -282,7 +225,7 @@ class Tracer:
 
     def _show(self) -> Trace:
         rows = self._rows
-        view = _View(rows, len(self._text) + 1)
+        view = View(rows, len(self._text) + 1)
         inputs, states = view.array(rows.inputs), view.array(rows.hidden)
         return Trace(
             text=self._text,
@@ -309,6 +252,21 @@ def _entropy(logits: Floats, log_sum: Doubles) -> Doubles:
     return entropy
 
 
+def _largest(rows: Floats, k: int) -> Integers:
+    """The columns of the k largest entries of each row, largest first, then by column."""
+    falling = -rows
+    if rows.shape[1] < 8 * k:
+        return np.argsort(falling, axis=1, kind="stable")[:, :k]
+    # Sorting whole rows of a large vocabulary takes ten times as long as picking k and sorting those.
+    picked = np.argpartition(falling, k - 1, axis=1)[:, :k]
+    picked.sort(axis=1)
+    values = np.take_along_axis(falling, picked, axis=1)
+    columns = np.take_along_axis(picked, np.argsort(values, axis=1, kind="stable"), axis=1)
+    tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
+    columns[tied] = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
+    return columns
+
+
 def _common_prefix(old: str, new: str) -> int:
     """How many leading characters two texts share, by comparing slices rather than characters."""
     if new.startswith(old):
@@ -328,6 +286,6 @@ def _check(start: int, stop: int, rows: int, what: str) -> None:
         raise ConfigError(f"rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on")
 
 
-def _read_only(array: Array) -> Array:
+def _read_only(array: Floats) -> Floats:
     array.setflags(write=False)
     return array

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from rnnviz import CharModel, ModelConfig
 from rnnviz.cells import (
     GRUParameters,
     LSTMParameters,
@@ -24,7 +25,7 @@ from rnnviz.cells import (
     rnn_step,
 )
 from rnnviz.errors import ConfigError
-from rnnviz.model import CharModel, ModelConfig, pick_device
+from rnnviz.model import pick_device
 from rnnviz.stepping import prepare
 from rnnviz.vocabulary import Vocabulary
 

@@ -13,8 +13,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import CheckpointError, ConfigError, TextError
-from rnnviz.model import CharModel, ModelConfig
 from rnnviz.ngram import NgramModel
 from rnnviz.sampling import sample, stream
 from rnnviz.trace import trace

@@ -15,10 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz import stepping
+from rnnviz import CharModel, ModelConfig, stepping
 from rnnviz.cells import GRUParameters, LSTMParameters, gru_step, lstm_step
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.model import CharModel, ModelConfig
 from rnnviz.trace import Trace, Tracer, trace
 from rnnviz.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 
@@ -205,6 +204,22 @@ def test_top_is_sorted_and_holds_probabilities() -> None:
     assert ids.shape == probabilities.shape == (4, VOCABULARY.size)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
     assert ids[1].tolist() == [symbol for symbol, _ in found.top(3, VOCABULARY.size)]
+
+
+def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:
+    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 300))))
+    model = CharModel(ModelConfig("mlp", vocabulary.size, 4), vocabulary)
+    with torch.no_grad():
+        model.readout.weight.zero_()
+        model.readout.bias.copy_(torch.arange(301) % 10)
+    ids, probabilities = trace(model, "").top_at(0, 1, 35)
+    assert ids[0].tolist() == [*range(9, 301, 10), *range(8, 58, 10)]
+    assert (np.diff(probabilities) <= 0).all()
+    with torch.no_grad():
+        model.readout.bias.add_(torch.linspace(0, 0.9, 301))
+    found = trace(model, "一丁")
+    ids, _ = found.top_at(0, 3, 5)
+    np.testing.assert_array_equal(ids, np.argsort(-found.log_probs, axis=1, kind="stable")[:, :5])
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from rnnviz import CharModel, ModelConfig
 from rnnviz.cells import Cell
-from rnnviz.model import CharModel, ModelConfig
 from rnnviz.vocabulary import Vocabulary
 
 SHAPES: tuple[tuple[Cell, int, int], ...] = (

@@ -20,8 +20,8 @@ from typing import TypeVar
 
 import torch
 
+from rnnviz import CharModel, ModelConfig
 from rnnviz.cells import Cell
-from rnnviz.model import CharModel, ModelConfig
 from rnnviz.trace import Tracer
 from rnnviz.vocabulary import Vocabulary
 
