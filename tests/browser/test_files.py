@@ -1,0 +1,165 @@
+"""The Perplexity page and the shell around all pages, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rnnviz.checkpoint import load
+from rnnviz.scoring import perplexity
+
+LONG = 60_000
+
+
+def upload(page: Page, files: dict[str, bytes]) -> None:
+    page.locator("input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "text/plain", "buffer": data} for name, data in files.items()]
+    )
+
+
+def open_page(page: Page, url: str, model: str = "tiny-gru", **query: str) -> None:
+    address = "&".join(f"{k}={v}" for k, v in {"model": model, **query}.items())
+    page.goto(f"{url}/perplexity?{address}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+
+
+def large(page: Page, name: str) -> str:
+    """The large figure on the card of a text."""
+    card = page.locator("[data-testid=stVerticalBlock]", has=page.get_by_text(name, exact=True)).last
+    return card.get_by_test_id("stMetricValue").inner_text()
+
+
+def test_an_example_is_there_before_any_upload(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    expect(page.get_by_text("An example")).to_be_visible()
+    expect(page.get_by_test_id("stMetricValue")).to_have_count(1)
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(0)
+
+
+def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
+    page: Page, app_url: str, models_folder: Path
+) -> None:
+    open_page(page, app_url)
+    text = "The Time Traveller smiled.\n" * 400
+    upload(
+        page, {"a.txt": text.encode(), "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(99), "b.txt": b"grey eyes"}
+    )
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2, timeout=LONG)
+    model = load(models_folder / "tiny-gru.safetensors")
+    assert large(page, "a.txt") == f"{perplexity(model, text=text).perplexity:.2f}"
+    assert large(page, "b.txt") == f"{perplexity(model, text='grey eyes').perplexity:.2f}"
+    alert = page.get_by_role("alert")
+    expect(alert).to_have_count(1)
+    expect(alert).to_contain_text("picture.png")
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_a_long_file_shows_how_far_it_is(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    upload(page, {"long.txt": b"The Time Traveller smiled.\n" * 20_000})
+    bar = page.get_by_test_id("stProgress")
+    expect(bar).to_contain_text("characters read, perplexity so far", timeout=LONG)
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2, timeout=LONG)
+    expect(bar).to_have_count(0)
+    expect(page.get_by_text("540,000", exact=True)).to_be_visible()
+
+
+def test_the_figures_can_be_taken_away(page: Page, app_url: str, tmp_path: Path) -> None:
+    open_page(page, app_url)
+    upload(page, {"a.txt": b"time"})
+    buttons = page.get_by_test_id("stDownloadButton")
+    expect(buttons).to_have_count(2, timeout=LONG)
+    saved = {}
+    for n in (0, 1):
+        with page.expect_download() as started:
+            buttons.nth(n).get_by_role("button").click()
+        saved[started.value.suggested_filename] = tmp_path / str(n)
+        started.value.save_as(tmp_path / str(n))
+    row = next(csv.DictReader(saved["perplexity.csv"].read_text().splitlines()))
+    value = json.loads(saved["perplexity.json"].read_text())[0]
+    assert row["file"] == value["file"] == "a.txt"
+    assert float(row["perplexity"]) == value["perplexity"]
+    assert large(page, "a.txt") == f"{value['perplexity']:.2f}"
+
+
+def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_role("tab", name="Paste a text").click()
+    page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
+    page.get_by_role("button", name="Score this text").click()
+    expect(page.get_by_text("pasted text", exact=True)).to_be_visible()
+    upload(page, {"<img src=x onerror=alert(1)>.txt": b"time"})
+    expect(page.get_by_text("<img src=x onerror=alert(1)>.txt", exact=True).last).to_be_visible()
+    assert page.locator("img[src=x]").count() == 0
+    assert "owned" not in page.title()
+
+
+def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    upload(page, {"a.txt": b"grey eyes"})
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2, timeout=LONG)
+    before = large(page, "a.txt")
+    page.get_by_role("combobox", name="Model").click()
+    page.get_by_role("option", name="tiny-3gram").click()
+    expect(page.get_by_test_id("stMetricValue").last).not_to_have_text(before)
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2)
+    assert "model=tiny-3gram" in page.url
+    page.reload()
+    expect(page.get_by_role("combobox", name="Model")).to_have_value("tiny-3gram", timeout=LONG)
+
+
+def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_test_id("stSidebar").get_by_text("中文").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
+    page.wait_for_url(re.compile("lang=zh"))
+    page.get_by_test_id("stSidebarNav").get_by_text("探索").click()
+    expect(page.get_by_test_id("rnnviz-live")).to_be_visible()
+    page.wait_for_url(re.compile("lang=zh"))
+    page.reload()
+    expect(page.get_by_test_id("stSidebarNav").get_by_text("困惑度")).to_be_visible()
+
+
+def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str) -> None:
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.goto(f"{app_url}/perplexity")
+    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度", timeout=LONG)
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_browser(browser: Browser, app_url: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{app_url}/perplexity")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+    colour = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert colour == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}[scheme]
+    context.close()
+
+
+@pytest.mark.parametrize("page_name", ["", "perplexity"])
+def test_a_small_projector_shows_the_whole_sidebar(browser: Browser, app_url: str, page_name: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
+    page = context.new_page()
+    page.goto(f"{app_url}/{page_name}?model=tiny-gru")
+    switch = page.get_by_test_id("stSidebar").get_by_text("中文")
+    expect(page.get_by_text("About this model")).to_be_visible(timeout=LONG)
+    expect(switch).to_be_in_viewport(ratio=1)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 1280
+    context.close()
+
+
+def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
+    answer = page.request.get(f"{app_url}/plotly/plotly.min.js")
+    assert answer.ok
+    assert "javascript" in answer.headers["content-type"]
