@@ -103,6 +103,7 @@ def _make_static(context: Context) -> dict[str, Any]:
         "cell": config.cell,
         "layers": config.layers,
         "units": config.hidden_size,
+        "listed": live.NEXT,
         "quantities": quantities,
         "symbols": list(vocabulary.characters),
         "ngram": f"{context.yardstick.order}-gram" if context.yardstick else None,

@@ -2,10 +2,10 @@
 
 An ask is the whole wish, not a change to an earlier one: the text as it is
 now, the window, what to look at. So asks may be dropped and the last one is
-always right. An answer holds the window, and of the arrays that are as long
-as the text only what follows the common prefix with the answer that the
-browser says it holds (`base`); so a keystroke costs the same at the end of
-5,000 characters as at the end of 50.
+always right. An answer holds what the browser has not got from the answer it
+says it holds (`base`): of the arrays as long as the text what follows the
+common prefix, of the window's arrays the rows that are new. So a keystroke
+costs the same at the end of 5,000 characters as at the end of 50.
 
 This module knows nothing of Streamlit.
 """
@@ -119,7 +119,7 @@ class _Expected:
     def rows(
         self, trace: Trace, start: int, stop: int, kept: int
     ) -> tuple[npt.NDArray[np.integer[Any]], Floats]:
-        """Rows start .. stop - 1; `kept` characters are those of the last call's text."""
+        """Rows start .. stop - 1; the first `kept` characters are the same as in the call before."""
         low = max(start, self._start)
         high = min(stop, self._start + len(self._ids), kept + 1)
         if low >= high:
@@ -150,6 +150,7 @@ class LiveSession:
         self._orders: dict[int, npt.NDArray[np.int64]] = {}
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
+        self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
 
     def answer(
@@ -172,11 +173,19 @@ class LiveSession:
         unit = ask.unit if ask.unit is not None and ask.unit < self.model.config.hidden_size else None
         fixed = live.scale(quantity, self.model.config.activation)
         ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
+        low, high = self._held((quantity, layer), start, stop, known)
+        states = [
+            fixed.levels(live.plane(trace, quantity, layer, begin, end))
+            for begin, end in ((start, low), (high, stop))
+            if end > begin
+        ]
+        # The prediction after the last character that is held is held too.
+        rest = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
         arrays = {
-            "states": fixed.levels(live.plane(trace, quantity, layer, start, stop)),
-            "next": ids.astype(self._symbols),
-            "chances": probabilities.astype("<f4"),
-            "entropy": trace.entropy[start : stop + 1].astype("<f4"),
+            "states": np.concatenate(states) if states else np.empty(0, np.uint8),
+            "next": ids[rest].astype(self._symbols),
+            "chances": probabilities[rest].astype("<f4"),
+            "entropy": trace.entropy[start : stop + 1][rest].astype("<f4"),
             "ids": trace.ids[known:].astype(self._symbols),
             "nll": trace.nll[known:].astype("<f4"),
             "rank": np.minimum(trace.rank[known:], np.iinfo(self._symbols).max).astype(self._symbols),
@@ -199,6 +208,8 @@ class LiveSession:
             "unitFrom": unit_from,
             "length": length,
             "start": start,
+            "stop": stop,
+            "held": [low, high],
             "quantity": quantity,
             "layer": layer,
             "order": ask.order,
@@ -212,6 +223,13 @@ class LiveSession:
         if ask.write:
             header["continuation"] = self._continue(ask.text, temperature)
         return pack(header, arrays)
+
+    def _held(self, what: tuple[str, int], start: int, stop: int, known: int) -> tuple[int, int]:
+        """The characters of the new window whose states the browser has; (start, start) if none."""
+        before, begin, end = self._sent
+        self._sent = (what, start, stop)
+        low, high = max(start, begin), min(stop, end, known)
+        return (low, high) if before == what and low < high else (start, start)
 
     def _follow(self, trace: Trace, changed: int) -> None:
         """The n-gram model's costs of the same text, from `changed` on, in nats."""

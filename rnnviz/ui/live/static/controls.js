@@ -55,7 +55,7 @@ export class Controls {
     this.follow.onclick = () => view.followCaret();
     this.limit = find("limit");
     this.title = find("title-states");
-    this.lines = find("lines");
+    this.lines = find("legend");
     this.legend(fixed);
   }
 

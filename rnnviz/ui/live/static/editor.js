@@ -25,8 +25,11 @@ export class Editor {
     this.after = document.createTextNode("");
     this.mirror.replaceChildren(this.before, this.shown, this.after);
     this.spans = [];
-    this.from = 0;
+    this.from = 0; // the first character with an element of its own
+    this.used = 0; // how many have one
+    this.first = 0; // the first that can be seen
     this.marks = {};
+    this.lit = {}; // the elements that bear the marks
     this.boxes = null;
     const area = this.area;
     area.oncompositionstart = () => (this.composing = true);
@@ -66,15 +69,15 @@ export class Editor {
     this.take(beyond > 0 && !this.composing ? list.join("") : text, list);
     // While an input method composes, what stands there is not yet what the writer means.
     if (!this.composing) this.on.change();
+    this.render();
   }
 
-  // Mirror the text now, each character with the colour it had: the new colours come with the answer.
+  // Know the text, each character with the colour it had: the new colours come with the answer.
   take(text, list = points(text)) {
     this.move(this.points, list);
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
-    this.render();
   }
 
   // Replace the whole text, as if it had been typed: the browser's own undo brings the old one back.
@@ -103,6 +106,7 @@ export class Editor {
   set(text) {
     if (this.area.value !== text) this.area.value = text;
     this.take(clean(text));
+    this.render();
   }
 
   // The colours of the characters of `list`, a CSS colour or "" each, and which of them the model doesn't know.
@@ -131,17 +135,19 @@ export class Editor {
     if (!this.composing) this.on.caret();
   }
 
+  // Only here is the layout asked for: a keystroke that moves nothing must not wait for it.
   scrolled() {
     this.mirror.scrollTop = this.area.scrollTop;
-    this.boxes = null;
-    if (this.area.scrollHeight > this.area.clientHeight + 1) this.render();
+    this.first = this.firstSeen();
+    this.render();
+    this.mirror.scrollTop = this.area.scrollTop;
   }
 
   resized() {
     this.boxes = null;
     this.mirror.style.height = this.area.offsetHeight + "px";
     this.measure();
-    this.render();
+    this.scrolled();
   }
 
   measure() {
@@ -194,7 +200,8 @@ export class Editor {
 
   render() {
     if (!this.capacity) this.measure();
-    const first = this.points.length <= this.capacity ? 0 : Math.max(0, this.firstSeen() - MARGIN);
+    const all = this.points.length <= this.capacity;
+    const first = all ? 0 : Math.max(0, Math.min(this.first, this.points.length - this.capacity / 2) - MARGIN);
     const last = Math.min(this.points.length, first + this.capacity);
     const low = toUnit(this.text, first, this.astral);
     const high = toUnit(this.text, last, this.astral);
@@ -220,7 +227,6 @@ export class Editor {
       setData(span.firstChild, this.points[t]);
       setStyle(span, this.colours[t] ?? "", this.unknown[t] ?? false);
     }
-    this.mirror.scrollTop = this.area.scrollTop;
     this.boxes = null;
     this.relight();
   }
@@ -233,11 +239,12 @@ export class Editor {
 
   relight() {
     for (const kind of ["point", "pin"]) {
-      const name = `rv-${kind}`;
       const t = this.marks[kind];
       const span = t == null || t < this.from || t >= this.from + this.used ? null : this.spans[t - this.from];
-      for (const old of this.shown.querySelectorAll("." + name)) if (old !== span) old.classList.remove(name);
-      span?.classList.add(name);
+      if (this.lit[kind] === span) continue;
+      this.lit[kind]?.classList.remove(`rv-${kind}`);
+      span?.classList.add(`rv-${kind}`);
+      this.lit[kind] = span;
     }
   }
 

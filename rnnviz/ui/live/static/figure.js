@@ -1,7 +1,8 @@
 // The linked picture: states, characters, running perplexity and surprisal above one another, one column
-// a character. Plotly draws axes and lines; the heat map and the characters are painted beside it.
+// a character. Plotly draws the figure's frame when that changes; what a keystroke changes is painted into it.
 
 import { Heat } from "./heat.js";
+import { Lines } from "./lines.js";
 
 const LEFT = 46; // room for the axes' numbers, in pixels
 const RIGHT = 8;
@@ -21,6 +22,8 @@ export class Figure {
     this.pinned = root.querySelector(".rv-pinned");
     this.rowMark = root.querySelector(".rv-row");
     this.heat = new Heat(root.querySelector(".rv-heat"), root.querySelector(".rv-strip"));
+    this.lines = new Lines(root.querySelector(".rv-lines"));
+    this.scale = root.querySelector(".rv-scale");
     this.titles = ["states", "perplexity", "surprisal"].map((name) => root.querySelector(`.rv-title-${name}`));
     this.on = on;
     this.revision = 0;
@@ -29,7 +32,7 @@ export class Figure {
 
   // How many columns fit.
   room(symbols) {
-    const width = this.root.clientWidth - LEFT - RIGHT;
+    const width = this.box ? this.box.inner : this.root.clientWidth - LEFT - RIGHT;
     return Math.max(12, Math.floor(width / (symbols > 1000 ? WIDE : NARROW)));
   }
 
@@ -58,6 +61,7 @@ export class Figure {
     };
     place(this.heat.canvas, top.states);
     place(this.heat.strip, top.strip);
+    place(this.lines.canvas, top.perplexity);
     const below = top.surprisal + bars;
     for (const mark of [this.cursor, this.pinned]) {
       mark.style.top = top.states + "px";
@@ -68,46 +72,21 @@ export class Figure {
     this.shape = null;
   }
 
-  // Everything of a view: `first` to `last` of the text in `columns`.
+  // Everything of a view: the text's characters from `first` on, in `columns`.
   async draw(store, list, first, columns, theme, font) {
     const last = Math.min(store.stop, first + columns);
     this.view = { first, last, columns, width: this.box.inner, height: this.box.heat, strip: STRIP };
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, this.view, theme[scale.kind], theme.background);
     this.heat.letters(list, store, this.view, theme, font);
-    await this.lines(store, theme);
-  }
-
-  lines(store, theme) {
-    const { first, last, columns } = this.view;
-    const shape = [columns, theme.name, store.digest, store.head.order, store.units].join(" ");
-    if (this.shape !== shape) {
+    const shape = [columns, theme.name, store.digest, store.head.order].join(" ");
+    const framed = this.shape !== shape;
+    if (framed) {
       this.shape = shape;
       this.prepare(store, theme, columns);
     }
-    const n = last - first;
-    const x = new Float64Array(n);
-    for (let i = 0; i < n; i++) x[i] = i;
-    const c = store.columns;
-    const { model, ngram, surprisal } = this.traces;
-    model.x = x;
-    model.y = c.model.data.slice(first, last);
-    ngram.x = store.hasCounts ? x : [];
-    ngram.y = store.hasCounts ? c.counts.data.slice(first, last) : [];
-    const bits = new Float64Array(n + 2);
-    const at = new Float64Array(n + 2);
-    for (let i = 0; i < n; i++) {
-      bits[i + 1] = store.bits(first + i);
-      at[i + 1] = i;
-    }
-    bits[0] = bits[1];
-    bits[n + 1] = bits[n];
-    at[0] = -0.5;
-    at[n + 1] = n - 0.5;
-    surprisal.x = n ? at : [];
-    surprisal.y = n ? bits : [];
-    this.layout.datarevision = ++this.revision;
-    return window.Plotly.react(this.plot, this.data, this.layout, this.config);
+    this.lines.draw(store, this.view, this.box, this.traces, this.axes);
+    if (framed && window.Plotly) await window.Plotly.react(this.plot, this.data, this.layout, this.config);
   }
 
   // A figure of its own from the server's skeleton, laid out in pixels.
@@ -120,20 +99,26 @@ export class Figure {
     this.traces.uniform.x = [-0.5, columns - 0.5];
     Object.assign(layout, { width, height, margin: { l: LEFT, r: RIGHT, t: 0, b: 0, pad: 0 } });
     layout.xaxis.range = [-0.5, columns - 0.5];
-    const numbered = store.head.order === "index";
-    const tick = [16, 32, 64, 128, 256].find((step) => store.units / step <= 5) ?? 512;
-    const numbers = [];
-    for (let unit = 0; unit < store.units; unit += tick) numbers.push(unit);
-    Object.assign(layout.yaxis, {
-      domain: part(top.states, heat),
-      range: [store.units - 0.5, -0.5],
-      tickvals: numbers,
-      showticklabels: numbered,
-    });
+    this.numberUnits(store);
+    layout.yaxis.domain = part(top.states, heat);
     layout.yaxis2.domain = part(top.perplexity, lines);
     layout.yaxis3.domain = part(top.surprisal, bars);
     this.layout = layout;
+    this.axes = { decades: layout.yaxis2.range[1], bits: layout.yaxis3.range[1] };
     this.config = { staticPlot: true, displayModeBar: false };
+  }
+
+  // The units' numbers beside the heat map; none where they are out of their order.
+  numberUnits(store) {
+    const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => store.units / s <= 5) ?? 512;
+    const marks = [];
+    for (let unit = 0; store.head.order === "index" && unit < store.units; unit += step) {
+      const mark = document.createElement("span");
+      mark.textContent = unit;
+      mark.style.top = this.box.top.states + ((unit + 0.5) * this.box.heat) / store.units + "px";
+      marks.push(mark);
+    }
+    this.scale.replaceChildren(...marks);
   }
 
   // Where a mark stands: kind "cursor" or "pinned", at character t or nowhere.

@@ -1,5 +1,5 @@
 // The heat map and the characters under it, painted straight into canvases: Plotly's own heat map
-// takes twice as long as everything else together.
+// takes longer than everything else together.
 
 import { visible } from "./characters.js";
 
@@ -9,7 +9,8 @@ function pixel(colour) {
   return (255 << 24) | (b << 16) | (g << 8) | r;
 }
 
-function fit(canvas, width, height) {
+// Give a canvas its size in the page, and as many pixels as the screen has there; their ratio.
+export function fit(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.width !== w || canvas.height !== h) {

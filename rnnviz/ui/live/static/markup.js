@@ -31,10 +31,12 @@ export const MARKUP = `
     <canvas class="rv-heat"></canvas>
     <canvas class="rv-strip"></canvas>
     <div class="rv-title rv-title-perplexity"><b data-word="perplexity.title"></b>
-      <span class="rv-lines"></span> <span data-word="notice.perplexity"></span></div>
+      <span class="rv-legend"></span> <span data-word="notice.perplexity"></span></div>
     <div class="rv-title rv-title-surprisal"><b data-word="surprisal.title"></b>
       <span data-word="notice.surprisal"></span></div>
     <div class="rv-plot"></div>
+    <canvas class="rv-lines"></canvas>
+    <div class="rv-scale" aria-hidden="true"></div>
     <div class="rv-row" hidden></div>
     <div class="rv-pinned" hidden></div>
     <div class="rv-cursor" hidden></div>

@@ -63,15 +63,20 @@ export class Store {
     this.head = header;
     this.length = header.length;
     this.revision = header.revision;
-    this.states = arrays.states; // (n, H), as indices of colours
-    this.start = header.start;
-    this.stop = header.start + arrays.states.shape[0];
-    this.units = arrays.states.shape[1];
+    this.units = this.fixed.units;
+    this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
+    const old = this.start ?? 0;
+    const { start, stop, held } = header;
+    const window = (name, fresh, width, end, keptEnd) =>
+      (this[name] = assemble(this[name], old, fresh, width, start, end, held[0], keptEnd));
+    const keptEnd = held[1] > held[0] ? held[1] + 1 : held[1];
+    window("states", arrays.states, this.units, stop, held[1]); // (n, H), as indices of colours
+    window("next", arrays.next, this.listed, stop + 1, keptEnd);
+    window("chances", arrays.chances, this.listed, stop + 1, keptEnd);
+    window("entropies", arrays.entropy, 1, stop + 1, keptEnd);
+    this.start = start;
+    this.stop = stop;
     this.rows = arrays.rows ?? null;
-    this.next = arrays.next;
-    this.chances = arrays.chances;
-    this.entropies = arrays.entropy;
-    this.listed = arrays.next.shape[1];
     this.rowOf = null;
     return true;
   }
@@ -142,6 +147,17 @@ export class Store {
   symbol(id) {
     return id === 0 ? "" : this.fixed.symbols[id - 1];
   }
+}
+
+// Rows start .. end - 1 of a window: those from `low` to `high` are in `old`, whose first row is `origin`;
+// `fresh` holds the others in their order.
+function assemble(old, origin, fresh, width, start, end, low, high) {
+  if (high <= low) return fresh;
+  const rows = new fresh.constructor((end - start) * width);
+  rows.set(fresh.subarray(0, (low - start) * width));
+  rows.set(old.subarray((low - origin) * width, (high - origin) * width), (low - start) * width);
+  rows.set(fresh.subarray((low - start) * width), (high - start) * width);
+  return rows;
 }
 
 function running(costs, sums, perplexities, from) {

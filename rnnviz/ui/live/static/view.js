@@ -190,9 +190,8 @@ export class View {
 
   // The caret went elsewhere: so does the window, if it follows.
   moved() {
-    if (!this.follow || !this.store.head) return;
-    const start = this.place(this.store.length, this.columns);
-    if (start !== this.start) this.link.ask();
+    if (!this.follow || !this.store.head || this.editor.points !== this.drawn) return;
+    if (this.place(this.store.length, this.columns) !== this.start) this.link.ask();
   }
 
   // Move the window to begin at a character. Whether it moved.

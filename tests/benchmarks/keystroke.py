@@ -1,0 +1,193 @@
+"""From a key going down to the picture of its character on the screen, side by side with two other apps.
+
+    python tests/benchmarks/keystroke.py --model timemachine-gru
+
+    live    the Explore page
+    echo    the floor: the smallest Streamlit app that gives a live text back, in this project's configuration
+    plain   st.text_input and three st.plotly_chart in Streamlit's default configuration
+
+One key at a time: pressed when the one before has been painted and the page
+has rested. Rounds go around the apps, so that a busy machine is busy for all
+of them. Times are taken inside the page: from the keydown event to the first
+moment after the browser has painted a frame with the new character in it (all
+three charts, for the plain build). What counts are the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser.driving import ROOT, browser_path, launch, serve
+
+APPS = Path(__file__).with_name("apps")
+REST = 60  # milliseconds between a painted key and the next
+SENTENCE = "It was a long while before anyone spoke, and then the traveller laughed and told them of it. "
+KEYS = "the time machine stood still and nobody moved in the dark and silent room again "
+
+# Watches the page: `painted(length)` is called after the frame that shows a text of that length.
+WATCH = """
+(kind) => {
+  const deep = (root, found) => {
+    for (const element of root.querySelectorAll('*')) if (element.shadowRoot) {
+      const hit = element.shadowRoot.querySelector(found) ?? deep(element.shadowRoot, found);
+      if (hit) return hit;
+    }
+    return null;
+  };
+  const live = kind === 'live' ? deep(document, '[data-testid="rnnviz-live"]') : null;
+  const length = {
+    live: () => Number(live.dataset.painted),
+    echo: () => (document.querySelector('[data-testid="stText"]')?.textContent ?? '').length - 1,
+    plain: () => {
+      const titles = [...document.querySelectorAll('.gtitle')].map((t) => Number(t.textContent.slice(5)));
+      return titles.length === 3 && titles.every((n) => n === titles[0]) ? titles[0] : -1;
+    },
+  }[kind];
+  const state = (window.bench = { start: 0, want: -1, took: null, seen: length() });
+  addEventListener('keydown', (event) => { if (event.key.length === 1) state.start = performance.now(); }, true);
+  const channel = new MessageChannel();
+  const done = () => {
+    const now = performance.now();
+    state.seen = length();
+    if (state.want >= 0 && state.seen === state.want) { state.took = now - state.start; state.want = -1; }
+  };
+  channel.port1.onmessage = done;
+  // The live view sets its attribute after the frame; the others change the document before it.
+  const changed = kind === 'live' ? done : () => {
+    if (length() === state.want) requestAnimationFrame(() => channel.port2.postMessage(0));
+  };
+  new MutationObserver(changed).observe(live ?? document.body,
+    { subtree: !live, childList: !live, characterData: !live, attributes: true });
+}
+"""
+
+
+class App:
+    """One app in its own page; `kind` is live, echo or plain."""
+
+    def __init__(self, page: Page, kind: str, address: str) -> None:
+        self.page, self.kind = page, kind
+        page.goto(address)
+        self.box = page.locator(".rv-text" if kind == "live" else "input[type=text]").first
+        self.box.wait_for(timeout=60_000)
+        if kind == "live":
+            page.locator("[data-testid='rnnviz-live'][data-painted]").wait_for(timeout=60_000)
+        page.evaluate(WATCH, kind)
+
+    def fill(self, text: str) -> None:
+        """Put a text there as if pasted, and wait for its picture."""
+        self.page.evaluate("n => { window.bench.want = n }", len(text))
+        self.box.fill(text)
+        self.page.wait_for_function("n => window.bench.seen === n", arg=len(text), timeout=60_000)
+        self.length = len(text)
+        self.box.press("End")
+
+    def key(self, character: str) -> float:
+        """Milliseconds from the key to the paint."""
+        self.length += 1
+        self.page.evaluate("n => { window.bench.took = null; window.bench.want = n }", self.length)
+        self.page.keyboard.press("Space" if character == " " else character)
+        self.page.wait_for_function("() => window.bench.took !== null", timeout=30_000)
+        took = float(self.page.evaluate("() => window.bench.took"))
+        self.page.wait_for_timeout(REST)
+        return took
+
+    def hold(self, keys: int, per_second: float) -> tuple[bool, int]:
+        """Keys at a steady rate. Whether the picture was the last one's 300 ms later; and how far behind if not."""
+        begin = time.monotonic()
+        for i in range(keys):
+            self.page.keyboard.press("a")
+            self.page.wait_for_timeout(max(0.0, (begin + (i + 1) / per_second - time.monotonic()) * 1000))
+        self.length += keys
+        self.page.wait_for_timeout(300)
+        painted = int(self.page.evaluate("() => window.bench.seen"))
+        return painted == self.length, self.length - painted
+
+
+@contextmanager
+def opened(model: str) -> Iterator[dict[str, App]]:
+    """The three apps, each served and opened."""
+    environment = {**os.environ, "RNNVIZ_BENCHMARK_MODEL": model}
+    with ExitStack() as stack:
+        playwright = stack.enter_context(sync_playwright())
+        path = browser_path(playwright)
+        if path is None:
+            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        browser = launch(playwright, path)
+        stack.callback(browser.close)
+        elsewhere = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        sources = {
+            "live": (ROOT / "app.py", ROOT, f"/?model={model}"),
+            "echo": (APPS / "echo.py", ROOT, ""),
+            "plain": (APPS / "plain.py", elsewhere, ""),
+        }
+        apps = {}
+        for kind, (script, folder, query) in sources.items():
+            address = stack.enter_context(serve(script, folder=folder, environment=environment))
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
+            apps[kind] = App(page, kind, address + query)
+        yield apps
+
+
+def measure(
+    apps: dict[str, App], kinds: list[str], length: int, keys: int, rounds: int
+) -> dict[str, list[float]]:
+    """Times of `keys` keys after `length` characters, the apps taking turns `rounds` times."""
+    times: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for number in range(rounds):
+        for kind in kinds:
+            apps[kind].page.bring_to_front()
+            apps[kind].fill((SENTENCE * (length // len(SENTENCE) + 1))[:length])
+            for i in range(2 + keys // rounds):
+                took = apps[kind].key(KEYS[(number + i) % len(KEYS)])
+                if i >= 2:  # the first ones pay for the paste
+                    times[kind].append(took)
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", default="timemachine-gru")
+    parser.add_argument("--keys", type=int, default=60, help="keys per app and length (default 60)")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    options = parser.parse_args()
+    found: dict[str, object] = {}
+    with opened(options.model) as apps:
+        for length, kinds in ((50, ["live"]), (500, ["live", "echo", "plain"]), (5000, ["live"])):
+            for kind, times in measure(apps, kinds, length, options.keys, options.rounds).items():
+                ordered = sorted(times)
+                middle, high = statistics.median(ordered), ordered[int(0.95 * len(ordered))]
+                found[f"{kind} {length}"] = {"median_ms": round(middle, 1), "p95_ms": round(high, 1)}
+                print(f"{kind:6} {length:5,} characters  median {middle:6.1f} ms   95 % {high:6.1f} ms")
+        apps["live"].page.bring_to_front()
+        apps["live"].fill(SENTENCE[:50])
+        caught, behind = apps["live"].hold(90, 30)
+        found["hold"] = {"caught_up": caught, "behind": behind}
+        print(f"held at 30 keys a second: {'the last picture stood' if caught else f'{behind} characters behind'} "
+              "after 300 ms")  # fmt: skip
+
+    def ratio(one: str, other: str) -> float:
+        return found[one]["median_ms"] / found[other]["median_ms"]  # type: ignore[index]
+
+    print(f"live / echo, 500 characters: {ratio('live 500', 'echo 500'):.2f} (at most 2.2)")
+    print(f"plain / live, 500 characters: {ratio('plain 500', 'live 500'):.2f} (at least 3)")
+    print(f"live, 5,000 / 50 characters: {ratio('live 5000', 'live 50'):.2f} (at most 1.2)")
+    if options.json:
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

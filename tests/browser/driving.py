@@ -1,0 +1,91 @@
+"""A browser and a running app, for the browser tests and the benchmarks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+STARTS_WITHIN = 60.0  # seconds
+
+
+def browser_path(playwright: Playwright) -> str | None:
+    """A Chromium on this machine: the one named by RNNVIZ_BROWSER, an installed one, or Playwright's own."""
+    named = os.environ.get("RNNVIZ_BROWSER")
+    if named:
+        return named
+    for name in NAMES:
+        found = shutil.which(name)
+        if found:
+            return found
+    own = playwright.chromium.executable_path
+    return own if Path(own).exists() else None
+
+
+def launch(playwright: Playwright, path: str) -> Browser:
+    """A headless browser that stays off the network."""
+    return playwright.chromium.launch(executable_path=path, args=LAUNCH)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serve(
+    script: Path, *, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts)."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "streamlit", "run", str(script),
+        "--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**(environment or os.environ), "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(process, address + "/_stcore/health")
+        yield address
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+def _wait(process: subprocess.Popen[bytes], url: str) -> None:
+    end = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            _, said = process.communicate()
+            raise RuntimeError(f"the app stopped at its start:\n{said.decode(errors='replace')}")
+        try:
+            with urllib.request.urlopen(url, timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
