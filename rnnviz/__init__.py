@@ -28,7 +28,7 @@ _HOMES = {
     "DecodingError": "errors",
     "DownloadError": "errors",
     "EmptyTextError": "errors",
-    "ModelConfig": "model",
+    "ModelConfig": "config",
     "ModelInfo": "checkpoint",
     "ModelNotFoundError": "errors",
     "NgramModel": "ngram",
@@ -38,7 +38,7 @@ _HOMES = {
     "TextError": "errors",
     "Trace": "trace",
     "Tracer": "trace",
-    "TrainConfig": "training",
+    "TrainConfig": "config",
     "TrainingError": "errors",
     "UniformModel": "scoring",
     "Vocabulary": "vocabulary",
@@ -85,6 +85,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from rnnviz.checkpoint import ModelInfo, available, load, save
+    from rnnviz.config import ModelConfig, TrainConfig
     from rnnviz.errors import (
         CheckpointError,
         ConfigError,
@@ -97,12 +98,12 @@ if TYPE_CHECKING:
         TextError,
         TrainingError,
     )
-    from rnnviz.model import CharModel, ModelConfig
+    from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
     from rnnviz.sampling import sample
     from rnnviz.scoring import Report, UniformModel, perplexity
     from rnnviz.trace import Trace, Tracer, trace
-    from rnnviz.training import StepReport, TrainConfig, train
+    from rnnviz.training import StepReport, train
     from rnnviz.vocabulary import Vocabulary
 
 

@@ -307,7 +307,8 @@ def _neural(
 ) -> CharModel:
     import torch
 
-    from rnnviz.model import CharModel, ModelConfig, pick_device
+    from rnnviz.config import ModelConfig
+    from rnnviz.model import CharModel, pick_device
 
     config = ModelConfig(**meta["config"])
     with torch.device("meta"):  # shapes without memory: a hostile header can't make us allocate

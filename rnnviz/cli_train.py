@@ -131,7 +131,7 @@ def tune_process() -> None:
 
 
 def _config(args: argparse.Namespace) -> Any:
-    from rnnviz.training import TrainConfig
+    from rnnviz.config import TrainConfig
 
     given = {
         f.name: getattr(args, f.name) for f in fields(TrainConfig) if getattr(args, f.name, None) is not None

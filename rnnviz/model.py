@@ -14,8 +14,8 @@ This module does not know how a model is trained, stored or drawn.
 from __future__ import annotations
 
 import copy
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, Protocol, cast, get_args
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from rnnviz.cells import (
-    CELLS,
-    Activation,
-    Cell,
     GRUParameters,
     LSTMParameters,
     MLPParameters,
@@ -34,6 +31,7 @@ from rnnviz.cells import (
     RNNParameters,
     activate,
 )
+from rnnviz.config import ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.stepping import Reader, prepare
 from rnnviz.vocabulary import Vocabulary
@@ -42,74 +40,6 @@ State = tuple[Tensor, ...]
 """What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
 
 SCORING_CHUNK = 1024
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """The shape of a model; validated, so that one that exists can be built.
-
-    cell            "mlp" (no hidden state), "rnn", "gru" or "lstm"
-    vocabulary_size V, the symbols that can be predicted
-    hidden_size     H, units per layer
-    layers          L, recurrences stacked on one another
-    embedding_size  width of X_t; 0 for one-hot vectors, as in the textbook
-    activation      φ of mlp and rnn: "tanh" or "relu"
-    tied            W_hq is the embedding's transpose (Press & Wolf 2017); needs embedding_size = hidden_size
-    """
-
-    cell: Cell
-    vocabulary_size: int
-    hidden_size: int = 256
-    layers: int = 1
-    embedding_size: int = 128
-    activation: Activation = "tanh"
-    tied: bool = False
-
-    def __post_init__(self) -> None:
-        if self.cell not in CELLS:
-            raise ConfigError(f"cell is one of {', '.join(CELLS)}; received {self.cell!r}")
-        if self.activation not in get_args(Activation):
-            raise ConfigError(f"activation is tanh or relu; received {self.activation!r}")
-        if self.activation != "tanh" and self.cell in ("gru", "lstm"):
-            raise ConfigError(
-                f"a {self.cell} has tanh and sigmoid built in; {self.activation!r} is for mlp and rnn"
-            )
-        for name, low, high in (
-            ("vocabulary_size", 2, 1_112_065),
-            ("hidden_size", 1, 16_384),
-            ("layers", 1, 16),
-            ("embedding_size", 0, 16_384),
-        ):
-            value = getattr(self, name)
-            if type(value) is not int or not low <= value <= high:
-                raise ConfigError(f"{name} is a whole number from {low:,} to {high:,}; received {value!r}")
-        if type(self.tied) is not bool:
-            raise ConfigError(f"tied is true or false; received {self.tied!r}")
-        if self.tied and self.embedding_size != self.hidden_size:
-            raise ConfigError(
-                "tied needs embedding_size = hidden_size; "
-                f"received {self.embedding_size} and {self.hidden_size}"
-            )
-
-    @property
-    def input_size(self) -> int:
-        """X: the width of what the first layer reads."""
-        return self.embedding_size or self.vocabulary_size + 1
-
-    @property
-    def parameter_count(self) -> int:
-        """The numbers such a model learns. It doesn't depend on how many time steps it reads."""
-        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell]
-        h, v = self.hidden_size, self.vocabulary_size
-        total = (v + 1) * self.embedding_size + v + (0 if self.tied else v * h)
-        for layer in range(self.layers):
-            x = self.input_size if layer == 0 else h
-            total += gates * h * (x + 1) if self.cell == "mlp" else gates * h * (x + h + 2)
-        return total
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object that `ModelConfig(**value)` restores."""
-        return asdict(self)
 
 
 class Scorer(Protocol):

@@ -20,8 +20,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 
 from rnnviz import checkpoint
+from rnnviz.config import TrainConfig
 from rnnviz.errors import ConfigError, TrainingError
-from rnnviz.training import StepReport, TrainConfig, Trainer
+from rnnviz.training import StepReport, Trainer
 
 
 class RunFolder:

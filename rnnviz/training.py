@@ -16,107 +16,19 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.cells import Activation, Cell
-from rnnviz.errors import ConfigError, CorpusError, TrainingError
-from rnnviz.model import CharModel, Dropout, ModelConfig, State, pick_device
+from rnnviz.config import TrainConfig
+from rnnviz.errors import CorpusError, TrainingError
+from rnnviz.model import CharModel, Dropout, State, pick_device
 from rnnviz.sampling import sample
 from rnnviz.scoring import perplexity
 from rnnviz.vocabulary import Vocabulary
-
-Precision = Literal["auto", "float32", "bfloat16"]
-
-
-@dataclass(frozen=True)
-class TrainConfig:
-    """A training recipe: everything that, with the text, decides the result.
-
-    cell … tied       the model; see ModelConfig
-    train_on          "train": the first 85 %, reporting on the 5 % after it, best checkpoint kept;
-                      "train+validation": the first 90 %, settings fixed beforehand, last checkpoint kept
-    epochs            passes over the training text
-    batch, steps      B streams, and the time steps that gradients flow back through
-    learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it
-    weight_decay      AdamW's, on matrices only
-    clip              largest gradient norm; above it the gradient is scaled down
-    dropout_*         see rnnviz.model.Dropout
-    min_count         characters rarer than this in the training text are read as <unk>
-    evaluate_every    steps between reports; 0: once an epoch
-    precision         "auto": bfloat16 autocast on CUDA and on processors that multiply it fast
-    """
-
-    cell: Cell = "gru"
-    hidden_size: int = 256
-    layers: int = 1
-    embedding_size: int = 128
-    activation: Activation = "tanh"
-    tied: bool = False
-    train_on: Literal["train", "train+validation"] = "train"
-    epochs: float = 20.0
-    batch: int = 32
-    steps: int = 64
-    learning_rate: float = 3e-3
-    weight_decay: float = 0.01
-    clip: float = 1.0
-    dropout_embedding: float = 0.0
-    dropout_weight: float = 0.0
-    dropout_output: float = 0.0
-    min_count: int = 2
-    evaluate_every: int = 0
-    seed: int = 0
-    precision: Precision = "auto"
-
-    def __post_init__(self) -> None:
-        limits: dict[str, tuple[float, float]] = {
-            "epochs": (1e-6, 1e6),
-            "batch": (1, 65_536),
-            "steps": (1, 65_536),
-            "learning_rate": (1e-8, 100),
-            "weight_decay": (0, 10),
-            "clip": (1e-6, 1e6),
-            "dropout_embedding": (0, 0.95),
-            "dropout_weight": (0, 0.95),
-            "dropout_output": (0, 0.95),
-            "min_count": (1, 1e9),
-            "evaluate_every": (0, 1e9),
-            "seed": (0, 2**63 - 1),
-        }
-        for name, (low, high) in limits.items():
-            value = getattr(self, name)
-            whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed")
-            ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
-            if not ok or not low <= value <= high:
-                kind = "a whole number" if whole else "a number"
-                raise ConfigError(f"{name} is {kind} from {low:g} to {high:g}; received {value!r}")
-        if self.train_on not in ("train", "train+validation"):
-            raise ConfigError(f"train_on is 'train' or 'train+validation'; received {self.train_on!r}")
-        if self.precision not in ("auto", "float32", "bfloat16"):
-            raise ConfigError(f"precision is auto, float32 or bfloat16; received {self.precision!r}")
-        if self.cell == "mlp" and self.dropout_weight:
-            raise ConfigError("dropout_weight drops entries of W_hh, and an mlp has none; set it to 0")
-        self.model_config(2)
-
-    def model_config(self, vocabulary_size: int) -> ModelConfig:
-        """The model this recipe trains, for V symbols."""
-        return ModelConfig(
-            self.cell,
-            vocabulary_size,
-            self.hidden_size,
-            self.layers,
-            self.embedding_size,
-            self.activation,
-            self.tied,
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object that `TrainConfig(**value)` restores."""
-        return asdict(self)
 
 
 class SplitText(Protocol):

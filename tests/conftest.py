@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from rnnviz.checkpoint import save
-from rnnviz.model import CharModel, ModelConfig
+from rnnviz.config import ModelConfig
+from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
 from rnnviz.vocabulary import Vocabulary
 

@@ -16,8 +16,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rnnviz.config import ModelConfig
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
-from rnnviz.model import CharModel, ModelConfig
+from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
 from rnnviz.scoring import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
 from rnnviz.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary

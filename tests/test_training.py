@@ -19,16 +19,18 @@ from torch.nn import functional as F
 
 from rnnviz import checkpoint, corpora
 from rnnviz.cells import CELLS, Cell
+from rnnviz.config import TrainConfig
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.model import Dropout
 from rnnviz.runs import RunFolder
 from rnnviz.scoring import perplexity
-from rnnviz.training import StepReport, Streams, TrainConfig, Trainer, fast_bfloat16, train
+from rnnviz.training import StepReport, Streams, Trainer, fast_bfloat16, train
 
 TEXT = "the time traveller smiled round at us. then, still smiling faintly, he sat down. " * 12
 CORPUS = corpora.from_text(TEXT, "smiles")
 SMALL = TrainConfig(
-    cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02, precision="float32"
+    cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,
+    precision="float32",
 )  # fmt: skip
 
 
@@ -150,7 +152,8 @@ def test_clipping_scales_the_gradient_down_and_reports_the_norm_before() -> None
 def test_the_learning_rate_warms_up_and_falls_as_a_cosine() -> None:
     trainer = Trainer(replace(SMALL, epochs=100), CORPUS)
     rates = []
-    for trainer.step_index in range(trainer.total_steps):
+    for step in range(trainer.total_steps):
+        trainer.step_index = step
         rates.append(trainer.learning_rate())
     top = rates.index(max(rates))
     assert rates[top] == pytest.approx(0.02)
@@ -294,7 +297,7 @@ def test_bfloat16_agrees_with_what_the_processor_says() -> None:
     assert fast_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
 
 
-# --- the command ---------------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------------
 
 
 def command(*words: str | Path, cwd: Path, **kwargs: Any) -> subprocess.CompletedProcess[str]:
@@ -306,7 +309,20 @@ def command(*words: str | Path, cwd: Path, **kwargs: Any) -> subprocess.Complete
     )  # fmt: skip
 
 
-RECIPE = "--hidden-size 12 --embedding-size 6 --batch 4 --steps 10 --learning-rate 0.02 --precision float32".split()
+RECIPE = [
+    "--hidden-size",
+    "12",
+    "--embedding-size",
+    "6",
+    "--batch",
+    "4",
+    "--steps",
+    "10",
+    "--learning-rate",
+    "0.02",
+    "--precision",
+    "float32",
+]
 
 
 def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:

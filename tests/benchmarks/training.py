@@ -22,7 +22,8 @@ from torch.nn import functional as F
 from rnnviz import corpora
 from rnnviz.cells import Cell
 from rnnviz.cli_train import tune_process
-from rnnviz.training import TrainConfig, Trainer
+from rnnviz.config import TrainConfig
+from rnnviz.training import Trainer
 
 
 def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callable[[], int]:
@@ -83,7 +84,13 @@ def main() -> None:
     ]
     for cell, hidden, batch, steps in cases:
         config = TrainConfig(
-            cell, hidden, batch=batch, steps=steps, dropout_embedding=0.1, dropout_weight=0.4, dropout_output=0.4
+            cell,
+            hidden,
+            batch=batch,
+            steps=steps,
+            dropout_embedding=0.1,
+            dropout_weight=0.4,
+            dropout_output=0.4,
         )
         trainer = Trainer(config, corpus, device="cpu")
         theirs = textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
