@@ -114,3 +114,12 @@ def test_every_module_of_the_core_is_kept_from_screens() -> None:
     kept = next(c for c in contracts if c["name"] == "no screen in the core")["source_modules"]
     core = {f"rnnviz.{p.stem}" for p in (ROOT / "rnnviz").glob("*.py") if not p.stem.startswith("__")}
     assert core == set(kept)
+
+
+def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert config["server"]["showEmailPrompt"] is False
+    assert config["browser"]["gatherUsageStats"] is False
+    assert config["client"]["showErrorDetails"] == "none"
+    assert config["runner"]["postScriptGC"] is False
+    assert "http" not in (ROOT / ".streamlit" / "config.toml").read_text()  # no font from the network

@@ -169,6 +169,10 @@ def test_no_traceback_ever_reaches_the_page(
     assert "secret detail" in caplog.text  # the terminal has it
 
 
+def test_streamlit_is_told_that_the_page_shows_the_error_itself() -> None:
+    assert trouble.on_script_error(RuntimeError("secret detail")) is True
+
+
 def test_what_an_error_says_is_not_markup() -> None:
     error = CheckpointError("![x](http://example.org/a.png) <b>*no*</b> :red[model] $x$")
     shown = trouble.describe(error)
