@@ -52,6 +52,13 @@ BLOCK = 256
 LOGITS = 1 << 20
 """Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""
 
+PRODUCT = 400_000
+"""Entries of a matrix that one row is multiplied with in one call.
+
+OpenBLAS hands larger ones (from 460,800) to several threads and waits for all
+of them: 75 µs become 3 to 10 ms wherever another program is using the cores.
+"""
+
 GATES: Mapping[str, tuple[str, ...]] = {
     "mlp": (),
     "rnn": (),
@@ -84,7 +91,7 @@ class Layer:
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (n, G·H), for inputs (n, X)."""
         assert self.W_x is not None
-        rows: Floats = x @ self.W_x.T
+        rows = _product(x, self.W_x)
         rows += self.b
         return rows
 
@@ -168,7 +175,7 @@ class Weights:
 
         For states (n, H) of the top layer. log P = first - second[:, None].
         """
-        logits: Floats = top @ self.readout.T
+        logits = _product(top, self.readout)
         logits += self.bias
         logits -= logits.max(axis=1, keepdims=True)
         return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
@@ -203,6 +210,22 @@ class Reader:
         return hidden[1:, -1]
 
 
+def _parts(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
+    """`weights` (R, X) and the vector `out` (R,) of a product with it, cut into pieces of equal rows."""
+    step = max(1, PRODUCT // weights.shape[1])
+    return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
+
+
+def _product(rows: Floats, weights: Floats) -> Floats:
+    """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
+    if len(rows) != 1:
+        return rows @ weights.T
+    out = np.empty((1, len(weights)), np.float32)
+    for part, target in _parts(weights, out[0]):
+        np.dot(part, rows[0], out=target)
+    return out
+
+
 def _activate(x: Floats, activation: Activation, out: Floats) -> None:
     if activation == "tanh":
         np.tanh(x, out=out)
@@ -214,8 +237,11 @@ def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
     """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
     assert layer.W_h is not None
     pre = np.empty(layer.units, np.float32)
+    parts = _parts(layer.W_h, pre)
     for t, row in enumerate(pick):
-        np.dot(layer.W_h, h[t], out=pre)
+        before = h[t]
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
         pre += rows[row]
         _activate(pre, layer.activation, h[t + 1])
 
@@ -228,9 +254,11 @@ def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
     pre, candidate = np.empty(3 * units, np.float32), np.empty(units, np.float32)
     gates, reset, update, state = pre[: 2 * units], pre[:units], pre[units : 2 * units], pre[2 * units :]
     x_gates, x_candidate = rows[:, : 2 * units], rows[:, 2 * units :]
+    parts = _parts(layer.W_h, pre)
     for t, row in enumerate(pick):
         before, after = h[t], h[t + 1]
-        np.dot(layer.W_h, before, out=pre)
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
         gates += x_gates[row]
         np.tanh(gates, out=gates)
         gates += 1
@@ -251,9 +279,11 @@ def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats) -> 
     pre, scratch = np.empty(4 * units, np.float32), np.empty(units, np.float32)
     gates = pre[: 3 * units]
     input_, forget, output, candidate = (pre[n * units : (n + 1) * units] for n in range(4))
+    parts = _parts(layer.W_h, pre)
     for t, row in enumerate(pick):
-        after, cell = h[t + 1], c[t + 1]
-        np.dot(layer.W_h, h[t], out=pre)
+        before, after, cell = h[t], h[t + 1], c[t + 1]
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
         pre += rows[row]
         np.tanh(pre, out=pre)
         gates *= 0.5

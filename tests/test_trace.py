@@ -244,11 +244,13 @@ def test_a_large_vocabulary_needs_no_table_and_many_blocks(
     expected_gates = expected.gates
     monkeypatch.setattr(stepping, "TABLE_BYTES", 0)
     monkeypatch.setattr(stepping, "BLOCK", 7)
+    monkeypatch.setattr(stepping, "PRODUCT", 35)
     monkeypatch.setattr(stepping, "LOGITS", VOCABULARY.size * 5)
     monkeypatch.setattr(import_module("rnnviz.trace"), "LOGITS", VOCABULARY.size * 5)
     model = make.__wrapped__(cell)  # of its own, prepared under these limits
     found = trace(model, TEXT * 3)
     assert stepping.prepare(model).layers[0].table is None
+    assert_same(Tracer(model).extend(TEXT[:1]), trace(make(cell), TEXT[:1]))
     assert_same(found, expected)
     for name, values in found.gates.items():
         np.testing.assert_allclose(values, expected_gates[name], atol=1e-5)
