@@ -12,3 +12,9 @@
 Streamlit puts this folder first on the import path, so no file here may bear
 the name of a standard module.
 """
+
+import os
+
+# Before numpy is first imported. Its products are small here, and handing them to several threads makes each
+# wait for all of them: ten times as long as the product itself while the browser is using the same cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
