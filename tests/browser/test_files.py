@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -36,9 +37,9 @@ def large(page: Page, name: str) -> str:
 
 def test_an_example_is_there_before_any_upload(page: Page, app_url: str) -> None:
     open_page(page, app_url)
-    expect(page.get_by_text("An example")).to_be_visible()
-    expect(page.get_by_test_id("stMetricValue")).to_have_count(1)
-    expect(page.get_by_test_id("stDownloadButton")).to_have_count(0)
+    expect(page.get_by_text("An example")).to_be_visible(timeout=LONG)
+    expect(page.get_by_test_id("stMetricValue")).to_have_count(1, timeout=LONG)
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(0, timeout=LONG)
 
 
 def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
@@ -54,11 +55,11 @@ def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
     assert large(page, "a.txt") == f"{perplexity(model, text=text).perplexity:.2f}"
     assert large(page, "b.txt") == f"{perplexity(model, text='grey eyes').perplexity:.2f}"
     alert = page.get_by_role("alert")
-    expect(alert).to_have_count(1)
-    expect(alert).to_contain_text("picture.png")
-    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(alert).to_have_count(1, timeout=LONG)
+    expect(alert).to_contain_text("picture.png", timeout=LONG)
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible(timeout=LONG)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONG)
+    expect(page.get_by_test_id("stException")).to_have_count(0, timeout=LONG)
 
 
 def test_a_long_file_shows_how_far_it_is(page: Page, app_url: str) -> None:
@@ -67,8 +68,8 @@ def test_a_long_file_shows_how_far_it_is(page: Page, app_url: str) -> None:
     bar = page.get_by_test_id("stProgress")
     expect(bar).to_contain_text("characters read, perplexity so far", timeout=LONG)
     expect(page.get_by_test_id("stDownloadButton")).to_have_count(2, timeout=LONG)
-    expect(bar).to_have_count(0)
-    expect(page.get_by_text("540,000", exact=True)).to_be_visible()
+    expect(bar).to_have_count(0, timeout=LONG)
+    expect(page.get_by_text("540,000", exact=True)).to_be_visible(timeout=LONG)
 
 
 def test_the_figures_can_be_taken_away(page: Page, app_url: str, tmp_path: Path) -> None:
@@ -94,9 +95,9 @@ def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
     page.get_by_role("tab", name="Paste a text").click()
     page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
     page.get_by_role("button", name="Score this text").click()
-    expect(page.get_by_text("pasted text", exact=True)).to_be_visible()
+    expect(page.get_by_text("pasted text", exact=True)).to_be_visible(timeout=LONG)
     upload(page, {"<img src=x onerror=alert(1)>.txt": b"time"})
-    expect(page.get_by_text("<img src=x onerror=alert(1)>.txt", exact=True).last).to_be_visible()
+    expect(page.get_by_text("<img src=x onerror=alert(1)>.txt", exact=True).last).to_be_visible(timeout=LONG)
     assert page.locator("img[src=x]").count() == 0
     assert "owned" not in page.title()
 
@@ -108,8 +109,8 @@ def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page,
     before = large(page, "a.txt")
     page.get_by_role("combobox", name="Model").click()
     page.get_by_role("option", name="tiny-3gram").click()
-    expect(page.get_by_test_id("stMetricValue").last).not_to_have_text(before)
-    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2)
+    expect(page.get_by_test_id("stMetricValue").last).not_to_have_text(before, timeout=LONG)
+    expect(page.get_by_test_id("stDownloadButton")).to_have_count(2, timeout=LONG)
     assert "model=tiny-3gram" in page.url
     page.reload()
     expect(page.get_by_role("combobox", name="Model")).to_have_value("tiny-3gram", timeout=LONG)
@@ -118,13 +119,13 @@ def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page,
 def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     page.get_by_test_id("stSidebar").get_by_text("中文").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
+    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度", timeout=LONG)
     page.wait_for_url(re.compile("lang=zh"))
     page.get_by_test_id("stSidebarNav").get_by_text("探索").click()
-    expect(page.get_by_test_id("rnnviz-live")).to_be_visible()
+    expect(page.get_by_test_id("rnnviz-live")).to_be_visible(timeout=LONG)
     page.wait_for_url(re.compile("lang=zh"))
     page.reload()
-    expect(page.get_by_test_id("stSidebarNav").get_by_text("困惑度")).to_be_visible()
+    expect(page.get_by_test_id("stSidebarNav").get_by_text("困惑度")).to_be_visible(timeout=LONG)
 
 
 def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str) -> None:
@@ -153,10 +154,22 @@ def test_a_small_projector_shows_the_whole_sidebar(browser: Browser, app_url: st
     page.goto(f"{app_url}/{page_name}?model=tiny-gru")
     switch = page.get_by_test_id("stSidebar").get_by_text("中文")
     expect(page.get_by_text("About this model")).to_be_visible(timeout=LONG)
-    expect(switch).to_be_in_viewport(ratio=1)
+    expect(switch).to_be_in_viewport(ratio=1, timeout=LONG)
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= 1280
     context.close()
+
+
+def test_nothing_is_fetched_from_anywhere_else(page: Page, app_url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{app_url}/?model=tiny-gru")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "18", timeout=LONG)
+    page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+    fetched = [url for url in asked if urlsplit(url).scheme.startswith(("http", "ws"))]
+    assert len(fetched) > 5
+    assert {urlsplit(url).hostname for url in fetched} == {"127.0.0.1"}
 
 
 def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
