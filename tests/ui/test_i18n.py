@@ -71,7 +71,9 @@ def test_placeholders_and_markup_are_the_same() -> None:
 
 def test_chinese_words_are_chinese() -> None:
     untouched = [
-        m.id for m in entries("zh").values() if not re.search(r"[\u3000-\u9fff\uff00-\uffef]", forms(m.string)[0])
+        m.id
+        for m in entries("zh").values()
+        if not re.search(r"[\u3000-\u9fff\uff00-\uffef]", forms(m.string)[0])
     ]
     assert untouched == []
 
