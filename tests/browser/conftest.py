@@ -1,55 +1,113 @@
-"""One browser and one running app for all browser tests; a fresh page for each."""
+"""A running app, a real browser, and the Explore page as a reader meets it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
-REQUIRED = bool(os.environ.get("RNNVIZ_REQUIRE_BROWSER"))
+PATIENCE = 20_000  # milliseconds
+REFUSED = "Failed to load resource: net::ERR_FAILED"  # said of requests that a test itself refused
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """A headless Chromium; without one the tests are skipped, or fail where one is required."""
+    """A headless Chromium; without one these tests are skipped, or fail if RNNVIZ_REQUIRE_BROWSER is 1."""
     with sync_playwright() as playwright:
         path = browser_path(playwright)
-        if path is None:
-            reason = "no Chromium here; install one, or name it in RNNVIZ_BROWSER"
-            (pytest.fail if REQUIRED else pytest.skip)(reason)
-        running = launch(playwright, path)
-        yield running
-        running.close()
+        try:
+            if path is None:
+                raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+            started = launch(playwright, path)
+        except (Error, OSError) as error:
+            if os.environ.get("RNNVIZ_REQUIRE_BROWSER") == "1":
+                raise
+            pytest.skip(f"no browser for these tests: {str(error).splitlines()[0]}")
+        yield started
+        started.close()
 
 
 @pytest.fixture(scope="session")
 def app_url(models_folder: Path) -> Iterator[str]:
-    """The address of `streamlit run app.py`, with the tiny models beside the shipped ones."""
+    """Where the app answers; the tiny models are among its models."""
     environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder), "OMP_NUM_THREADS": "1"}
     with serve(ROOT / "app.py", environment=environment) as url:
         yield url
 
 
+class Live:
+    """The live view on an open page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.root = page.get_by_test_id("rnnviz-live")
+        self.area = page.get_by_role("textbox", name="Your text")
+        self.figure = page.locator(".rv-pad")
+        self.readout = page.locator(".rv-readout")
+
+    @property
+    def text(self) -> str:
+        """What stands in the text area."""
+        return self.area.input_value()
+
+    def painted(self, length: int) -> None:
+        """Wait until a text of so many characters is on the screen."""
+        expect(self.root).to_have_attribute("data-painted", str(length), timeout=PATIENCE)
+
+    def write(self, text: str) -> None:
+        """Put a text there at once, and wait for its picture."""
+        self.area.fill(text)
+        self.painted(len(text))
+
+    def number(self, name: str) -> str:
+        """One of the numbers under the text area."""
+        return self.page.get_by_test_id(f"rnnviz-{name}").inner_text()
+
+    def next(self) -> list[tuple[str, str]]:
+        """The next characters' bars: (mark, probability as shown)."""
+        rows = self.page.locator(".rv-next-list li:not(.rv-none)")
+        return [
+            (row.locator(".rv-symbol").inner_text(), row.locator(".rv-chance").inner_text())
+            for row in rows.all()
+        ]
+
+    def column(self, share: float, panel: str = "states") -> tuple[float, float]:
+        """A point of the figure: `share` of the way along it, inside a panel."""
+        heat = self.page.locator(".rv-heat").bounding_box()
+        assert heat is not None
+        y = heat["y"] + heat["height"] * (0.5 if panel == "states" else 1.6)
+        return heat["x"] + share * heat["width"], y
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page of an English browser that must not break and must not leave this machine."""
-    context = browser.new_context(locale="en-GB", viewport={"width": 1440, "height": 900})
+    """A page of its own; a script's error or a console error on it fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
     opened = context.new_page()
-    opened.set_default_timeout(60_000)
-    broken: list[str] = []
-    opened.on("pageerror", lambda error: broken.append(str(error)))
-    opened.on("request", lambda request: broken.append(request.url) if _is_away(request.url) else None)
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+
+    def listen(message: ConsoleMessage) -> None:
+        # Opened on a page other than the first, Streamlit finds its server by trying addresses.
+        tried = "/_stcore/" in message.location.get("url", "")
+        if message.type == "error" and message.text != REFUSED and not tried:
+            wrong.append(message.text)
+
+    opened.on("console", listen)
     yield opened
     context.close()
-    assert not broken
+    assert wrong == []
 
 
-def _is_away(url: str) -> bool:
-    parts = urlsplit(url)
-    return parts.scheme in ("http", "https", "ws", "wss") and parts.hostname not in ("127.0.0.1", "localhost")
+@pytest.fixture
+def live(page: Page, app_url: str) -> Live:
+    """The Explore page with the tiny GRU, its example painted."""
+    page.goto(f"{app_url}/?model=tiny-gru")
+    view = Live(page)
+    expect(view.root).to_have_attribute("data-painted", "18", timeout=3 * PATIENCE)
+    return view

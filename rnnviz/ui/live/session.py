@@ -67,7 +67,7 @@ class Ask:
     columns: int = live.COLUMNS
     quantity: str = "hidden"
     layer: int = 0
-    order: str = "index"
+    order: str = "alike"
     unit: int | None = None
     base: int = 0
     static: str = ""
@@ -182,7 +182,9 @@ class LiveSession:
         # The prediction after the last character that is held is held too.
         rest = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
         arrays = {
-            "states": np.concatenate(states) if states else np.empty(0, np.uint8),
+            "states": np.concatenate(states)
+            if states
+            else np.empty((0, self.model.config.hidden_size), np.uint8),
             "next": ids[rest].astype(self._symbols),
             "chances": probabilities[rest].astype("<f4"),
             "entropy": trace.entropy[start : stop + 1][rest].astype("<f4"),

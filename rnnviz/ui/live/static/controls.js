@@ -102,7 +102,8 @@ export class Controls {
           : entry.classList.contains("rv-line-model")
             ? store.perplexity(t)
             : store.counted(t);
-      const text = value === null ? "" : view.numbers.number(value);
+      const whole = entry.classList.contains("rv-line-uniform");
+      const text = value === null ? "" : whole ? view.numbers.whole(value) : view.numbers.number(value);
       if (entry.lastChild.textContent !== text) entry.lastChild.textContent = text;
     }
     const columns = view.columns;
@@ -132,7 +133,7 @@ export class Controls {
 
   // The scale's colours and ends.
   drawKey(scale) {
-    const key = this.title.querySelector(".rv-key");
+    const key = this.root.querySelector(".rv-key");
     const mark = this.view.theme.name + scale.kind + scale.low;
     if (this.keyed === mark) return;
     this.keyed = mark;

@@ -32,11 +32,11 @@ export class Editor {
     this.lit = {}; // the elements that bear the marks
     this.boxes = null;
     const area = this.area;
-    area.oncompositionstart = () => (this.composing = true);
-    area.oncompositionend = () => {
+    area.addEventListener("compositionstart", () => (this.composing = true));
+    area.addEventListener("compositionend", () => {
       this.composing = false;
       this.typed();
-    };
+    });
     area.oninput = () => this.typed();
     area.onscroll = () => this.scrolled();
     area.onselect = area.onkeyup = area.onclick = () => this.moved();

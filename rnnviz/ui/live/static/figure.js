@@ -135,12 +135,13 @@ export class Figure {
   markUnit(store, unit) {
     this.rowMark.hidden = unit == null || !this.box;
     if (this.rowMark.hidden) return;
+    this.rowMark.dataset.unit = unit;
     const height = this.box.heat / store.units;
     const y = this.box.top.states + (store.row(unit) + 0.5) * height;
     this.rowMark.style.left = LEFT + "px";
     this.rowMark.style.width = this.box.inner + "px";
-    this.rowMark.style.top = y - Math.max(3, height) / 2 + "px";
-    this.rowMark.style.height = Math.max(3, height) + "px";
+    this.rowMark.style.top = y - Math.max(4, height) / 2 + "px";
+    this.rowMark.style.height = Math.max(4, height) + "px";
   }
 
   // What is under a point of the screen: a character, and a unit if it is in the heat map.

@@ -27,13 +27,14 @@ export const MARKUP = `
 <p class="rv-readout" role="status" aria-live="polite"></p>
 <div class="rv-stage">
   <div class="rv-figure">
-    <div class="rv-title rv-title-states"><b></b> <span></span><span class="rv-key" aria-hidden="true"></span></div>
+    <div class="rv-title rv-title-states"><b></b><span></span></div>
+    <div class="rv-key" aria-hidden="true"></div>
     <canvas class="rv-heat"></canvas>
     <canvas class="rv-strip"></canvas>
-    <div class="rv-title rv-title-perplexity"><b data-word="perplexity.title"></b>
-      <span class="rv-legend"></span> <span data-word="notice.perplexity"></span></div>
-    <div class="rv-title rv-title-surprisal"><b data-word="surprisal.title"></b>
-      <span data-word="notice.surprisal"></span></div>
+    <div class="rv-title rv-title-perplexity"><b data-word="perplexity.title"></b><span
+      class="rv-legend"></span><span data-word="notice.perplexity"></span></div>
+    <div class="rv-title rv-title-surprisal"><b data-word="surprisal.title"></b><span
+      data-word="notice.surprisal"></span></div>
     <div class="rv-plot"></div>
     <canvas class="rv-lines"></canvas>
     <div class="rv-scale" aria-hidden="true"></div>

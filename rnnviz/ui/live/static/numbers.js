@@ -57,13 +57,14 @@ export class Numbers {
 
   sentence(store, list, t, unit, pinned) {
     const { words } = this;
-    const name = ({ id }) => (id === 0 ? words.unk : visible(store.symbol(id)));
+    const quoted = (mark) => `“${mark}”`;
+    const name = ({ id }) => (id === 0 ? words.unk : quoted(visible(store.symbol(id))));
     const expected = store.expected(t).slice(0, 3);
     const parts = [
-      fill(words["readout.at"], { n: this.whole(t + 1) }),
-      words["readout.expected"] + " " + expected.map((e) => `${name(e)} ${this.percent(e.p)}`).join(" · "),
+      fill(words["readout.at"], { n: this.whole(t + 1) }) + ":",
+      words["readout.expected"] + " " + expected.map((e) => `${name(e)} ${this.percent(e.p)}`).join(", "),
       fill(words["readout.came"], {
-        c: visible(list[t] ?? ""),
+        c: quoted(visible(list[t] ?? "")),
         p: this.percent(store.probability(t)),
         rank: this.whole(store.rank(t)),
         bits: this.number(store.bits(t)),
@@ -74,6 +75,6 @@ export class Numbers {
       parts.push(fill(words["readout.unit"], { n: unit, v: value }));
     }
     if (pinned) parts.push(words["readout.pinned"]);
-    return parts.join("  |  ");
+    return parts.join("   ·   ");
   }
 }

@@ -30,7 +30,7 @@ export class View {
     this.start = 0;
     this.quantity = "hidden";
     this.layer = 0;
-    this.order = "index";
+    this.order = "alike";
     this.unit = null; // the unit that colours the text; null for surprisal
     this.hover = null; // {t, unit}
     this.pin = null;

@@ -1,0 +1,194 @@
+"""The Explore page without a browser: what it is sent, and that an answer is always the whole truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rnnviz
+from rnnviz.figures import live
+from rnnviz.ngram import NgramModel
+from rnnviz.ui import explore
+from rnnviz.ui.live.payload import pack, unpack
+from rnnviz.ui.live.session import LIMIT, Ask, LiveSession
+from tests.conftest import TEXT, tiny
+from tests.ui.conftest import Open, everything
+
+GRU = tiny("gru", layers=2)
+LSTM = tiny("lstm")
+YARDSTICK = NgramModel.fit(TEXT, order=3)
+
+
+def sent(app: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the component on the page was given."""
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+def test_on_opening_an_example_is_read_already(open_app: Open) -> None:
+    app = open_app("explore", model="tiny-gru")
+    assert not app.exception
+    header, arrays = sent(app)
+    assert header["text"] == "The Time Traveller"
+    assert header["numbers"]["characters"] == 18
+    assert arrays["states"].shape == (18, 12)
+    assert header["static"]["ngram"] == "3-gram"
+    assert "Traceback" not in everything(app)
+
+
+def test_the_words_are_the_languages(open_app: Open) -> None:
+    english = sent(open_app("explore", model="tiny-gru"))[0]["static"]["words"]
+    chinese = sent(open_app("explore", model="tiny-gru", lang="zh"))[0]["static"]["words"]
+    assert english.keys() == chinese.keys()
+    assert english["text"] == "Your text"
+
+
+def test_a_whole_run_keeps_the_text_and_a_new_model_reads_it(open_app: Open) -> None:
+    app = open_app("explore", model="tiny-gru")
+    app.session_state[explore._ASK] = Ask(client="b", seq=1, text="matter to us")
+    app.run()
+    app.selectbox(key="model").select("tiny-lstm").run()
+    header, _ = sent(app)
+    assert header["text"] == "matter to us"
+    assert header["static"]["cell"] == "lstm"
+
+
+def answered(session: LiveSession, **fields: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    return unpack(session.answer(Ask(static="d", **fields), {"s": 1}, "d", temperature=1.0))
+
+
+class Browser:
+    """What the browser's store does with an answer."""
+
+    def __init__(self) -> None:
+        self.revision, self.window, self.arrays = 0, (0, 0), {}
+
+    def take(self, header: dict[str, Any], new: dict[str, np.ndarray]) -> None:
+        known, old = header["known"], self.arrays
+        arrays = {}
+        for name in ("ids", "nll", "rank", "ngram"):
+            if name in new:
+                arrays[name] = np.concatenate([old[name][:known], new[name]]) if known else new[name]
+        if "unit" in new:
+            begin = header["unitFrom"]
+            arrays["unit"] = np.concatenate([old["unit"][:begin], new["unit"]]) if begin else new["unit"]
+        (low, high), start, origin = header["held"], header["start"], self.window[0]
+        for name, extra in (("states", 0), ("next", 1), ("chances", 1), ("entropy", 1)):
+            arrays[name] = new[name]
+            if high > low:
+                held = old[name][low - origin : high + extra - origin]
+                fresh = [new[name][: low - start], held, new[name][low - start :]]
+                arrays[name] = np.concatenate(fresh)
+        self.arrays, self.window, self.revision = arrays, (start, header["stop"]), header["revision"]
+
+
+TEXTS = st.text(alphabet="Time shone\n\té😀", max_size=40)
+ASKS = st.fixed_dictionaries(
+    {
+        "text": TEXTS,
+        "columns": st.integers(1, 30),
+        "start": st.none() | st.integers(0, 50),
+        "quantity": st.sampled_from(["hidden", "cell", "update", "forget"]),
+        "layer": st.integers(0, 3),
+        "unit": st.none() | st.integers(0, 12),
+    }
+)
+
+
+@pytest.mark.parametrize("model", [GRU, LSTM], ids=["gru", "lstm"])
+@given(asks=st.lists(st.tuples(ASKS, st.booleans()), min_size=1, max_size=6), joined=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
+    model: rnnviz.CharModel, asks: list[tuple[dict[str, Any], bool]], joined: bool
+) -> None:
+    session, browser = LiveSession(model, YARDSTICK), Browser()
+    text = ""
+    for ask, lost in asks:
+        text = (text + ask["text"])[:60] if joined else ask["text"]
+        header, arrays = answered(session, **{**ask, "text": text}, base=browser.revision)
+        if lost:  # an answer that never arrives must not do harm
+            continue
+        browser.take(header, arrays)
+        fresh = rnnviz.trace(model, text)
+        (start, stop), got = browser.window, browser.arrays
+        assert 0 <= start <= stop <= len(text)
+        assert stop - start == min(len(text), ask["columns"])
+        quantity, layer = header["quantity"], header["layer"]
+        levels = live.scale(quantity).levels(live.plane(fresh, quantity, layer, start, stop))
+        assert np.abs(got["states"].astype(int) - levels).max(initial=0) <= 1
+        np.testing.assert_allclose(got["nll"], fresh.nll, rtol=1e-4, atol=1e-4)
+        np.testing.assert_array_equal(got["ids"], fresh.ids)
+        np.testing.assert_allclose(got["entropy"], fresh.entropy[start : stop + 1], rtol=1e-4)
+        _, chances = fresh.top_at(start, stop + 1, live.NEXT)
+        np.testing.assert_allclose(got["chances"], chances, rtol=1e-3, atol=1e-6)
+        costs = -YARDSTICK.score(YARDSTICK.vocabulary.encode(text))
+        costs[YARDSTICK.vocabulary.encode(text) == 0] += YARDSTICK.vocabulary.unknown_cost
+        np.testing.assert_allclose(got["ngram"], costs, rtol=1e-4)
+        if header["unit"] is not None:
+            values = live.plane(fresh, quantity, layer, 0, len(text))[:, header["unit"]]
+            assert np.abs(got["unit"].astype(int) - live.scale(quantity).levels(values)).max(initial=0) <= 1
+
+
+def test_a_keystroke_sends_the_same_little_at_any_length() -> None:
+    sizes = []
+    for length in (200, 5000):
+        session = LiveSession(GRU, YARDSTICK)
+        text = (TEXT * 6)[:length]
+        header, _ = answered(session, text=text)
+        block = session.answer(
+            Ask(static="d", text=text + "e", base=header["revision"]), {}, "d", temperature=1
+        )
+        sizes.append(len(block))
+    assert max(sizes) < 2000
+    assert abs(sizes[0] - sizes[1]) < 100
+
+
+def test_a_continuation_keeps_to_the_limit() -> None:
+    session = LiveSession(GRU)
+    text = "e" * (LIMIT - 3)
+    assert len(answered(session, text=text, write=True)[0]["continuation"]) == 3
+
+
+def test_alike_units_keep_their_order_while_typing() -> None:
+    session = LiveSession(GRU)
+    rows = [answered(session, text=text, order="alike")[1]["rows"].tolist() for text in ("T", "Time", "x")]
+    assert rows[0] == rows[1] == rows[2]
+    assert sorted(rows[0]) == list(range(12))
+
+
+@pytest.mark.parametrize(
+    "value", [None, 3, [], {"seq": "x", "text": 7, "columns": 10**9, "layer": -1, "unit": True}]
+)
+def test_whatever_arrives_is_a_valid_ask(value: object) -> None:
+    assert Ask.from_json(value) == Ask()
+
+
+def test_half_a_surrogate_pair_and_a_text_too_long_do_no_harm() -> None:
+    ask = Ask.from_json({"text": "a\ud83d" + "b" * LIMIT})
+    assert ask.text.startswith("a?b")
+    assert len(ask.text) == LIMIT
+    answered(LiveSession(GRU), text=ask.text[:50])
+
+
+def test_a_block_comes_back_as_it_was_packed() -> None:
+    arrays = {
+        "one": np.arange(5, dtype="<u2"),
+        "two": np.ones((3, 2), "<f4"),
+        "three": np.arange(7, dtype=np.uint8),
+        "none": np.empty((0, 4), "<u4"),
+    }
+    block = pack({"text": "⏎é", "list": [1, None]}, arrays)
+    header, found = unpack(block)
+    assert header == {"text": "⏎é", "list": [1, None]}
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+        assert found[name].dtype == array.dtype
+    with pytest.raises(ValueError, match="<f8"):
+        pack({}, {"x": np.zeros(2)})
+    with pytest.raises(ValueError, match="JSON"):
+        pack({"x": float("inf")}, {})
