@@ -117,4 +117,14 @@ def _make_static(context: Context) -> dict[str, Any]:
 
 def _fit() -> None:
     """Let the view have the page's whole width and height: it is drawn to fit a projector."""
-    st.html("<style>[data-testid='stMainBlockContainer'] {padding: 0.75rem 1.5rem 0.5rem}</style>")
+    st.html(f"<style>{_PAGE}</style>")
+
+
+# Streamlit's bar keeps its buttons and lets the first line of the view stand between them.
+_PAGE = """
+[data-testid="stMainBlockContainer"] { padding: 0.5rem 1.5rem 0.25rem; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
+[data-testid="stHeader"] button { pointer-events: auto; }
+body { --rv-indent: 0px; }
+body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 2.2rem; }
+"""

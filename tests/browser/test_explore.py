@@ -1,0 +1,350 @@
+"""The Explore page in a browser: what a reader does, what must be seen, and what must not happen."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, WebSocket, expect
+
+import rnnviz
+from rnnviz.figures import live as figures
+from rnnviz.ui.live.session import LIMIT
+from tests.browser.conftest import PATIENCE, Live
+from tests.conftest import tiny, tiny_card
+
+MODEL = tiny("gru", card=tiny_card())
+
+
+def perplexity(text: str) -> str:
+    """The perplexity that the page must show."""
+    value = float(rnnviz.trace(MODEL, text).perplexity[-1])
+    return f"{value:,.0f}" if value >= 10_000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
+
+
+def asks(page: Page) -> list[int]:
+    """Grows by one with every message that the page sends from now on; call before the page is opened."""
+    sent: list[int] = []
+
+    def watch(socket: WebSocket) -> None:
+        socket.on("framesent", lambda data: sent.append(len(data)))
+
+    page.on("websocket", watch)
+    return sent
+
+
+def test_it_is_alive_on_opening(live: Live) -> None:
+    assert live.text == "The Time Traveller"
+    assert live.number("characters") == "18"
+    assert live.number("perplexity") == perplexity("The Time Traveller")
+    bars = live.next()
+    assert len(bars) == figures.NEXT + 1
+    trace = rnnviz.trace(MODEL, live.text)
+    best, probability = trace.top(len(trace), 1)[0]
+    assert bars[0] == (
+        figures.visible(MODEL.vocabulary.symbol(best)),
+        f"{probability:.1%}".replace("%", " %"),
+    )
+    # Not a single request may leave this machine, and the whole view fits on the screen.
+    hosts = live.page.evaluate(
+        "performance.getEntriesByType('resource').map((e) => new URL(e.name).hostname)"
+    )
+    assert set(hosts) <= {"127.0.0.1", ""}
+    overflow = "(e) => e.scrollHeight - e.clientHeight"
+    assert live.page.get_by_test_id("stMain").evaluate(overflow) <= 0
+
+
+def test_typing(live: Live) -> None:
+    live.area.press("End")
+    live.page.keyboard.type(" was here")
+    live.painted(27)
+    assert live.text == "The Time Traveller was here"
+    assert live.number("perplexity") == perplexity(live.text)
+    assert live.area.evaluate("(e) => e.selectionStart") == 27  # the caret never jumps
+
+
+def test_deleting_in_the_middle(live: Live) -> None:
+    live.area.press("Home")
+    for _ in range(4):
+        live.page.keyboard.press("Delete")
+    live.painted(14)
+    assert live.text == "Time Traveller"
+    assert live.number("perplexity") == perplexity("Time Traveller")
+    assert live.area.evaluate("(e) => e.selectionStart") == 0
+
+
+def test_an_empty_text_has_no_perplexity_and_still_a_prediction(live: Live) -> None:
+    live.write("")
+    assert live.number("perplexity") == "–"
+    assert live.next()[0][0] == figures.visible(
+        MODEL.vocabulary.symbol(rnnviz.trace(MODEL, "").top(0, 1)[0][0])
+    )
+
+
+def test_pasting_twenty_thousand_characters(live: Live) -> None:
+    text = ("His grey eyes shone and twinkled. " * 600)[:LIMIT]
+    live.write(text)
+    assert live.number("characters") == "20,000"
+    assert live.number("perplexity") == perplexity(text)
+    live.area.press("Control+End")
+    live.area.fill(text + "and more")
+    expect(live.page.locator(".rv-limit")).to_contain_text("20,000")
+    expect(live.page.get_by_role("link", name="Perplexity page")).to_be_visible()
+    assert live.text == text
+    # Only what can be seen is made of elements.
+    assert live.page.locator(".rv-mirror span").count() < 3000
+
+
+def test_the_window_moves_and_comes_back(live: Live) -> None:
+    text = "He was expounding a recondite matter to us. " * 10
+    live.write(text)
+    where = live.page.locator(".rv-where")
+    expect(where).to_contain_text(f"to {len(text)} of")
+    live.page.locator(".rv-range").fill("0")
+    expect(where).to_contain_text("characters 1 to")
+    live.page.mouse.move(*live.column(0.002))
+    expect(live.readout).to_contain_text("character 1:")
+    live.page.get_by_role("button", name="follow the caret").click()
+    expect(where).to_contain_text(f"to {len(text)} of")
+
+
+def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
+    expect(live.readout).to_contain_text("Point at a column")
+    live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
+    trace = rnnviz.trace(MODEL, live.text)
+    top = [figures.visible(MODEL.vocabulary.symbol(i)) for i, _ in trace.top(4, 3)]
+    expect(live.readout).to_contain_text(f"character 5: · expected “{top[0]}”", use_inner_text=True)
+    expect(live.readout).to_contain_text(f"came “T” with {np.exp(-trace.nll[4]):.1%}".replace("%", " %"))
+    expect(live.readout).to_contain_text(f"rank {trace.rank[4]}")
+    expect(live.page.locator(".rv-mirror .rv-point")).to_have_text("T")
+    expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
+    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
+    live.page.mouse.move(5, 5)
+    expect(live.page.locator(".rv-mirror .rv-point")).to_have_count(0)
+    expect(live.page.locator(".rv-next-head")).to_contain_text("Next character")
+
+
+def test_hovering_a_character_lights_its_column(live: Live) -> None:
+    box = live.page.locator(".rv-mirror span > span").nth(6).bounding_box()
+    assert box is not None
+    live.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(live.readout).to_contain_text("character 7:")
+    cursor = live.page.locator(".rv-cursor").bounding_box()
+    assert cursor is not None
+    x, _ = live.column(6.5 / 24)
+    assert cursor["x"] - 1 <= x <= cursor["x"] + cursor["width"] + 1
+
+
+def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
+    live.page.mouse.click(*live.column(2.5 / 24, "perplexity"))
+    live.page.mouse.move(5, 5)
+    expect(live.readout).to_contain_text("character 3:")
+    expect(live.readout).to_contain_text("Escape lets go")
+    expect(live.page.locator(".rv-mirror .rv-pin")).to_have_text("e")
+    live.page.keyboard.press("Escape")
+    expect(live.readout).to_contain_text("Point at a column")
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+
+
+def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
+    by_surprisal = colours(live)
+    live.page.mouse.click(*live.column(2.5 / 24))
+    expect(live.page.locator(".rv-colour")).not_to_have_value("")
+    unit = int(live.page.locator(".rv-colour").input_value())
+    live.page.mouse.move(*live.column(9.5 / 24))
+    expect(live.readout).to_contain_text("unit ")
+    live.page.locator(".rv-order").select_option("index")
+    live.page.mouse.move(*live.column(9.5 / 24, "perplexity"))
+    value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
+    found = re.search(r"unit (\d+): (−?)([\d.]+)", live.readout.inner_text())
+    assert found is not None
+    assert int(found[1]) == unit
+    assert float(("-" if found[2] else "") + found[3]) == pytest.approx(value, abs=0.01)
+    by_unit = colours(live)
+    assert by_unit != by_surprisal
+    live.page.locator(".rv-colour").select_option("")
+    expect(live.page.locator(".rv-row")).to_be_hidden()
+    assert colours(live) == by_surprisal
+
+
+def colours(live: Live) -> list[str]:
+    """The colour behind each character."""
+    return live.page.locator(".rv-mirror span > span").evaluate_all(
+        "(spans) => spans.map((s) => getComputedStyle(s).backgroundColor)"
+    )
+
+
+def test_the_keyboard_alone(live: Live) -> None:
+    live.figure.focus()
+    live.page.keyboard.press("Home")
+    expect(live.readout).to_contain_text("character 1:")
+    live.page.keyboard.press("ArrowRight")
+    live.page.keyboard.press("Enter")
+    live.page.keyboard.press("ArrowDown")
+    expect(live.page.locator(".rv-colour")).not_to_have_value("")
+    live.page.locator(".rv-quantity").focus()
+    expect(live.readout).to_contain_text("character 2:")
+    live.page.keyboard.press("Escape")
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+
+
+def test_gates_and_the_cell(live: Live, app_url: str) -> None:
+    live.page.locator(".rv-quantity").select_option("update")
+    expect(live.page.locator(".rv-title-states")).to_contain_text("update gate Z", ignore_case=True)
+    live.page.goto(f"{app_url}/?model=tiny-lstm")
+    live.painted(18)
+    live.page.locator(".rv-quantity").select_option("cell")
+    expect(live.page.locator(".rv-key")).to_contain_text("+3")
+
+
+def test_another_model_reads_the_same_text(live: Live) -> None:
+    live.write("matter to us")
+    before = live.number("perplexity")
+    live.page.get_by_test_id("stSidebar").get_by_role("combobox").click()
+    live.page.get_by_role("option", name="tiny-lstm").click()
+    expect(live.page.get_by_test_id("rnnviz-perplexity")).not_to_have_text(before, timeout=PATIENCE)
+    assert live.text == "matter to us"
+    live.painted(12)
+    expect(live.page.locator(".rv-quantity option")).to_have_count(6)
+
+
+def test_chinese_emoji_and_marks_are_counted_as_code_points(live: Live) -> None:
+    text = "一只🐒\tcafe\u0301\nשלום"
+    live.write(text)
+    assert live.number("characters") == str(len(text))
+    unknown = sum(c not in MODEL.vocabulary for c in text)
+    assert live.number("unknown") == str(unknown)
+    assert live.page.locator(".rv-mirror .rv-unknown").count() == unknown
+    live.page.mouse.move(*live.column(2.5 / 24))
+    expect(live.readout).to_contain_text("came “🐒”")
+    live.area.press("Control+End")
+    live.page.keyboard.type("!")
+    live.painted(len(text) + 1)
+    assert live.text == text + "!"
+
+
+def test_nothing_is_sent_while_an_input_method_composes(page: Page, app_url: str) -> None:
+    sent = asks(page)
+    page.goto(f"{app_url}/?model=tiny-gru")
+    live = Live(page)
+    live.painted(18)
+    live.area.press("End")
+    input_method = page.context.new_cdp_session(page)
+    page.wait_for_function("() => document.readyState === 'complete'")
+    before = len(sent)
+    for part in ("n", "ni", "ni h", "你好"):
+        input_method.send("Input.imeSetComposition", {"text": part, "selectionStart": 0, "selectionEnd": 0})
+    assert live.text.endswith("你好")
+    assert len(sent) == before
+    assert live.root.get_attribute("data-painted") == "18"
+    input_method.send("Input.insertText", {"text": "你好"})
+    live.painted(20)
+    assert live.text == "The Time Traveller你好"
+
+
+def test_html_stays_text(live: Live) -> None:
+    text = "<img src=x onerror=\"document.title='owned'\"><b>bold</b>"
+    live.write(text)
+    assert live.text == text
+    assert live.page.locator(".rnnviz img, .rv-mirror b").count() == 0
+    assert live.page.title() != "owned"
+    live.page.mouse.move(*live.column(0.01))
+    expect(live.readout).to_contain_text("came “<”")
+
+
+def test_examples_replace_the_text_and_undo_brings_it_back(live: Live) -> None:
+    live.page.get_by_role("button", name="machine", exact=True).click()
+    live.painted(7)
+    assert live.text == "machine"
+    live.page.keyboard.press("Control+z")
+    live.painted(18)
+    assert live.text == "The Time Traveller"
+
+
+def test_continue_writes_on_and_stops_when_the_reader_types(live: Live) -> None:
+    live.page.get_by_role("button", name="Continue").click()
+    live.page.wait_for_function("(n) => n < " + live_length(), arg=22, timeout=PATIENCE)
+    assert live.text.startswith("The Time Traveller")
+    live.page.keyboard.press("Control+End")
+    live.page.keyboard.type("Q")
+    expect(live.page.get_by_role("button", name="Continue")).to_be_visible()
+    length = len(live.text)
+    live.painted(length)
+    assert live.text.endswith("Q")
+    assert length < 18 + 120
+
+
+def live_length() -> str:
+    """The length of the text, as an expression of the page."""
+    return """(() => {
+      for (const host of document.querySelectorAll('*')) {
+        const area = host.shadowRoot?.querySelector('.rv-text');
+        if (area) return area.value.length;
+      }
+      return 0;
+    })()"""
+
+
+def test_the_last_keystroke_wins(live: Live) -> None:
+    live.area.press("End")
+    text = " and his usually pale face"
+    live.page.evaluate(
+        """(text) => {
+          for (const host of document.querySelectorAll('*')) {
+            const area = host.shadowRoot?.querySelector('.rv-text');
+            if (!area) continue;
+            for (const c of text) { area.value += c; area.dispatchEvent(new InputEvent('input')); }
+          }
+        }""",
+        text,
+    )
+    live.painted(18 + len(text))
+    assert live.number("perplexity") == perplexity("The Time Traveller" + text)
+
+
+def test_the_page_can_be_left_and_come_back_to(live: Live) -> None:
+    live.write("usually pale")
+    live.page.get_by_role("link", name="Perplexity").click()
+    expect(live.page.get_by_test_id("stFileUploader")).to_be_visible(timeout=PATIENCE)
+    live.page.get_by_role("link", name="Explore").click()
+    live.painted(12)
+    assert live.text == "usually pale"
+
+
+def test_the_words_change_with_the_language(live: Live) -> None:
+    live.write("pale face")
+    live.page.get_by_text("中文").click()
+    expect(live.page.locator(".rv-text")).not_to_have_attribute("aria-label", "Your text", timeout=PATIENCE)
+    assert live.page.locator(".rv-text").input_value() == "pale face"
+
+
+def test_dark_is_dark(page: Page, app_url: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{app_url}/?model=tiny-gru")
+    live = Live(page)
+    live.painted(18)
+    expect(live.root).to_have_attribute("data-theme", "dark")
+    corner = page.locator(".rv-heat").evaluate(
+        "(c) => [...c.getContext('2d').getImageData(c.width - 2, 2, 1, 1).data]"
+    )
+    assert max(corner[:3]) < 64  # the empty part of the heat map is the page's own dark
+
+
+def test_without_plotly_it_says_what_to_do(page: Page, app_url: str) -> None:
+    page.route("**/plotly/plotly.min.js", lambda route: route.abort())
+    page.goto(f"{app_url}/?model=tiny-gru")
+    live = Live(page)
+    expect(page.locator(".rv-limit")).to_contain_text("streamlit run app.py", timeout=PATIENCE)
+    live.painted(18)  # what doesn't need it works
+
+
+def test_two_readers_do_not_see_each_other(live: Live, app_url: str) -> None:
+    other = live.page.context.new_page()
+    other.goto(f"{app_url}/?model=tiny-gru")
+    second = Live(other)
+    second.painted(18)
+    live.write("flushed")
+    second.write("animated, and his")
+    assert live.number("perplexity") == perplexity("flushed")
+    assert second.number("perplexity") == perplexity("animated, and his")
