@@ -33,7 +33,8 @@ from rnnviz.cells import (
 )
 from rnnviz.config import ModelConfig
 from rnnviz.errors import ConfigError
-from rnnviz.stepping import Reader, prepare
+from rnnviz.prepared import prepare
+from rnnviz.stepping import Reader
 from rnnviz.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]

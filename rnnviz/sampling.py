@@ -19,7 +19,8 @@ import numpy.typing as npt
 from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
-from rnnviz.stepping import Reader, prepare
+from rnnviz.prepared import prepare
+from rnnviz.stepping import Reader
 from rnnviz.text import normalise
 from rnnviz.vocabulary import UNKNOWN
 

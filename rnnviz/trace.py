@@ -31,7 +31,8 @@ import numpy.typing as npt
 from rnnviz.buffers import Rows, View
 from rnnviz.errors import ConfigError
 from rnnviz.model import CharModel
-from rnnviz.stepping import LOGITS, Weights, prepare
+from rnnviz.prepared import prepare
+from rnnviz.stepping import LOGITS, Weights
 from rnnviz.text import normalise
 from rnnviz.vocabulary import UNKNOWN, Vocabulary
 

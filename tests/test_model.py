@@ -26,7 +26,7 @@ from rnnviz.cells import (
 )
 from rnnviz.errors import ConfigError
 from rnnviz.model import pick_device
-from rnnviz.stepping import prepare
+from rnnviz.prepared import prepare
 from rnnviz.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))

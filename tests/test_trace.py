@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz import CharModel, ModelConfig, stepping
+from rnnviz import CharModel, ModelConfig, prepared, stepping
 from rnnviz.cells import GRUParameters, LSTMParameters, gru_step, lstm_step
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.trace import Trace, Tracer, trace
@@ -242,14 +242,14 @@ def test_a_large_vocabulary_needs_no_table_and_many_blocks(
 ) -> None:
     expected = trace(make(cell), TEXT * 3)
     expected_gates = expected.gates
-    monkeypatch.setattr(stepping, "TABLE_BYTES", 0)
+    monkeypatch.setattr(prepared, "TABLE_BYTES", 0)
     monkeypatch.setattr(stepping, "BLOCK", 7)
     monkeypatch.setattr(stepping, "PRODUCT", 35)
     monkeypatch.setattr(stepping, "LOGITS", VOCABULARY.size * 5)
     monkeypatch.setattr(import_module("rnnviz.trace"), "LOGITS", VOCABULARY.size * 5)
     model = make.__wrapped__(cell)  # of its own, prepared under these limits
     found = trace(model, TEXT * 3)
-    assert stepping.prepare(model).layers[0].table is None
+    assert prepared.prepare(model).layers[0].table is None
     assert_same(Tracer(model).extend(TEXT[:1]), trace(make(cell), TEXT[:1]))
     assert_same(found, expected)
     for name, values in found.gates.items():
