@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
     from rnnviz.checkpoint import ModelInfo
@@ -27,3 +29,10 @@ class Context:
     info: ModelInfo
     language: str
     temperature: float
+
+    @property
+    def network(self) -> CharModel:
+        """The chosen model, where it has a hidden state to look into; else ConfigError is raised."""
+        if self.info.kind == "ngram":
+            raise ConfigError(f"{self.info.name} counts n-grams and has no hidden state; choose a network")
+        return cast("CharModel", self.model)

@@ -16,13 +16,12 @@ import streamlit as st
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, ramp
-from rnnviz.ui.i18n import language
+from rnnviz.ui.i18n import _, language
 from rnnviz.ui.live import component
 from rnnviz.ui.live.session import LIMIT, Ask, LiveSession
 from rnnviz.ui.live.words import examples, words
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
     from rnnviz.ui.context import Context
 
 KEY = "live"
@@ -45,7 +44,7 @@ def _live(context: Context) -> None:
         if text is None or (text == offered and opening != offered):  # nobody has written anything yet
             text, offer = opening, offer + 1
             state[_OFFERED] = (offer, opening)
-        session = state[_SESSION] = LiveSession(context.model, context.yardstick)
+        session = state[_SESSION] = LiveSession(context.network, context.yardstick)
         session.text = text
     static, digest = _static(context)
     ask: Ask | None = state.pop(_ASK, None)
@@ -82,7 +81,7 @@ def _static(context: Context) -> tuple[dict[str, Any], str]:
 
 
 def _make_static(context: Context) -> dict[str, Any]:
-    model: CharModel = context.model  # type: ignore[assignment]
+    model = context.network
     config, vocabulary = model.config, model.vocabulary
     quantities = {name: asdict(live.scale(name, config.activation)) for name in live.QUANTITIES[config.cell]}
     themes = {
@@ -106,7 +105,7 @@ def _make_static(context: Context) -> dict[str, Any]:
         "listed": live.NEXT,
         "quantities": quantities,
         "symbols": list(vocabulary.characters),
-        "ngram": f"{context.yardstick.order}-gram" if context.yardstick else None,
+        "ngram": _("{order}-gram").format(order=context.yardstick.order) if context.yardstick else None,
         "themes": themes,
         "surprisalFull": SURPRISAL_FULL,
         "surprisalTop": live.surprisal_top(vocabulary.size),

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from rnnviz import checkpoint
-from rnnviz.errors import CheckpointError
+from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.ui import i18n, recipe, shelf, sidebar, trouble
+from rnnviz.ui.context import Context
 from tests.conftest import tiny, tiny_card
 from tests.ui.conftest import Open, everything
 
@@ -231,6 +232,14 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
     assert shelf.load(info) is first
     checkpoint.save(tiny("gru", card=tiny_card()), info.path)
     assert shelf.load(info) is not first
+
+
+def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
+    by_name = {m.name: m for m in shelf.listed()[0]}
+    counts, network = by_name["tiny-3gram"], by_name["tiny-gru"]
+    assert Context(shelf.load(network), None, network, "en", 0.8).network is shelf.load(network)
+    with pytest.raises(ConfigError, match="no hidden state; choose a network"):
+        _ = Context(shelf.load(counts), None, counts, "en", 0.8).network
 
 
 def test_words_for_every_kind_of_model(only_tiny_models: Path) -> None:
