@@ -13,12 +13,12 @@ from rnnviz import checkpoint
 from rnnviz.corpora import Corpus
 from rnnviz.scoring import LanguageModel, perplexity
 
-# What each shipped corpus is shown with first: words like those the model has read.
+# What each shipped corpus is shown with first: our own words, in the manner of what the model has read.
 EXAMPLES = {
-    "timemachine": "The Time Traveller smiled round at us. Then, still smiling faintly, he",
+    "timemachine": "The Time Traveller drew his chair to the fire, and for a long while nobody in the room",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
-    "python-source": "def read(self, size=-1):\n    if self.closed:\n        raise ValueError(",
-    "xiyouji": "行者道：“师父，你看那山上有",
+    "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
+    "xiyouji": "行者笑道：“师父莫怕 且看那山上",
 }
 
 

@@ -16,8 +16,8 @@ from rnnviz.ngram import NgramModel
 from rnnviz.vocabulary import Vocabulary
 
 TEXT = (
-    "The Time Traveller (for so it will be convenient to speak of him) was expounding a recondite matter "
-    "to us. His grey eyes shone and twinkled, and his usually pale face was flushed and animated.\n"
+    "The Time Traveller (nobody knew another name for him) was explaining a machine of brass and quartz to "
+    "us. His voice was quiet and his eyes were bright; then he pulled the lever, and half of us jumped.\n"
 ) * 5
 
 

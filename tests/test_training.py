@@ -26,7 +26,7 @@ from rnnviz.runs import RunFolder
 from rnnviz.scoring import perplexity
 from rnnviz.training import StepReport, Streams, Trainer, fast_bfloat16, train
 
-TEXT = "the time traveller smiled round at us. then, still smiling faintly, he sat down. " * 12
+TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
 CORPUS = corpora.from_text(TEXT, "smiles")
 SMALL = TrainConfig(
     cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,

@@ -28,7 +28,7 @@ log = logging.getLogger("rnnviz")
 
 KEPT = 200  # scored texts remembered in a session
 LONGEST_PASTE = 1_000_000
-EXAMPLE = "The Time Traveller smiled round at us."  # for a model whose card has none
+EXAMPLE = "The Time Traveller asked us to wait."  # for a model whose card has none
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from rnnviz.scoring import Report, perplexity
 from rnnviz.ui import files
 from tests.ui.conftest import Open, everything
 
-LATIN = "The Time Traveller smiled.\r\nHe was expounding a recondite matter.\r\n"
+LATIN = "The Time Traveller smiled.\r\nHe had a machine to show his guests.\r\n"
 
 
 def perplexities(app: AppTest) -> list[str]:
