@@ -219,6 +219,8 @@ def _train(args: argparse.Namespace, *, resume: bool) -> int:
     best = checkpoint.load(folder.best)
     if not isinstance(best, CharModel):
         raise TrainingError(f"{folder.best} was replaced by another model while training; start a new run")
+    if about["half"]:  # measured as it will be stored
+        best.half().float()
     together = config.train_on == "train+validation"
     best.card = make_card(
         best,
