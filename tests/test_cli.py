@@ -306,6 +306,8 @@ def test_ctrl_c_is_a_short_sentence(command_environment: dict[str, str]) -> None
         env=command_environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # A shell's background job ignores Ctrl-C, and so would this child of it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stdout.read(1)  # it is writing
