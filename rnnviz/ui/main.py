@@ -13,11 +13,14 @@ from rnnviz.ui.i18n import _, language
 
 HERE = Path(__file__).parent
 
+sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",
     page_icon=str(HERE / "icon.svg"),  # an icon by name would be fetched from the network
     layout="wide",
-    menu_items={"About": "**rnnviz** · look inside a character-level recurrent network while you type"},
+    menu_items={
+        "About": _("**rnnviz** · look inside a character-level recurrent network while you type"),
+    },
 )
 st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
@@ -65,7 +68,6 @@ def choose(ngrams: bool) -> Context | None:
     return Context(model, yardstick, info, language(), temperature)
 
 
-sidebar.adopt_language()
 chosen = st.navigation(
     [
         st.Page(
