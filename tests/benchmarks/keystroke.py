@@ -118,7 +118,12 @@ class App:
 @contextmanager
 def opened(model: str) -> Iterator[dict[str, App]]:
     """The three apps, each served and opened."""
-    environment = {**os.environ, "RNNVIZ_BENCHMARK_MODEL": model}
+    environment = {
+        **os.environ,
+        "RNNVIZ_BENCHMARK_MODEL": model,
+        # The one setting that the plain build doesn't leave alone: a module reloaded in between would end it.
+        "STREAMLIT_SERVER_FILE_WATCHER_TYPE": "none",
+    }
     with ExitStack() as stack:
         playwright = stack.enter_context(sync_playwright())
         path = browser_path(playwright)

@@ -11,6 +11,8 @@ export const MARKUP = `
 </div>
 <div class="rv-editor">
   <div class="rv-mirror" aria-hidden="true"></div>
+  <canvas class="rv-tint" aria-hidden="true"></canvas>
+  <div class="rv-frames" aria-hidden="true"><i class="rv-pin" hidden></i><i class="rv-point" hidden></i></div>
   <textarea class="rv-text" rows="3" spellcheck="false" autocomplete="off" autocapitalize="off"
     autocorrect="off" data-label="text"></textarea>
 </div>

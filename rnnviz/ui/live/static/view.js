@@ -321,7 +321,7 @@ export class View {
       for (let t = 0; t < length; t++) colours[t] = palette[Math.min(254, Math.round(nll[t] * step))];
     }
     for (let t = 0; t < length; t++) unknown[t] = store.isUnknown(t);
-    this.editor.paint(colours, unknown, this.drawn);
+    this.editor.paint(colours, unknown, this.drawn, this.theme.came);
   }
 
   // As high as the window allows, so that nothing has to be scrolled.
