@@ -200,21 +200,22 @@ class Trainer:
         """
         every = self.config.evaluate_every or self.streams.chunks
         while self.step_index < self.total_steps:
-            began, losses, count = time.perf_counter(), 0.0, 0
-            pending: list[tuple[Tensor, int]] = []
+            began, count = time.perf_counter(), 0
+            # Summed where it is, so that a GPU need not wait at each step; in place: a tensor that outlives
+            # its step keeps the allocator from using again what lies around it (gigabytes, over an epoch).
+            total = torch.zeros((), dtype=torch.float64, device=self.device)
             stop = min(self.total_steps, (self.step_index // every + 1) * every)
             while self.step_index < stop and not self.stopping:
                 loss, norm, n = self.step()
-                pending.append((loss, n))
+                total += loss * n
                 count += n
                 if on_step is not None:
                     on_step(self)
-            if not pending:
+            if not count:
                 return
-            for loss, n in pending:  # read once an interval: a GPU needn't wait at every step
-                losses += float(loss) * n
             took = time.perf_counter() - began
             self.seconds += took
+            losses = float(total)
             if not math.isfinite(losses):
                 raise TrainingError(
                     f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
