@@ -260,7 +260,7 @@ def test_events_are_one_json_line_a_report(tmp_path: Path) -> None:
 
 
 def test_a_diverging_run_says_so_and_what_to_change() -> None:
-    config = replace(SMALL, cell="rnn", activation="relu", learning_rate=100.0, clip=1e6, epochs=30)
+    config = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
     with pytest.raises(TrainingError, match=r"no longer a number.*learning_rate"):
         list(train(config, CORPUS, sample_length=0))
 
