@@ -131,7 +131,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     columns - 1. The heat map's axes are x and y, without a trace.
     """
     line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "xaxis": "x", "yaxis": "y2"}
-    top = math.log10(2 * vocabulary_size)
+    top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess
     decades = [10**k for k in range(math.ceil(top))]
     quiet = {
         "fixedrange": True,

@@ -389,3 +389,19 @@ def test_two_readers_do_not_see_each_other(live: Live, app_url: str) -> None:
     second.write("animated, and his")
     assert live.number("perplexity") == perplexity("flushed")
     assert second.number("perplexity") == perplexity("animated, and his")
+
+
+def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
+    expect(live.page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
+    live.page.locator(".rv-order").select_option("index")
+    expect(live.page.locator(".rv-scale")).to_contain_text("0")
+    live.page.mouse.click(*live.column(0.3))
+    expect(live.page.locator(".rv-colour")).not_to_have_value("")
+    chosen = int(live.page.locator(".rv-colour").input_value())
+    assert chosen == 6  # the middle of twelve rows
+    mark = live.page.locator(".rv-row").bounding_box()
+    heat = live.page.locator(".rv-heat").bounding_box()
+    assert mark is not None
+    assert heat is not None
+    middle_of_mark = mark["y"] + mark["height"] / 2
+    assert abs(middle_of_mark - heat["y"] - heat["height"] * 6.5 / 12) < 3

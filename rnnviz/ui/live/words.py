@@ -34,6 +34,8 @@ def words() -> dict[str, str]:
         "order": _("Units"),
         "order.index": _("by number"),
         "order.alike": _("alike together"),
+        "zoom": _("Rows"),
+        "zoom.all": _("all {n}"),
         "colour": _("Text colour"),
         "colour.surprisal": _("surprisal"),
         "colour.unit": _("unit {n}"),
@@ -53,10 +55,11 @@ def words() -> dict[str, str]:
         "notice.input": _("near 1 new content is written: look at the first letter of a word"),
         "notice.forget": _("near 1 the memory is kept: look for columns where it is let go"),
         "notice.output": _("near 1 the memory is shown: look for units that stay silent for long"),
-        "notice.perplexity": _("lower is better; below the dotted line it beats counting"),
+        "notice.perplexity": _("lower is better"),
+        "notice.counting": _("below the dotted line it beats counting"),
         "notice.surprisal": _("peaks stand where a word could have gone many ways"),
         "notice.mlp": _("no memory: the same character always gives the same column"),
-        "perplexity.title": _("Perplexity so far"),
+        "perplexity.title": _("Running perplexity"),
         "surprisal.title": _("Surprisal, bits"),
         "line.model": _("this network"),
         "line.uniform": _("blind guess"),
@@ -88,7 +91,6 @@ def words() -> dict[str, str]:
             "which serves it."
         ),
         "waiting": _("The server does not answer; what you type is kept and sent again."),
-        "of": _("of {n}"),
     }
 
 
@@ -103,7 +105,7 @@ def examples() -> list[tuple[str, str]]:
         ("machine", "machine"),
         (
             _("Code"),
-            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)\n',
+            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
         ),
         (_("Chinese"), "那日天色将晚，师徒四人走到山前，忽见一座古庙，门上写着三个大字。"),
     ]

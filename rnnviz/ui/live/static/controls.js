@@ -45,6 +45,11 @@ export class Controls {
     find("layers").hidden = fixed.layers === 1;
     this.layer.onchange = () => view.choose({ layer: Number(this.layer.value) });
     this.order = this.select("order", ["index", "alike"], (name) => words["order." + name]);
+    const few = [64, 24].filter((count) => count < fixed.units);
+    find("zooms").hidden = few.length === 0;
+    this.zoom = this.select("zoom", [0, ...few], (n) => (n ? String(n) : fill(words["zoom.all"], { n: fixed.units })));
+    this.zoom.onchange = () => view.zoom(Number(this.zoom.value));
+    view.figure.zoomTo(0, 0);
     this.colour = find("colour");
     this.colour.onchange = () => view.choose({ unit: this.colour.value === "" ? null : Number(this.colour.value) });
     this.range = find("range");
@@ -68,6 +73,7 @@ export class Controls {
 
   legend(fixed) {
     const entries = [["model", this.words["line.model"]], ["uniform", this.words["line.uniform"]]];
+    this.root.querySelector(".rv-counting").hidden = !fixed.ngram;
     if (fixed.ngram) entries.splice(1, 0, ["ngram", fixed.ngram]);
     this.lines.replaceChildren(
       ...entries.map(([name, text]) => {

@@ -13,7 +13,7 @@ const WIDE = 14; // ... for a Chinese character
 const STEPS = [24, 48]; // columns drawn for short texts, before as many as fit
 
 export class Figure {
-  // `on`: point({t, unit} | null), pick({t, unit}), scroll(columns)
+  // `on`: point(event | null), pick(event), scroll(columns), rows()
   constructor(root, on) {
     this.root = root;
     this.plot = root.querySelector(".rv-plot");
@@ -26,7 +26,7 @@ export class Figure {
     this.scale = root.querySelector(".rv-scale");
     this.titles = ["states", "perplexity", "surprisal"].map((name) => root.querySelector(`.rv-title-${name}`));
     this.on = on;
-    this.revision = 0;
+    this.zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
     this.listen();
   }
 
@@ -75,11 +75,12 @@ export class Figure {
   // Everything of a view: the text's characters from `first` on, in `columns`.
   async draw(store, list, first, columns, theme, font) {
     const last = Math.min(store.stop, first + columns);
-    this.view = { first, last, columns, width: this.box.inner, height: this.box.heat, strip: STRIP };
+    const rows = this.rows(store);
+    this.view = { first, last, columns, rows, width: this.box.inner, height: this.box.heat, strip: STRIP };
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, this.view, theme[scale.kind], theme.background);
     this.heat.letters(list, store, this.view, theme, font);
-    const shape = [columns, theme.name, store.digest, store.head.order].join(" ");
+    const shape = [columns, theme.name, store.digest, store.head.order, rows.from, rows.count].join(" ");
     const framed = this.shape !== shape;
     if (framed) {
       this.shape = shape;
@@ -110,12 +111,14 @@ export class Figure {
 
   // The units' numbers beside the heat map; none where they are out of their order.
   numberUnits(store) {
-    const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => store.units / s <= 5) ?? 512;
+    const { from, count } = this.view.rows;
+    const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512;
     const marks = [];
-    for (let unit = 0; store.head.order === "index" && unit < store.units; unit += step) {
+    for (let unit = Math.ceil(from / step) * step; unit < from + count; unit += step) {
+      if (store.head.order !== "index") break;
       const mark = document.createElement("span");
       mark.textContent = unit;
-      mark.style.top = this.box.top.states + ((unit + 0.5) * this.box.heat) / store.units + "px";
+      mark.style.top = this.box.top.states + ((unit - from + 0.5) * this.box.heat) / count + "px";
       marks.push(mark);
     }
     this.scale.replaceChildren(...marks);
@@ -132,12 +135,26 @@ export class Figure {
     element.style.width = Math.max(2, room) + "px";
   }
 
+  // The rows of the heat map that are shown: the first, and how many.
+  rows(store) {
+    const count = this.zoom.count || store.units;
+    const from = Math.max(0, Math.min(store.units - count, this.zoom.from));
+    return { from, count: Math.min(count, store.units) };
+  }
+
+  // Show `count` rows (0 for all) with a row in their middle.
+  zoomTo(count, row) {
+    this.zoom = { from: count ? Math.round(row - count / 2) : 0, count };
+  }
+
   markUnit(store, unit) {
-    this.rowMark.hidden = unit == null || !this.box;
+    const { from, count } = this.view.rows;
+    const row = unit == null ? -1 : store.row(unit) - from;
+    this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
     this.rowMark.dataset.unit = unit;
-    const height = this.box.heat / store.units;
-    const y = this.box.top.states + (store.row(unit) + 0.5) * height;
+    const height = this.box.heat / count;
+    const y = this.box.top.states + (row + 0.5) * height;
     this.rowMark.style.left = LEFT + "px";
     this.rowMark.style.width = this.box.inner + "px";
     this.rowMark.style.top = y - Math.max(4, height) / 2 + "px";
@@ -153,8 +170,9 @@ export class Figure {
     const { first, last, columns } = this.view;
     const t = first + Math.floor((x / this.box.inner) * columns);
     if (x < 0 || x >= this.box.inner || y < 0 || t >= last) return null;
-    const row = Math.floor((y / this.box.heat) * store.units);
-    return { t, unit: row < store.units ? store.unitAt(row) : null };
+    const { from, count } = this.view.rows;
+    const row = from + Math.floor((y / this.box.heat) * count);
+    return { t, unit: y < this.box.heat ? store.unitAt(row) : null };
   }
 
   listen() {
@@ -164,6 +182,12 @@ export class Figure {
     this.pad.onwheel = (event) => {
       const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
       if (along && this.on.scroll(Math.sign(along) * 4)) event.preventDefault();
+      else if (!along && this.zoom.count) {
+        this.zoom.from += Math.sign(event.deltaY) * Math.max(1, Math.round(this.zoom.count / 12));
+        this.zoom.from = Math.max(0, this.zoom.from);
+        this.on.rows();
+        event.preventDefault();
+      }
     };
   }
 

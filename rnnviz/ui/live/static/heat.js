@@ -40,13 +40,12 @@ export class Heat {
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
     const table = this.table(colours);
-    const units = store.units;
     const blank = pixel(background);
     const gap = width / columns >= 9 ? Math.round(ratio) : 0;
     const column = new Uint32Array(H);
     this.pixels.fill(blank);
     for (let i = 0; i < last - first; i++) {
-      this.column(store, (first + i - store.start) * units, column, table);
+      this.column(store, (first + i - store.start) * store.units, column, table, view.rows);
       const left = Math.round((i * W) / columns);
       const right = Math.round(((i + 1) * W) / columns) - gap;
       for (let y = 0, at = left; y < H; y++, at += W) this.pixels.fill(column[y], at, at + right - left);
@@ -54,13 +53,13 @@ export class Heat {
     context.putImageData(this.image, 0, 0);
   }
 
-  // The pixels of one column: each the mean of the units that share it.
-  column(store, base, out, table) {
-    const { states, units, rows } = store;
+  // The pixels of one column: each the mean of the units that share it. `shown`: the first row, and how many.
+  column(store, base, out, table, shown) {
+    const { states, rows } = store;
     const H = out.length;
     for (let y = 0; y < H; y++) {
-      const from = Math.floor((y * units) / H);
-      const to = Math.max(from + 1, Math.floor(((y + 1) * units) / H));
+      const from = shown.from + Math.floor((y * shown.count) / H);
+      const to = Math.max(from + 1, shown.from + Math.floor(((y + 1) * shown.count) / H));
       let sum = 0;
       for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
       out[y] = table[Math.round(sum / (to - from))];

@@ -23,6 +23,7 @@ export const MARKUP = `
     <label><span data-word="show"></span><select class="rv-quantity"></select></label>
     <label class="rv-layers"><span data-word="layer"></span><select class="rv-layer"></select></label>
     <label><span data-word="order"></span><select class="rv-order"></select></label>
+    <label class="rv-zooms"><span data-word="zoom"></span><select class="rv-zoom"></select></label>
     <label><span data-word="colour"></span><select class="rv-colour"></select></label>
   </div>
 </div>
@@ -34,7 +35,8 @@ export const MARKUP = `
     <canvas class="rv-heat"></canvas>
     <canvas class="rv-strip"></canvas>
     <div class="rv-title rv-title-perplexity"><b data-word="perplexity.title"></b><span
-      class="rv-legend"></span><span data-word="notice.perplexity"></span></div>
+      class="rv-legend"></span><span data-word="notice.perplexity"></span><span
+      class="rv-counting" data-word="notice.counting"></span></div>
     <div class="rv-title rv-title-surprisal"><b data-word="surprisal.title"></b><span
       data-word="notice.surprisal"></span></div>
     <div class="rv-plot"></div>

@@ -109,6 +109,7 @@ export class View {
         point: (event) => this.point(event && this.figure.under(event, this.store)),
         pick: (event) => this.pick(this.figure.under(event, this.store)),
         scroll: (columns) => this.scroll(this.start + columns),
+        rows: () => this.redraw(),
       });
       this.root.addEventListener("keydown", (event) => {
         if (event.key === "Escape" && !this.editor.composing) this.release();
@@ -210,6 +211,12 @@ export class View {
     this.link.ask();
   }
 
+  // Show fewer rows of the heat map, larger, around the chosen unit's.
+  zoom(count) {
+    this.figure.zoomTo(count, this.unit === null ? 0 : this.store.row(this.unit));
+    this.redraw();
+  }
+
   choose(changes) {
     Object.assign(this, changes);
     this.link.ask();
@@ -251,7 +258,10 @@ export class View {
       else if (to >= this.start + this.columns) this.scroll(to - this.columns + 1);
     } else if (down !== undefined) {
       const row = this.unit === null ? 0 : store.row(this.unit) + down;
-      this.choose({ unit: store.unitAt(Math.max(0, Math.min(store.units - 1, row))) });
+      const to = Math.max(0, Math.min(store.units - 1, row));
+      const { from, count } = this.figure.rows(store);
+      if (to < from || to >= from + count) this.figure.zoomTo(this.figure.zoom.count, to);
+      this.choose({ unit: store.unitAt(to) });
     } else if (event.key === "Enter" || event.key === " ") {
       this.pin = this.pin === t || t >= store.length ? null : t;
     } else return;
