@@ -7,6 +7,7 @@
 import { fit } from "./heat.js";
 import { toUnit } from "./characters.js";
 
+const ABOVE = 60; // pixels above what can be seen in which boxes are still kept
 const BREAK = 7; // pixels that stand for a line break, which has no width
 
 export class Tint {
@@ -72,8 +73,13 @@ export class Tint {
     const { points } = this;
     const top = this.scroll;
     const bottom = top + this.height;
+    if (this.boxes[0]?.[3] < top - ABOVE) {
+      const from = this.boxes.findIndex((box) => box[3] >= top);
+      this.boxes = from < 0 ? [] : this.boxes.slice(from);
+      this.first += Math.max(0, from);
+    }
     if (!this.boxes.length || (this.first > 0 && this.boxes[0][1] > top)) {
-      this.boxes.length = 0;
+      this.boxes = [];
       this.first = this.seenFirst(top, origin);
     }
     let t = this.first + this.boxes.length;
@@ -95,7 +101,7 @@ export class Tint {
     while (low < high) {
       const middle = (low + high) >> 1;
       const [, , , bottom] = this.box(middle, toUnit(this.text, middle, this.astral), origin);
-      if (bottom < top - 40) low = middle + 1;
+      if (bottom < top - ABOVE / 2) low = middle + 1;
       else high = middle;
     }
     return low;
