@@ -17,8 +17,10 @@ export class Editor {
     this.points = [];
     this.astral = false;
     this.composing = false;
-    this.colours = []; // of each character, "" for none
-    this.unknown = [];
+    this.answered = []; // the characters that the colours are about
+    this.shared = [0, 0]; // how many of them stand at the start and the end of what is here now
+    this.colourOf = () => "";
+    this.unknownOf = () => false;
     const area = this.area;
     area.addEventListener("compositionstart", () => (this.composing = true));
     area.addEventListener("compositionend", () => {
@@ -68,8 +70,10 @@ export class Editor {
   }
 
   // Know a text, each character with the colour it had: the new colours come with the answer.
+  // How many characters stay as they are at its start and its end.
   take(text, list = points(text)) {
-    const moved = this.move(this.points, list);
+    const moved = this.edges(this.points, list, this.text, text);
+    this.shared = this.answered === this.points ? moved : this.edges(this.answered, list);
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
@@ -106,32 +110,31 @@ export class Editor {
     this.draw();
   }
 
-  // The colours of the characters of `list`, a CSS colour or "" each, and which of them the model doesn't know.
+  // The colour of each character of `list`, "" for none, and whether the model doesn't know it.
   // What was typed since then has none yet.
-  paint(colours, unknown, list, underline) {
-    this.colours = colours;
-    this.unknown = unknown;
-    this.underline = underline;
-    if (list !== this.points) this.move(list, this.points);
+  paint(colourOf, unknownOf, list, underline) {
+    Object.assign(this, { colourOf, unknownOf, underline, answered: list });
+    this.shared = list === this.points ? [list.length, 0] : this.edges(list, this.points);
     this.draw();
   }
 
-  // Take the colours along from one text to the next; how many characters stay at its start and its end.
-  move(from, to) {
+  // How many characters two lists share at their start and their end; usually one begins with the other.
+  edges(from, to, text, newText) {
+    if (text !== undefined && newText.startsWith(text)) return [from.length, 0];
     const start = commonPrefix(from, to);
-    const tail = commonSuffix(from, to, start);
-    const kept = from.length - tail;
-    const fresh = new Array(to.length - start - tail);
-    for (const name of ["colours", "unknown"]) {
-      const old = this[name];
-      if (kept > start) old.splice(start, kept - start);
-      if (fresh.length) this[name] = old.slice(0, start).concat(fresh, old.slice(start));
-    }
-    return [start, tail];
+    return [start, commonSuffix(from, to, start)];
   }
 
   draw() {
-    this.tint.draw(this.colours, this.unknown, this.underline);
+    const [start, tail] = this.shared;
+    const behind = this.points.length - tail;
+    const ahead = this.answered.length - this.points.length;
+    const was = (t) => (t < start ? t : t >= behind ? t + ahead : -1);
+    this.tint.draw(
+      (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
+      (t) => was(t) >= 0 && this.unknownOf(was(t)),
+      this.underline,
+    );
   }
 
   scrolled() {

@@ -107,8 +107,8 @@ export class Tint {
     return low;
   }
 
-  // Paint the colours, a CSS colour or nothing for each character, and underline what is unknown.
-  draw(colours, unknown, underline) {
+  // Paint behind each character its colour, a CSS colour or "", and underline what is unknown.
+  draw(colourOf, unknownOf, underline) {
     if (!this.height) this.reset();
     this.measure();
     const ratio = fit(this.canvas, this.width, this.height);
@@ -118,12 +118,12 @@ export class Tint {
     const { boxes, first, scroll } = this;
     for (let i = 0; i < boxes.length; i++) {
       const [left, top, right, bottom] = boxes[i];
-      const colour = colours[first + i];
+      const colour = colourOf(first + i);
       if (colour) {
         pen.fillStyle = colour;
         pen.fillRect(left, top - scroll, right - left, bottom - top);
       }
-      if (unknown[first + i]) {
+      if (unknownOf(first + i)) {
         pen.fillStyle = underline;
         pen.fillRect(left + 1, bottom - scroll - 3, Math.max(2, right - left - 2), 2);
       }

@@ -311,27 +311,20 @@ export class View {
     });
   }
 
+  // The colours behind the text: by one unit's activation, or by surprisal.
   colour() {
     const { store } = this;
-    const { length } = store;
-    const colours = new Array(length);
-    const unknown = new Array(length);
     const { unit, quantity } = store.head;
-    if (unit !== null && this.unit !== null) {
-      const { kind, low } = store.fixed.quantities[quantity];
-      const palette = this.behind[kind];
-      const levels = store.columns.unit.data;
-      const middle = low < 0 ? 127 : 0;
-      for (let t = 0; t < length; t++)
-        colours[t] = Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]];
-    } else {
-      const palette = this.behind.surprisal;
-      const step = 254 / (store.fixed.surprisalFull * Math.LN2);
-      const nll = store.columns.nll.data;
-      for (let t = 0; t < length; t++) colours[t] = palette[Math.min(254, Math.round(nll[t] * step))];
-    }
-    for (let t = 0; t < length; t++) unknown[t] = store.isUnknown(t);
-    this.editor.paint(colours, unknown, this.drawn, this.theme.came);
+    const nll = store.columns.nll.data;
+    const levels = store.columns.unit.data;
+    const { kind, low } = store.fixed.quantities[quantity];
+    const middle = low < 0 ? 127 : 0;
+    const step = 254 / (store.fixed.surprisalFull * Math.LN2);
+    const { surprisal, [kind]: palette } = this.behind;
+    const byUnit = (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
+    const bySurprisal = (t) => surprisal[Math.min(254, Math.round(nll[t] * step))];
+    const colourOf = unit !== null && this.unit !== null ? byUnit : bySurprisal;
+    this.editor.paint(colourOf, (t) => store.isUnknown(t), this.drawn, this.theme.came);
   }
 
   // As high as the window allows, so that nothing has to be scrolled.
