@@ -14,8 +14,9 @@ const STEPS = [24, 48]; // columns drawn for short texts, before as many as fit
 
 export class Figure {
   // `on`: point(event | null), pick(event), scroll(columns), rows()
-  constructor(root, on) {
+  constructor(root, plotly, on) {
     this.root = root;
+    this.plotly = plotly; // resolves when the library is here, or isn't
     this.plot = root.querySelector(".rv-plot");
     this.pad = root.querySelector(".rv-pad");
     this.cursor = root.querySelector(".rv-cursor");
@@ -87,7 +88,9 @@ export class Figure {
       this.prepare(store, theme, columns);
     }
     this.lines.draw(store, this.view, this.box, this.traces, this.axes);
-    if (framed && window.Plotly) await window.Plotly.react(this.plot, this.data, this.layout, this.config);
+    if (!framed) return;
+    await this.plotly; // what is painted above doesn't wait for it
+    await window.Plotly?.react(this.plot, this.data, this.layout, this.config);
   }
 
   // A figure of its own from the server's skeleton, laid out in pixels.

@@ -16,9 +16,10 @@ const TALLEST = 680;
 const BELOW = 34; // room for what stands under it
 
 export class View {
-  constructor(root, ready) {
+  constructor(root, ready, plotly) {
     this.root = root;
-    this.ready = ready; // resolves to "" or to the address where Plotly was not found
+    this.ready = ready; // resolves when the view can be shown
+    this.plotly = plotly; // resolves to "" or to the address where Plotly was not found
     this.store = new Store();
     this.link = new Link(
       () => this.wish(),
@@ -105,7 +106,7 @@ export class View {
         point: (t) => this.point(t === null ? null : { t, unit: null }),
         limit: (beyond) => this.controls.beyond(beyond),
       });
-      this.figure = new Figure(this.root.querySelector(".rv-figure"), {
+      this.figure = new Figure(this.root.querySelector(".rv-figure"), this.plotly, {
         point: (event) => this.point(event && this.figure.under(event, this.store)),
         pick: (event) => this.pick(this.figure.under(event, this.store)),
         scroll: (columns) => this.scroll(this.start + columns),
@@ -125,9 +126,9 @@ export class View {
     this.controls = new Controls(this, words);
     this.dress();
     if (this.root.hidden)
-      this.ready.then((missing) => {
+      this.ready.then(() => {
         this.root.hidden = false;
-        if (missing) this.controls.missing(missing);
+        this.plotly.then((missing) => missing && this.controls.missing(missing));
         this.observer.observe(this.root);
         this.resized();
       });
