@@ -88,9 +88,13 @@ export class Figure {
       this.prepare(store, theme, columns);
     }
     this.lines.draw(store, this.view, this.box, this.traces, this.axes);
-    if (!framed) return;
-    await this.plotly; // what is painted above doesn't wait for it
-    await window.Plotly?.react(this.plot, this.data, this.layout, this.config);
+    if (framed && window.Plotly) await this.frame();
+    else if (framed) this.plotly.then(() => this.frame()); // on opening, what is painted doesn't wait for it
+  }
+
+  // The figure's axes and fixed lines.
+  frame() {
+    return window.Plotly?.react(this.plot, this.data, this.layout, this.config);
   }
 
   // A figure of its own from the server's skeleton, laid out in pixels.
