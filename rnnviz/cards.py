@@ -18,7 +18,7 @@ EXAMPLES = {
     "timemachine": "The Time Traveller drew his chair to the fire, and for a long while nobody in the room",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
-    "xiyouji": "行者笑道：“师父莫怕 且看那山上",
+    "xiyouji": "行者笑道：“师父莫怕！那妖精就在前面山",
 }
 
 

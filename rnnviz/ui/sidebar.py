@@ -106,10 +106,16 @@ def card(info: ModelInfo, model: CharModel | NgramModel) -> None:
             st.caption(sentence)
         if isinstance(command := facts.get("command"), str) and command:
             st.caption(_("Made by"))
-            st.code(command, language="bash", wrap_lines=True)
+            st.html(preformatted(command))
         if isinstance(digest := facts.get("sha256"), str) and digest:
             st.caption(_("Training text, SHA-256"))
-            st.code(digest, language=None, wrap_lines=True)
+            st.html(preformatted(digest))
+
+
+def preformatted(text: str) -> str:
+    """Text as code, wrapped. `st.code` would make the first page fetch 1.5 MB of syntax colouring for it."""
+    style = "white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem;margin:0"
+    return f"<pre style='{style}'><code>{escape(text)}</code></pre>"
 
 
 def held_out(figures: Any) -> None:

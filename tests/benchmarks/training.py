@@ -2,17 +2,23 @@
 
     python tests/benchmarks/training.py [--seconds 5] [--threads 2]
 
-The textbook's loop: torch's layer on one-hot inputs, batch 32 × 35 steps, plain
-gradient descent, float32, gradients clipped, state carried. Ours: what
-`rnnviz.training.Trainer` does with the shipped models' recipe, dropout and all.
-Both take turns, so that a busy machine slows both alike.
+    textbook  torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent, float32,
+              gradients clipped, state carried, in a process as it comes
+    plain     ours without dropout, at the batch and steps of the row
+    recipe    ours as the shipped models are trained: dropout on embedding, W_hh and output
+
+Ours runs as `python -m rnnviz train` does, with that command's settings of the
+process. Each side has its own process, and they take turns, so that a busy
+machine slows all of them alike.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from statistics import median
 
 import torch
@@ -24,6 +30,8 @@ from rnnviz.cells import Cell
 from rnnviz.cli_train import tune_process
 from rnnviz.config import TrainConfig
 from rnnviz.training import Trainer
+
+SIDES = ("textbook", "plain", "recipe")
 
 
 def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callable[[], int]:
@@ -64,46 +72,70 @@ def speed(step: Callable[[], int], seconds: float) -> float:
     return count / (time.perf_counter() - began)
 
 
+def serve(pipe: Connection, side: str, case: tuple[Cell, int, int, int], threads: int) -> None:
+    """One side of one case: every number of seconds that arrives is answered with a speed."""
+    torch.set_num_threads(threads)
+    cell, hidden, batch, steps = case
+    corpus = corpora.read("python-docs")
+    if side != "textbook":
+        tune_process()
+    dropout = {"dropout_embedding": 0.1, "dropout_weight": 0.4, "dropout_output": 0.4}
+    config = TrainConfig(cell, hidden, batch=batch, steps=steps, **(dropout if side == "recipe" else {}))
+    trainer = Trainer(config, corpus, device="cpu")
+    step = (
+        textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
+        if side == "textbook"
+        else lambda: trainer.step()[2]
+    )
+    while seconds := pipe.recv():
+        pipe.send(speed(step, seconds))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=5.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--threads", type=int)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     args = parser.parse_args()
-    if args.threads:
-        torch.set_num_threads(args.threads)
-    corpus = corpora.read("python-docs")
-    print(f"{torch.get_num_threads()} threads; characters a second, median of {args.turns} turns\n")
-    print("cell  units  batch × steps   textbook     ours   ratio")
+    corpora.read("python-docs")
+    print(f"{args.threads} threads; characters a second, median of {args.turns} turns\n")
+    print("cell  units  batch × steps   textbook    plain   recipe   plain ÷ textbook   recipe ÷ textbook")
     cases: list[tuple[Cell, int, int, int]] = [
+        ("gru", 256, 32, 35),
+        ("lstm", 256, 32, 35),
         ("rnn", 256, 16, 50),
         ("gru", 256, 16, 50),
         ("lstm", 256, 16, 50),
         ("gru", 512, 32, 64),
         ("lstm", 512, 32, 64),
     ]
-    for cell, hidden, batch, steps in cases:
-        config = TrainConfig(
-            cell,
-            hidden,
-            batch=batch,
-            steps=steps,
-            dropout_embedding=0.1,
-            dropout_weight=0.4,
-            dropout_output=0.4,
-        )
-        trainer = Trainer(config, corpus, device="cpu")
-        theirs = textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
-        rows: list[tuple[float, float]] = []
+    spawn = multiprocessing.get_context("spawn")
+    for case in cases:
+        pipes, workers = [], []
+        for side in SIDES:
+            here, there = spawn.Pipe()
+            workers.append(spawn.Process(target=serve, args=(there, side, case, args.threads), daemon=True))
+            workers[-1].start()
+            pipes.append(here)
+        turns: list[list[float]] = []
         for turn in range(args.turns + 1):
-            row = speed(theirs, args.seconds), speed(lambda t=trainer: t.step()[2], args.seconds)
+            row = []
+            for pipe in pipes:
+                pipe.send(args.seconds if turn else 1.0)
+                row.append(pipe.recv())
             if turn:  # the first warms up
-                rows.append(row)
-        a, b = median(r[0] for r in rows), median(r[1] for r in rows)
-        ratio = median(y / x for x, y in rows)
-        print(f"{cell:5} {hidden:5}  {batch:5} × {steps:<5} {a:10,.0f} {b:10,.0f} {ratio:7.2f}", flush=True)
+                turns.append(row)
+        for pipe, worker in zip(pipes, workers, strict=True):
+            pipe.send(0)
+            worker.join()
+        cell, hidden, batch, steps = case
+        speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(3))
+        plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
+        print(
+            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}   {plain:16.2f}   {recipe:17.2f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
-    tune_process()
     main()

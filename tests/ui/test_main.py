@@ -53,7 +53,7 @@ def test_the_card_stands_beside_its_yardsticks(open_app: Open) -> None:
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
     assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 blind guess 30"
     assert "4.3 equally likely characters" in words
-    assert "python -m rnnviz train --corpus tiny" in "\n".join(c.value for c in app.sidebar.code)
+    assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
 
 
 def test_the_model_can_be_changed_and_named_in_the_address(open_app: Open) -> None:
