@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from rnnviz import bptt
 from rnnviz.cells import (
     GRUParameters,
     LSTMParameters,
@@ -208,11 +209,57 @@ class CharModel(nn.Module):
                 f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}"
             )
         d = dropout or Dropout()
-        x = self.embed(inputs, dropout=d.embedding, generator=generator)
-        h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
+        if self._unrolls():
+            h, state = self._unrolled(inputs, state, d, generator)
+        else:
+            x = self.embed(inputs, dropout=d.embedding, generator=generator)
+            h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
         if d.output:
             h = drop(h, d.output, cast(torch.Generator, generator))
         return F.linear(h, self.readout_weight, self.readout.bias), state
+
+    def _unrolls(self) -> bool:
+        """Whether gradients are wanted of an rnn or gru in float32 on a CPU: rnnviz.bptt is faster there."""
+        return (
+            torch.is_grad_enabled()
+            and self.config.cell in ("rnn", "gru")
+            and self.device.type == "cpu"
+            and self.readout.bias.dtype == torch.float32
+            and not torch.is_autocast_enabled("cpu")
+        )
+
+    def _unrolled(
+        self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
+    ) -> tuple[Tensor, State]:
+        """`embed` and `hidden` in one, through rnnviz.bptt, with the same random numbers."""
+        H, gru = self.config.hidden_size, self.config.cell == "gru"
+        first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
+        table: Tensor | None = self.embedding.weight if self.embedding is not None else None
+        if table is not None and dropout.embedding:
+            table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
+        named: dict[str, Tensor] = dict(self.recurrence.named_parameters())
+        h, last = inputs.T, []  # (T, B), then (T, B, H)
+        for n in range(self.config.layers):
+            w_x, w_h, b_x, b_h = (
+                named[f"{k}_l{n}"] for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+            )
+            if dropout.weight:
+                w_h = drop(w_h, dropout.weight, cast(torch.Generator, generator))
+            b = b_x + (torch.cat([b_h[: 2 * H], torch.zeros_like(b_h[2 * H :])]) if gru else b_h)
+            if n:
+                x = F.linear(h, w_x, b)
+            elif table is None:
+                x = F.embedding(h, w_x.T + b)
+            elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
+                x = F.embedding(h, F.linear(table, w_x, b))
+            else:
+                x = F.linear(F.embedding(h, table), w_x, b)
+            if gru:
+                h = bptt.unroll("gru", x, w_h, first[n], b_h[2 * H :])
+            else:
+                h = bptt.unroll(self.config.activation, x, w_h, first[n])
+            last.append(h[-1])
+        return h.transpose(0, 1), (torch.stack(last),)
 
     def layer_parameters(self) -> list[Parameters]:
         """The parameters of each layer as `rnnviz.cells` names them, (inputs, H) and (H, H).
