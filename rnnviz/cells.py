@@ -24,11 +24,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from rnnviz.config import Activation
 from rnnviz.errors import ConfigError
-
-Cell = Literal["mlp", "rnn", "gru", "lstm"]
-Activation = Literal["tanh", "relu"]
-CELLS: tuple[Cell, ...] = ("mlp", "rnn", "gru", "lstm")
 
 
 def activate(x: Tensor, activation: Activation) -> Tensor:

@@ -18,9 +18,10 @@ import os
 import re
 import struct
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
 
@@ -29,8 +30,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from typing_extensions import TypeIs
 
+    from rnnviz.config import ModelConfig
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
+    from rnnviz.prepared import NumpyModel
+
+M = TypeVar("M")
 
 FORMAT = 1
 SUFFIX = ".safetensors"
@@ -223,7 +228,7 @@ def save(model: CharModel | NgramModel, path: str | Path, *, half: bool = False)
 
 
 def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
-    """Whether a loaded model is a network, with a hidden state to look at, and no n-gram model."""
+    """Whether a loaded model is a network that torch runs, and no n-gram model."""
     return hasattr(model, "readout")
 
 
@@ -260,28 +265,61 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
     ModelNotFoundError, or CheckpointError saying what is wrong with the file.
     """
+
+    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:
+        import torch
+
+        from rnnviz.model import CharModel, pick_device
+
+        with torch.device("meta"):  # no memory for weights that are replaced at once
+            model = CharModel(config, **about)
+        model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
+        return model.requires_grad_(False).eval().to(pick_device(device))
+
+    return _load(name_or_path, network)
+
+
+def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
+    """The same to read with alone, on the CPU and without torch, which takes seconds to import."""
+
+    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
+        from rnnviz.prepared import NumpyModel, weights
+
+        return NumpyModel(config, weights=weights(config, tensors), **about)
+
+    return _load(name_or_path, network)
+
+
+def _load(
+    name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
+) -> M | NgramModel:
+    """The model of a file; `network` makes one of configuration, checked weights, and all else about it."""
+    from rnnviz.config import ModelConfig
     from rnnviz.vocabulary import Vocabulary
 
     path = find(name_or_path)
     described, meta, _ = _header(path)
     try:
-        vocabulary = Vocabulary.from_json(meta.get("vocabulary"))
         normaliser = meta.get("normaliser", "newlines")
         if not isinstance(normaliser, str):
             raise ConfigError("its normaliser has no name")
-        name = str(meta["card"].get("name") or path.stem)
+        about = {
+            "vocabulary": Vocabulary.from_json(meta.get("vocabulary")),
+            "name": str(meta["card"].get("name") or path.stem),
+            "card": meta["card"],
+            "normaliser": normaliser,
+        }
         if meta.get("kind") == "ngram":
             from rnnviz.ngram import NgramModel
 
-            return NgramModel.from_tensors(
-                _tensors(path),
-                vocabulary,
-                order=meta["config"].get("order"),
-                name=name,
-                card=meta["card"],
-                normaliser=normaliser,
+            return NgramModel.from_tensors(_tensors(path), order=meta["config"].get("order"), **about)
+        config = ModelConfig(**meta["config"])
+        if config.vocabulary_size != about["vocabulary"].size:
+            raise ConfigError(
+                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
+                f"{about['vocabulary'].size}; they must be equal"
             )
-        return _neural(path, described, meta, vocabulary, name, normaliser, device)
+        return network(config, _weights(path, described, config), about)
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
 
@@ -296,24 +334,13 @@ def _tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
         raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
 
 
-def _neural(
-    path: Path,
-    described: dict[str, Any],
-    meta: dict[str, Any],
-    vocabulary: Any,
-    name: str,
-    normaliser: str,
-    device: str,
-) -> CharModel:
-    import torch
+def _weights(
+    path: Path, described: dict[str, Any], config: ModelConfig
+) -> dict[str, npt.NDArray[np.float32]]:
+    """The tensors of a network in float32. Their shapes are checked before anything is allocated."""
+    import numpy as np
 
-    from rnnviz.config import ModelConfig
-    from rnnviz.model import CharModel, pick_device
-
-    config = ModelConfig(**meta["config"])
-    with torch.device("meta"):  # shapes without memory: a hostile header can't make us allocate
-        empty = CharModel(config, vocabulary, name=name, card=meta["card"], normaliser=normaliser)
-    shapes = {k: list(w.shape) for k, w in empty.state_dict().items()}
+    shapes = {k: list(shape) for k, shape in config.shapes().items()}
     stored = {k: e.get("shape") for k, e in described.items()}
     if stored != shapes:
         wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
@@ -322,9 +349,7 @@ def _neural(
         )
     if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
         raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
-    weights = {k: torch.from_numpy(w).float() for k, w in _tensors(path).items()}
-    if broken := [k for k, w in weights.items() if not torch.isfinite(w).all()]:
+    weights = {k: w.astype(np.float32) for k, w in _tensors(path).items()}
+    if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
         raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
-    empty.load_state_dict(weights, assign=True)
-    empty.requires_grad_(False).eval()
-    return empty.to(pick_device(device))
+    return weights

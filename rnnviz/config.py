@@ -10,9 +10,11 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from rnnviz.cells import CELLS, Activation, Cell
 from rnnviz.errors import ConfigError
 
+Cell = Literal["mlp", "rnn", "gru", "lstm"]
+Activation = Literal["tanh", "relu"]
+CELLS: tuple[Cell, ...] = ("mlp", "rnn", "gru", "lstm")
 Precision = Literal["auto", "float32", "bfloat16"]
 
 
@@ -78,6 +80,24 @@ class ModelConfig:
             x = self.input_size if layer == 0 else h
             total += gates * h * (x + 1) if self.cell == "mlp" else gates * h * (x + h + 2)
         return total
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The name and shape of each tensor that such a model learns, as torch's layers keep them."""
+        h, v = self.hidden_size, self.vocabulary_size
+        found: dict[str, tuple[int, ...]] = {}
+        if self.embedding_size:
+            found["embedding.weight"] = (v + 1, self.embedding_size)
+        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell] * h
+        for n in range(self.layers):
+            x = h if n else self.input_size
+            if self.cell == "mlp":
+                found |= {f"recurrence.{n}.weight": (h, x), f"recurrence.{n}.bias": (h,)}
+                continue
+            found |= {f"recurrence.weight_ih_l{n}": (gates, x), f"recurrence.weight_hh_l{n}": (gates, h)}
+            found |= {f"recurrence.bias_{kind}_l{n}": (gates,) for kind in ("ih", "hh")}
+        if not self.tied:
+            found["readout.weight"] = (v, h)
+        return found | {"readout.bias": (v,)}
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `ModelConfig(**value)` restores."""

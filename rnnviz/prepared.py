@@ -1,98 +1,133 @@
-"""A model's weights in the form that `rnnviz.stepping` runs on: made once, kept while the model lives.
+"""A model's weights in the form that `rnnviz.stepping` runs on, and a model that is nothing but them.
 
 The two exact tricks of that module are prepared here: the table of what each
 input adds to the first layer, and the halves inside the sigmoids.
 
-This module knows nothing of time steps or texts.
+This module knows nothing of time steps or texts, and loads no torch: what
+reads one text at a time needs none, and starts seconds sooner without it.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+import numpy.typing as npt
 
-from rnnviz.cells import GRUParameters, LSTMParameters, MLPParameters, Parameters, RNNParameters
+from rnnviz.config import ModelConfig
 from rnnviz.stepping import Floats, Layer, Weights
+from rnnviz.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor, nn
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
+HALVED: Mapping[str, tuple[bool, ...]] = {
+    "mlp": (False,),
+    "rnn": (False,),
+    "gru": (True, True, False),  # reset, update, candidate
+    "lstm": (True, True, True, False),  # input, forget, output, candidate
+}
+"""Which parts of a cell stand inside a sigmoid, in the order of `rnnviz.stepping.GATES`."""
 
-def _array(tensor: Tensor) -> Floats:
-    return np.ascontiguousarray(tensor.detach().to("cpu", torch.float32).numpy())
+
+def weights(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
+    """Copies of `tensors`, which have the names and shapes of `config.shapes()`, ready for stepping."""
+    arrays = {name: np.array(values, np.float32, order="C") for name, values in tensors.items()}
+    embedding = arrays.get("embedding.weight")
+    first = _layer(config, 0, arrays, embedding)
+    rest = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
+    tied = embedding is not None and config.tied
+    readout = (
+        arrays["embedding.weight"][: config.vocabulary_size].copy() if tied else arrays["readout.weight"]
+    )
+    return Weights(
+        (first, *rest), embedding if first.table is None else None, readout, arrays["readout.bias"]
+    )
 
 
-def _layer(p: Parameters, inputs: Floats | None, one_hot: bool = False) -> Layer:
-    """One layer of the textbook's parameters; `inputs` (V + 1, X) are all there are, if it is the first.
+def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
+    """Layer n; `inputs` (V + 1, X) are all there are, if it is the first and they are no one-hot vectors.
 
     One-hot inputs need no product: W_x has a row for every character already.
     """
-    b_n = None
-    if isinstance(p, MLPParameters | RNNParameters):
-        cell, parts, activation = "mlp" if isinstance(p, MLPParameters) else "rnn", "h", p.activation
-    elif isinstance(p, GRUParameters):
-        cell, parts, activation, b_n = "gru", "rzh", "tanh", _array(p.b_hh) * np.float32(0.5)
+    cell, H = config.cell, config.hidden_size
+    W_h = b_n = None
+    if cell == "mlp":
+        W_x, b = arrays[f"recurrence.{n}.weight"], arrays[f"recurrence.{n}.bias"]
     else:
-        assert isinstance(p, LSTMParameters)
-        cell, parts, activation = "lstm", "ifoc", "tanh"
+        W_x, W_h, b_x, b_h = (
+            arrays[f"recurrence.{kind}_l{n}"] for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        b = b_x + b_h
+        if cell == "gru":  # the candidate's second bias stands inside the reset product
+            b[2 * H :] = b_x[2 * H :]
+            b_n = b_h[2 * H :] * np.float32(0.5)
 
-    def rows(kind: str) -> list[Floats]:
-        found = [getattr(p, f"{kind}{part}") for part in parts]
-        arrays = [_array(w.T if w.dim() == 2 else w) for w in found]
-        halved = len(parts) - 1 + (cell == "gru" and kind == "W_h")
-        return [a * np.float32(0.5) if n < halved else a for n, a in enumerate(arrays)]
+    # A row of each gate after another; torch has an LSTM's candidate before its output gate.
+    order = [0, 1, 3, 2] if cell == "lstm" else range(len(HALVED[cell]))
+    half = np.where(HALVED[cell], np.float32(0.5), np.float32(1))
 
-    b = np.concatenate(rows("b_"))
-    W_x: Floats | None = np.concatenate(rows("W_x"))
-    W_h = None if cell == "mlp" else np.concatenate(rows("W_h"))
-    assert W_x is not None
+    def parts(values: Floats, factors: Floats) -> Floats:
+        split = np.split(values, len(factors))
+        return np.concatenate([split[k] * f for k, f in zip(order, factors, strict=True)])
+
+    W_x, b = parts(W_x, half), parts(b, half)
+    if W_h is not None:  # what the reset gate multiplies is halved too: the gate comes doubled
+        W_h = parts(W_h, np.full_like(half, 0.5) if cell == "gru" else half)
     table = None
-    if one_hot:
-        table, W_x = W_x.T + b, None
+    if n == 0 and inputs is None:
+        table = W_x.T + b
     elif inputs is not None and len(inputs) * len(b) * 4 <= TABLE_BYTES:
-        table, W_x = inputs @ W_x.T + b, None
-    return Layer(cell, len(b) // len(parts), activation, table, W_x, b, W_h, b_n)
+        table = inputs @ W_x.T + b
+    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n)
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyModel:
+    """A network that reads, one text at a time, on the CPU: a `CharModel` without torch and without learning.
+
+    `rnnviz.checkpoint.load_numpy` makes one of a model file.
+    """
+
+    config: ModelConfig
+    vocabulary: Vocabulary
+    weights: Weights
+    name: str = ""
+    card: Mapping[str, Any] = field(default_factory=dict)
+    normaliser: str = "newlines"
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        return self.config.parameter_count
 
 
 class Network(Protocol):
-    """What `prepare` asks of a model; `rnnviz.model.CharModel` is one."""
+    """What `prepare` asks of a model that can change; `rnnviz.model.CharModel` is one."""
 
-    embedding: nn.Embedding | None
-    readout: nn.Linear
+    config: ModelConfig
 
-    @property
-    def readout_weight(self) -> Tensor:
-        """W_hq transposed, (V, H)."""
-
-    def layer_parameters(self) -> list[Parameters]:
-        """The parameters of each layer."""
+    def state_dict(self) -> dict[str, Tensor]:
+        """Every tensor by its name, as `ModelConfig.shapes` lists them."""
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """Every tensor that was learned."""
-
-
-def _build(model: Network) -> Weights:
-    with torch.no_grad():
-        embedding = None if model.embedding is None else _array(model.embedding.weight).copy()
-        parameters = model.layer_parameters()
-        first = _layer(parameters[0], embedding, one_hot=embedding is None)
-        rest = tuple(_layer(p, None) for p in parameters[1:])
-        readout, bias = _array(model.readout_weight), _array(model.readout.bias)
-    embedding = None if first.table is not None else embedding
-    return Weights((first, *rest), embedding, readout.copy(), bias.copy())
 
 
 _prepared: WeakKeyDictionary[Network, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def prepare(model: Network) -> Weights:
+def prepare(model: Network | NumpyModel) -> Weights:
     """The weights of `model` for stepping: copies on the CPU, made once and kept while the model lives.
 
     They are made anew when the model's own have changed since, as in training.
@@ -100,13 +135,16 @@ def prepare(model: Network) -> Weights:
     misses what fused optimisers write, and a comparison takes under a
     millisecond where making a large table takes twenty.
     """
+    if isinstance(model, NumpyModel):
+        return model.weights
     now = [p.detach() for p in model.parameters()]
     with _lock:
         found = _prepared.get(model)
         if found is None or not all(map(_same, found[0], now)):
-            found = _prepared[model] = [p.clone() for p in now], _build(model)
+            tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
+            found = _prepared[model] = [p.clone() for p in now], weights(model.config, tensors)
         return found[1]
 
 
 def _same(kept: Tensor, now: Tensor) -> bool:
-    return kept.device == now.device and kept.dtype == now.dtype and torch.equal(kept, now)
+    return kept.device == now.device and kept.dtype == now.dtype and kept.equal(now)

@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
-from rnnviz.prepared import prepare
+from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import Reader
 from rnnviz.text import normalise
 from rnnviz.vocabulary import UNKNOWN
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -32,7 +35,7 @@ _PIECE = 1024
 
 
 def sample(
-    model: CharModel | NgramModel,
+    model: CharModel | NumpyModel | NgramModel,
     prompt: str,
     length: int,
     *,
@@ -45,7 +48,7 @@ def sample(
 
 
 def stream(
-    model: CharModel | NgramModel,
+    model: CharModel | NumpyModel | NgramModel,
     prompt: str,
     length: int,
     *,
@@ -73,14 +76,14 @@ def stream(
     if seed is not None and seed < 0:
         raise ConfigError(f"seed is a whole number from 0 on, or None for chance; received {seed}")
     ids = model.vocabulary.encode(normalise(prompt, model.normaliser))
-    reader = _CharReader(model, ids) if isinstance(model, CharModel) else _NgramReader(model, ids)
+    reader = _NgramReader(model, ids) if isinstance(model, NgramModel) else _CharReader(model, ids)
     return _draw(reader, length, temperature, top_k, np.random.default_rng(seed))
 
 
 class _CharReader:
     """A recurrent model that has read a prompt: its state, and what it expects."""
 
-    def __init__(self, model: CharModel, ids: Integers) -> None:
+    def __init__(self, model: CharModel | NumpyModel, ids: Integers) -> None:
         self.vocabulary, self.name = model.vocabulary, model.name
         self._reader = Reader(prepare(model))
         inputs = np.concatenate(([model.vocabulary.start], ids))

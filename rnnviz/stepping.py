@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.cells import Activation
+from rnnviz.config import Activation
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

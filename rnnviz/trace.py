@@ -24,17 +24,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.buffers import Rows, View
 from rnnviz.errors import ConfigError
-from rnnviz.model import CharModel
-from rnnviz.prepared import prepare
+from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import LOGITS, Weights
 from rnnviz.text import normalise
 from rnnviz.vocabulary import UNKNOWN, Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -128,7 +131,7 @@ class Trace:
         return list(zip(ids[0].tolist(), probabilities[0].tolist(), strict=True))
 
 
-def trace(model: CharModel, text: str) -> Trace:
+def trace(model: CharModel | NumpyModel, text: str) -> Trace:
     """Read `text` (any length, also empty) with `model` and keep what happened.
 
     Raises TextError for a text with half a surrogate pair in it.
@@ -146,7 +149,7 @@ class Tracer:
     model is.
     """
 
-    def __init__(self, model: CharModel) -> None:
+    def __init__(self, model: CharModel | NumpyModel) -> None:
         self.computed = 0
         self.changed = (0, 0)
         self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser

@@ -14,16 +14,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
 from rnnviz import checkpoint
-from rnnviz.cells import CELLS, Cell
-from rnnviz.config import ModelConfig
+from rnnviz.config import CELLS, Cell, ModelConfig
 from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
+from rnnviz.prepared import NumpyModel
+from rnnviz.sampling import sample
+from rnnviz.trace import trace
 from rnnviz.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary.from_text("the time machine, 时间机器 ☃ " * 3)
@@ -60,6 +63,24 @@ def test_a_network_comes_back_as_it_was(tmp_path: Path, cell: Cell, layers: int,
         assert torch.equal(weight, loaded.state_dict()[name])
     inputs = torch.randint(0, VOCABULARY.size, (2, 5))
     torch.testing.assert_close(loaded(inputs)[0], model(inputs)[0], atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(("layers", "tied", "embedding"), [(1, False, 0), (1, False, 3), (2, True, 8)])
+def test_a_network_reads_the_same_without_torch(
+    tmp_path: Path, cell: Cell, layers: int, tied: bool, embedding: int
+) -> None:
+    config = ModelConfig(cell, VOCABULARY.size, 8, layers, embedding, tied=tied)
+    model = CharModel(config, VOCABULARY, card={"corpus": "x"})
+    assert {k: tuple(w.shape) for k, w in model.state_dict().items()} == config.shapes()
+    light = checkpoint.load_numpy(checkpoint.save(model, tmp_path / "m.safetensors"))
+    assert isinstance(light, NumpyModel)
+    assert (light.name, light.card["corpus"], light.parameter_count) == ("m", "x", model.parameter_count)
+    text = "the time ☃ machine, x"
+    ours, theirs = trace(light, text), trace(model, text)
+    np.testing.assert_array_equal(ours.hidden, theirs.hidden)
+    np.testing.assert_array_equal(ours.log_probs, theirs.log_probs)
+    assert sample(light, text, 20, seed=1) == sample(model, text, 20, seed=1)
 
 
 def test_half_precision_is_half_the_size_and_close(tmp_path: Path) -> None:

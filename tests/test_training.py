@@ -18,8 +18,7 @@ import torch
 from torch.nn import functional as F
 
 from rnnviz import checkpoint, corpora
-from rnnviz.cells import CELLS, Cell
-from rnnviz.config import TrainConfig
+from rnnviz.config import CELLS, Cell, TrainConfig
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.model import Dropout
 from rnnviz.runs import RunFolder

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rnnviz.checkpoint import ModelInfo
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
+    from rnnviz.prepared import NumpyModel
 
 
 @dataclass(frozen=True)
@@ -24,15 +25,20 @@ class Context:
     temperature  of sampled continuations; 1 samples from the model's own distribution
     """
 
-    model: CharModel | NgramModel
+    model: CharModel | NumpyModel | NgramModel
     yardstick: NgramModel | None
     info: ModelInfo
     language: str
     temperature: float
 
     @property
-    def network(self) -> CharModel:
+    def network(self) -> CharModel | NumpyModel:
         """The chosen model, where it has a hidden state to look into; else ConfigError is raised."""
         if self.info.kind == "ngram":
             raise ConfigError(f"{self.info.name} counts n-grams and has no hidden state; choose a network")
-        return cast("CharModel", self.model)
+        return cast("CharModel | NumpyModel", self.model)
+
+    @property
+    def scorer(self) -> CharModel | NgramModel:
+        """The chosen model, for a page that scores files."""
+        return cast("CharModel | NgramModel", self.model)

@@ -116,8 +116,8 @@ def scoring(context: Context, text: Text) -> Generator[Progress, None, Report]:
     """The steps of scoring one text."""
     if text.file is not None:
         text.file.seek(0)
-        return score(context.model, text.file, name=text.name)
-    return score(context.model, text=text.text, name=text.name)
+        return score(context.scorer, text.file, name=text.name)
+    return score(context.scorer, text=text.text, name=text.name)
 
 
 def watched(name: str, steps: Generator[Progress, None, Report]) -> Report:

@@ -56,7 +56,7 @@ def choose(ngrams: bool) -> Context | None:
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
         return None
     try:
-        model = shelf.load(info)
+        model = shelf.load(info, to_read=not ngrams)
     except Exception as error:
         trouble.show(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")

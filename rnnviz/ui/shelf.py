@@ -6,6 +6,9 @@ lives in that reader's session.
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import sys
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -15,6 +18,7 @@ from rnnviz import checkpoint
 if TYPE_CHECKING:
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
+    from rnnviz.prepared import NumpyModel
 
 FIRST = "timemachine-gru"  # what a newcomer meets
 LOADED_AT_ONCE = 8
@@ -33,14 +37,29 @@ def first(models: list[checkpoint.ModelInfo]) -> int:
     return next((i for i, info in enumerate(models) if info.kind != "ngram"), 0)
 
 
-def load(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
-    """The model of a file; loaded again only if the file has changed. Raises CheckpointError."""
-    return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+def load(info: checkpoint.ModelInfo, *, to_read: bool = False) -> CharModel | NumpyModel | NgramModel:
+    """The model of a file; loaded again only if the file has changed. Raises CheckpointError.
+
+    `to_read`: one text at a time, as it is typed. Without a GPU that needs no
+    torch, so the first page doesn't wait for its import.
+    """
+    light = to_read and info.kind != "ngram" and not gpu_driver()
+    return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, light)
 
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
-def _load(path: str, changed: int, size: int) -> CharModel | NgramModel:
-    return checkpoint.load(path, device="auto")
+def _load(path: str, changed: int, size: int, light: bool) -> CharModel | NumpyModel | NgramModel:
+    return checkpoint.load_numpy(path) if light else checkpoint.load(path, device="auto")
+
+
+@functools.cache
+def gpu_driver() -> bool:
+    """Whether this machine has CUDA's driver, which torch then asks for a GPU."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:

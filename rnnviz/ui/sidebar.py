@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rnnviz.checkpoint import Damaged, ModelInfo
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
+    from rnnviz.prepared import NumpyModel
 
 TEMPERATURE = 0.8
 
@@ -77,7 +78,7 @@ def no_model() -> str:
     )
 
 
-def kind(info: ModelInfo, model: CharModel | NgramModel) -> str:
+def kind(info: ModelInfo, model: CharModel | NumpyModel | NgramModel) -> str:
     """What kind of model this is, in a few words."""
     if info.kind == "ngram":
         return _("Counts of {order}-grams").format(order=getattr(model, "order", "n"))
@@ -93,7 +94,7 @@ def kind(info: ModelInfo, model: CharModel | NgramModel) -> str:
     return _("{name}, {units} hidden units").format(name=name, units=size)
 
 
-def card(info: ModelInfo, model: CharModel | NgramModel) -> None:
+def card(info: ModelInfo, model: CharModel | NumpyModel | NgramModel) -> None:
     """What the model read, how well it predicts what it never read, and how it was made."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
@@ -175,7 +176,7 @@ def temperature() -> float:
     return float(value)
 
 
-def device(model: CharModel | NgramModel) -> str:
+def device(model: CharModel | NumpyModel | NgramModel) -> str:
     """Where the model runs: "CPU", or the GPU's name. Counting n-grams runs on the CPU always."""
     where = getattr(model, "device", None)
     if where is None or where.type != "cuda":

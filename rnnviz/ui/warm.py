@@ -1,14 +1,19 @@
-"""Work done between the server's start and the first visit.
+"""Work done between the server's start and the first visit, and after it.
 
-torch takes longer to import than a page should take to appear; here it is
-imported while the browser is still opening.
+What the first page needs is imported while the browser is still opening. torch
+takes longer to import than a page should take to appear, and only scoring files
+needs it: it comes when the first page has long been served.
 """
 
 from __future__ import annotations
 
+import importlib
 import logging
+import time
 
 log = logging.getLogger("rnnviz")
+
+LATER = 10.0  # seconds after which torch may have the processor
 
 
 def up() -> None:
@@ -20,7 +25,9 @@ def up() -> None:
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]
-            shelf.load(info)
+            shelf.load(info, to_read=True)
             shelf.yardstick(info, models)
+        time.sleep(LATER)
+        importlib.import_module("rnnviz.model")
     except Exception:
         log.debug("warming up failed", exc_info=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.cells import Cell
+from rnnviz.config import Cell
 from rnnviz.vocabulary import Vocabulary
 
 SHAPES: tuple[tuple[Cell, int, int], ...] = (

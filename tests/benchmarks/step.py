@@ -21,7 +21,7 @@ from typing import TypeVar
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.cells import Cell
+from rnnviz.config import Cell
 from rnnviz.trace import Tracer
 from rnnviz.vocabulary import Vocabulary
 

@@ -26,9 +26,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from rnnviz import corpora
-from rnnviz.cells import Cell
 from rnnviz.cli_train import tune_process
-from rnnviz.config import TrainConfig
+from rnnviz.config import Cell, TrainConfig
 from rnnviz.training import Trainer
 
 SIDES = ("textbook", "plain", "recipe")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,25 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
     assert shelf.load(info) is first
     checkpoint.save(tiny("gru", card=tiny_card()), info.path)
     assert shelf.load(info) is not first
+
+
+def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
+    code = (
+        "import sys\nfrom rnnviz.ui import explore, files, shelf\nfrom rnnviz.ui.live.session import Ask, LiveSession\n"
+        "info = next(m for m in shelf.listed()[0] if m.name == 'tiny-gru')\n"
+        "model = shelf.load(info, to_read=True)\n"
+        "LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)\n"
+        "print(shelf.gpu_driver(), 'torch' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env=command_environment,
+    )
+    assert done.stdout.split() in (["False", "False"], ["True", "True"])
 
 
 def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:

@@ -15,18 +15,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures import live
 from rnnviz.figures.order import seriate
-from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
+from rnnviz.prepared import NumpyModel
 from rnnviz.sampling import sample
 from rnnviz.trace import Trace, Tracer
 from rnnviz.ui.live.payload import pack
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
 
 LIMIT = 20_000
 """Characters that the live view takes; longer texts belong on the Perplexity page."""
@@ -140,7 +143,7 @@ class _Expected:
 class LiveSession:
     """The text of one reader, read by one model, and what his or her browser already holds."""
 
-    def __init__(self, model: CharModel, yardstick: NgramModel | None = None) -> None:
+    def __init__(self, model: CharModel | NumpyModel, yardstick: NgramModel | None = None) -> None:
         self.model, self.yardstick = model, yardstick
         self.text = ""
         self.quantities = live.QUANTITIES[model.config.cell]

@@ -38,7 +38,7 @@ export function mount(component, base) {
   let view = views.get(parent);
   if (view?.root !== root) {
     view?.close();
-    view = new View(root, loadStyle(root, base), loadPlotly());
+    view = new View(root, loadStyle(root, base), loadPlotly);
     views.set(parent, view);
   }
   view.update(component);

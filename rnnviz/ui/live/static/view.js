@@ -16,10 +16,13 @@ const TALLEST = 680;
 const BELOW = 34; // room for what stands under it
 
 export class View {
-  constructor(root, ready, plotly) {
+  constructor(root, ready, loadPlotly) {
     this.root = root;
     this.ready = ready; // resolves when the view can be shown
-    this.plotly = plotly; // resolves to "" or to the address where Plotly was not found
+    const shown = new Promise((resolve) => (this.shown = resolve));
+    // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
+    // busy for a second: the first picture goes before it.
+    this.plotly = shown.then(loadPlotly);
     this.store = new Store();
     this.link = new Link(
       () => this.wish(),
@@ -36,7 +39,10 @@ export class View {
     this.hover = null; // {t, unit}
     this.pin = null;
     this.paintChannel = new MessageChannel();
-    this.paintChannel.port1.onmessage = ({ data }) => (this.root.dataset.painted = data);
+    this.paintChannel.port1.onmessage = ({ data }) => {
+      this.root.dataset.painted = data;
+      setTimeout(() => requestIdleCallback(this.shown, { timeout: 1000 }), 250);
+    };
   }
 
   close() {
