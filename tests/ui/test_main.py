@@ -238,7 +238,9 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
 
 def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
     code = (
-        "import sys\nfrom rnnviz.ui import explore, files, shelf\nfrom rnnviz.ui.live.session import Ask, LiveSession\n"
+        "import sys\n"
+        "from rnnviz.ui import explore, files, shelf\n"
+        "from rnnviz.ui.live.session import Ask, LiveSession\n"
         "info = next(m for m in shelf.listed()[0] if m.name == 'tiny-gru')\n"
         "model = shelf.load(info, to_read=True)\n"
         "LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)\n"
