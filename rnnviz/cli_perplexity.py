@@ -77,7 +77,7 @@ def add_parser(commands: Any) -> None:
         "--per-character",
         metavar="OUT",
         help="write a row for each character: position, character, code_point, nll and entropy in nats, "
-        f"rank, known. The ending, .csv or .parquet, is the format; {PLACE} stands for the scored file's name",
+        f"rank, known. The ending, .csv or .parquet, is the format; {PLACE} stands for the file's name",
     )
     parser.add_argument(
         "--html",
