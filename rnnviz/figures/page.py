@@ -23,7 +23,8 @@ from rnnviz.figures.svg import curve
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 
 if TYPE_CHECKING:
-    from rnnviz.record import Passage, Record
+    from rnnviz.passages import Passage
+    from rnnviz.record import Record
     from rnnviz.scoring import Report
 
 LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
@@ -179,7 +180,7 @@ def _text(record: Record, longest: int, _: Callable[[str], str]) -> Iterator[str
         stop = start + len(text)
         if not opened:
             yield "<pre>\n"  # this line end is markup's own, the text's are safe behind it
-        yield "".join(coloured(text, record.nll[start:stop], record.rank[start:stop] > 0))
+        yield "".join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
             yield "</pre>"
