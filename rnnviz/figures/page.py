@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
 POINTS = 2_000
 PASSAGES = 10
+SHORT = 400  # characters below which a text has no passages worth a table
 CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last one: that many and more
 BLOCK = 4_096  # characters after which the text may be divided, at the next line end
 
@@ -70,7 +71,8 @@ def page(
         _("Where a line rises, the model met something it did not expect; where it falls, it felt at home."),
         curve(record.curve(POINTS), translate),
     )
-    yield _passages(record, _)
+    if len(record) >= SHORT:
+        yield _passages(record, _)
     yield from _text(record, longest, _)
     yield f"</main>\n<footer>{_note(_)}</footer>\n</body>\n</html>\n"
 

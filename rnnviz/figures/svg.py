@@ -77,11 +77,14 @@ def _path(x: Doubles, y: Doubles, there: npt.NDArray[np.bool_]) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten between the ends; fewer where they would crowd, one at least."""
-    found: list[float] = []
+    """1, 2 and 5 times the powers of ten between the ends; others where these crowd or lack."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         found = [s * 10.0**e for e in exponents for s in steps if low <= s * 10.0**e <= high]
         if len(found) <= 9:
             break
-    return (found if len(found) > 1 else [low, high])[:: max(len(found) // 9, 1)]
+    if len(found) >= 3:
+        return found[:: -(-len(found) // 9)]
+    step = 10.0 ** math.floor(math.log10(high - low))
+    step = next(s * step for s in (0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
+    return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
