@@ -139,7 +139,8 @@ class Columns:
         inside = np.flatnonzero(rest)
         order = inside[np.argsort(blocks[inside], kind="stable")]
         found, first = np.unique(blocks[order], return_index=True)
-        for block, here in zip(found.tolist(), np.split(order, first[1:]), strict=True):
+        for block, begin, end in zip(found.tolist(), first, [*first[1:], len(order)], strict=False):
+            here = order[begin:end]
             nll = self._pread("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
             out[here] += np.cumsum(nll, dtype=np.float64)[rest[here] - 1]
         return np.asarray(out)

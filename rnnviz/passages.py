@@ -111,7 +111,7 @@ def _best_windows(
 
 
 def _snapped(columns: Columns, start: int, stop: int, low: int, high: int, reach: int) -> tuple[int, int]:
-    """Borders near `start` and `stop`, in low .. high and within `reach`: a line's, else a word's, else these."""
+    """Borders near `start` and `stop`, in low .. high: a line's within `reach`, else a word's, else these."""
     first = max(low - 1, 0)
     codes = columns.read("codes", first, min(high + 1, len(columns)))
     space, line = np.isin(codes, SPACES), np.isin(codes, BREAKS)
