@@ -34,9 +34,9 @@ TEXTS = {
     "french": "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n",
     "spanish": "Todos los seres humanos nacen libres en dignidad y derechos. ¿Mañana? ¡Sí, señor, también!\n",
     "polish": "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw.\n",
-    "hungarian": "Minden emberi lény szabadon születik és egyenlő jogokkal. Az őszi szél fúj, a hűvös est jő.\n",
-    "romanian": "Toate fiinţele umane se nasc libere şi egale în demnitate. Ele sînt înzestrate cu raţiune.\n",
-    "russian": "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n",
+    "hungarian": "Minden emberi lény szabadon születik és egyenlő jogokkal. Az őszi est hűvös.\n",
+    "romanian": "Toate fiinţele umane se nasc libere şi egale în demnitate. Ele sînt cu raţiune.\n",
+    "russian": "Все счастливые семьи похожи друг на друга, каждая несчастливая семья по-своему.\n",
     "bulgarian": "Всички хора се раждат свободни и равни по достойнство и права. Те са надарени с разум.\n",
     "greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.\n",
     "turkish": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl sahibidirler.\n",
@@ -102,6 +102,7 @@ NAMED = [
     ("korean", "johab"),
     ("korean", "iso2022_kr"),
 ]
+REFUSED = {"iso8859-5", "johab"}  # nothing else fits them either
 
 
 @pytest.mark.parametrize("times", [1, 5, 60])
@@ -125,7 +126,7 @@ def test_wide_unicode_needs_no_mark(text: str, width: str) -> None:
     [
         "道可道非常道名可名非常名無名天地之始",
         "吾輩は猫である。名前はまだ無い。",
-        "모든국민은인간으로서의존엄과가치를",
+        "모든국민은인간으로서의존엄을",
     ],
 )
 def test_wide_unicode_without_a_single_nul_byte(text: str, width: str) -> None:
@@ -157,14 +158,13 @@ def test_a_name_overrides_every_guess(text: str, codec: str) -> None:
 
 @pytest.mark.parametrize(("text", "codec"), NAMED)
 def test_a_wrong_guess_is_called_a_guess_or_refused(text: str, codec: str) -> None:
-    # Seven-bit encodings look like ASCII: what is verified is that the bytes are UTF-8, and the text shows it.
     data = TEXTS[text].encode(codec)
-    try:
-        found = decode(data)
-    except DecodingError as error:
-        assert "say which encoding it is in" in str(error)
+    if codec in REFUSED:
+        with pytest.raises(DecodingError, match="say which encoding it is in"):
+            decode(data)
         return
-    assert found.certainty == ("verified" if data.isascii() else "guessed")
+    # Seven-bit encodings look like ASCII: the bytes are UTF-8, and the text on the page shows what is wrong.
+    assert decode(data).certainty == ("verified" if data.isascii() else "guessed")
 
 
 @pytest.mark.parametrize(("text", "codec", "encoding"), FOUND)
@@ -302,7 +302,7 @@ BINARY: dict[str, tuple[Make, str]] = {
     "woff2": (lambda: b"wOF2\x00\x01\x00\x00" + bytes(50), "a font"),
     "ttf": (lambda: b"\x00\x01\x00\x00\x00\x0f\x00\x80" + bytes(50), "a font"),
     "otf": (lambda: b"OTTO\x00\x0c\x00\x80" + bytes(50), "a font"),
-    "unheard-of": (lambda: b"\x01\x02\x03secret\x00\x01\x02" * 40, "byte 9 is NUL"),
+    "unheard-of": (lambda: b"own format\x00" + bytes(range(256)), "byte 10 is NUL"),
 }
 
 
