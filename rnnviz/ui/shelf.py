@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,17 @@ def gpu_driver() -> bool:
     except OSError:
         return False
     return True
+
+
+def digest(info: checkpoint.ModelInfo) -> str:
+    """The SHA-256 of a model's file, by which its results are known again."""
+    return _digest(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest(path: str, changed: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:
