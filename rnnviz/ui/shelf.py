@@ -10,7 +10,7 @@ import ctypes
 import functools
 import hashlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -61,6 +61,11 @@ def gpu_driver() -> bool:
     except OSError:
         return False
     return True
+
+
+def scorer(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
+    """The model of a file, for scoring texts."""
+    return cast("CharModel | NgramModel", load(info))
 
 
 def digest(info: checkpoint.ModelInfo) -> str:

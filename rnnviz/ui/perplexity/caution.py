@@ -1,4 +1,4 @@
-"""What to mind about a figure: how far chance moves it, whether the model knew the text, whether it is short."""
+"""What to mind about a figure: how far chance moves it, and whether the model knew the text."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
     if interval := scored.interval:
         lines.append(
             _(
-                "**{low} to {high}** is where it would lie 95 times in 100 if the text were put together anew "
-                "from its own {blocks}: the longer and more even the text, the narrower."
+                "**{low} to {high}** is where it would lie 95 times in 100 if the text were put together "
+                "anew from its own {blocks}: the longer and more even the text, the narrower."
             ).format(
                 low=rounded(interval.low),
                 high=rounded(interval.high),

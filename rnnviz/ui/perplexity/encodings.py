@@ -86,20 +86,16 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
     """The encoding of a file that was read, and the ways to read it otherwise: one click for a likely one."""
     if text.data is None:
         return
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
     label = COMMON.get(str(found), str(found)).split(" · ")[0]
-    with left:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
         st.markdown(
-            _("Encoding **{encoding}**, {how}. {why}").format(
-                encoding=plain(label),
-                how=how_known(certainty),
-                why=explained(certainty, text.encoding is not None),
-            )
+            _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how_known(certainty)),
+            help=explained(certainty, text.encoding is not None),
+            width="content",
         )
-        if certainty == "guessed" or text.encoding is not None:
-            alternatives(text, found)
-    with right:
-        picker(text)
+        picker(text, beside=True)
+    if certainty == "guessed" or text.encoding is not None:
+        alternatives(text, found)
 
 
 def mend(text: Text) -> None:
@@ -109,7 +105,7 @@ def mend(text: Text) -> None:
     picker(text)
 
 
-def picker(text: Text) -> None:
+def picker(text: Text, *, beside: bool = False) -> None:
     """Any encoding, by name."""
     key = f"encoding-{text.content[:16]}"
     options = ["", *COMMON]
@@ -118,6 +114,8 @@ def picker(text: Text) -> None:
         options.append(now)
     st.session_state[key] = now
 
+    usual = _("Read it as it is found to be") if text.data is not None else ""
+
     def picked() -> None:
         choose(text.content, st.session_state[key] or None)
 
@@ -125,8 +123,10 @@ def picker(text: Text) -> None:
         _("Read it as"),
         options,
         key=key,
-        format_func=lambda e: COMMON.get(e, e) if e else _("whatever it is found to be"),
+        format_func=lambda e: _("Read it as {encoding}").format(encoding=COMMON.get(e, e)) if e else usual,
         on_change=picked,
+        label_visibility="collapsed" if beside else "visible",
+        width=300,
     )
 
 

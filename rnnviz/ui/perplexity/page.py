@@ -51,7 +51,8 @@ def page(context: Context) -> None:
         st.subheader(_("An example"))
         st.caption(
             _(
-                "Upload a file or paste a text to see its figures here. Until then, this is how the model does on:"
+                "Upload a file, paste a text or pick a corpus to see its figures here. "
+                "Until then, this is how the model does on:"
             )
         )
         chosen = [texts.example(context.model.card)]
@@ -78,7 +79,7 @@ def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]
         if kept.get(key[0]) is None:
 
             def make(check: object, text: Text = text) -> work.Steps:
-                return work.scoring(kept, digest, context.scorer, text)
+                return work.scoring(kept, digest, lambda: context.scorer, context.info.path, text)
 
             jobs.ask(key, text.name, make)
             asked.append(key)
@@ -99,14 +100,14 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
     busy = [o.key for o in outcomes if o.scored is None and o.job is not None and jobs.busy([o.key])]
     if busy:
         progress.bar(jobs, busy, "scoring")
+    done = [o for o in outcomes if o.scored is not None]
+    if len(done) > 1:
+        overview(done)
     for one in outcomes:
         if one.scored is None and one.key not in busy:
             without(jobs, one)
-    done = [o for o in outcomes if o.scored is not None]
     if not done:
         return []
-    if len(done) > 1:
-        overview(done)
     shown = done[0] if len(done) == 1 else pick(done)
     assert shown.scored is not None
     answer.show(context, shown.text, shown.scored)
@@ -138,6 +139,7 @@ def pick(done: Sequence[Outcome]) -> Outcome:
         _("Look closer at"),
         range(len(done)),
         key="closer",
+        width=420,
         format_func=lambda i: done[i].text.name if i < len(done) else "",
     )
     return done[min(index or 0, len(done) - 1)]

@@ -12,6 +12,7 @@ import atexit
 import shutil
 import tempfile
 import threading
+import uuid
 from collections import OrderedDict
 from collections.abc import Hashable
 from functools import cache
@@ -62,12 +63,12 @@ class Store:
         return len(self._found)
 
     def folder(self) -> Path:
-        """A new empty folder, for a result that will be put here."""
+        """Where a result that will be put here can make its folder; it is not there yet."""
         with self._lock:
             if self._root is None or not self._root.is_dir():
                 self._root = Path(tempfile.mkdtemp(prefix="rnnviz-"))
                 atexit.register(shutil.rmtree, self._root, ignore_errors=True)
-            return Path(tempfile.mkdtemp(dir=self._root))
+            return self._root / uuid.uuid4().hex
 
     def clear(self) -> None:
         """Forget everything."""

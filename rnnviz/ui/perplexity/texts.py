@@ -52,8 +52,16 @@ class Text:
 
     def source(self) -> dict[str, Any]:
         """As the keyword arguments path, text, encoding and name of rnnviz.scoring; a new file each time."""
-        file: BinaryIO | None = io.BytesIO(self.data) if self.data is not None else None
+        file: BinaryIO | None = _Named(self.data, self.name) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
+
+
+class _Named(io.BytesIO):
+    """Bytes as a file with a name, for messages about it."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        super().__init__(data)
+        self.name = name
 
 
 def chosen(jobs: Jobs) -> list[Text]:

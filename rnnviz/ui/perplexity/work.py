@@ -7,17 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rnnviz import corpora
+from rnnviz import baselines, compression, corpora, overlap
+from rnnviz.record import Record, record
 from rnnviz.scoring import LanguageModel, Progress, Report, score
 from rnnviz.ui.perplexity.jobs import Check, Step
 from rnnviz.ui.perplexity.store import Store
+from rnnviz.uncertainty import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rnnviz.ui.perplexity.texts import Text
+    from rnnviz.vocabulary import Vocabulary
 
 LISTED = 500  # different unknown characters that are told apart
 BLOCK = 1 << 16
@@ -35,8 +36,8 @@ class Scored:
     report: Report
     unknown: tuple[tuple[str, int], ...] = ()
     kinds_unknown: int = 0
-    interval: Any = None
-    overlap: Any = None
+    interval: Interval | None = None
+    overlap: overlap.Overlap | None = None
     folder: Path | None = None
 
     def called(self, name: str) -> Scored:
@@ -67,16 +68,85 @@ def stepped(steps: Generator[Progress, None, Any]) -> Generator[Step, None, Any]
 Steps = Generator[Step, None, Any]
 
 
-def scoring(store: Store, digest: str, model: LanguageModel, text: Text) -> Generator[Step, None, Scored]:
-    """Everything about a text under the chosen model; kept when it is done."""
+def scoring(
+    store: Store, digest: str, load: Callable[[], LanguageModel], path: Path, text: Text
+) -> Generator[Step, None, Scored]:
+    """Everything about a text under the model in the file `path`; kept when it is done."""
     key = full_key(digest, text)
     found: Scored | None = store.get(key)
     if found is None:
-        report = yield from stepped(score(model, **text.source()))
-        found = Scored(report)
-        store.put(key, found)
+        folder = store.folder()
+        source = text.source()
+        kept = yield from stepped(record(load(), source.pop("path"), folder, **source))
+        yield Step(1.0, len(kept), kept.report.perplexity)
+        unknown = kept.unknown_counts() if kept.report.unknown else []
+        yield Step(1.0, len(kept), kept.report.perplexity)
+        found = Scored(
+            kept.report, tuple(unknown[:LISTED]), len(unknown), interval(kept), overlapping(kept, path), folder
+        )
+        store.put(key, found, folder)
         store.put(plain_key(digest, text), found.report)
     return found
+
+
+def overlapping(kept: Record, path: Path) -> overlap.Overlap | None:
+    """How much of the text the model had read when it was trained, where its file can tell."""
+    sketch = overlap.of(path)
+    if sketch is None:
+        return None
+    starts = range(0, len(kept), BLOCK)
+    return overlap.share((kept.text(at, min(at + BLOCK, len(kept))) for at in starts), sketch)
+
+
+def measuring(
+    store: Store, key: Hashable, scored: Scored, vocabulary: Vocabulary
+) -> Generator[Step, None, dict[str, baselines.Baseline]]:
+    """What a text costs without a model of language, by name."""
+    found: dict[str, baselines.Baseline] | None = store.get(key)
+    if found is None:
+        assert scored.folder is not None
+        kept = Record.open(scored.folder)
+        yield Step(0.0)
+        found = {"uniform": baselines.uniform(vocabulary, kept), "unigram": baselines.unigram(kept)}
+        steps = baselines.compressing(kept)
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as end:
+                compressed = end.value
+                break
+            yield Step(done / len(kept), done)
+        found |= {one.name: one for one in compressed}
+        store.put(key, found)
+    return found
+
+
+def squeezing(store: Store, key: Hashable, model: Any, scored: Scored) -> Generator[Step, None, None]:
+    """The text as a compressed file, kept under `key`."""
+    assert scored.folder is not None
+    kept = Record.open(scored.folder)
+    data = yield from shares(compression.compressing(model, kept.text(0, len(kept))), len(kept))
+    store.put(key, data)
+
+
+def restoring(
+    store: Store, key: Hashable, model: Any, data: bytes, scored: Scored
+) -> Generator[Step, None, None]:
+    """Whether the compressed file gives the text back, character for character; kept under `key`."""
+    assert scored.folder is not None
+    kept = Record.open(scored.folder)
+    restored = yield from shares(compression.decompressing(model, data), len(kept))
+    store.put(key, bool(restored == kept.text(0, len(kept))))
+
+
+def shares(steps: Generator[float, None, Any], characters: int) -> Generator[Step, None, Any]:
+    """Steps that are shares of so many characters, as those of a job."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            return end.value
+        yield Step(done, round(done * characters))
 
 
 def comparing(
@@ -98,18 +168,3 @@ def fetching(name: str, check: Check) -> Generator[Step, None, None]:
     yield Step(0.0)
     corpora.fetch(name, progress=lambda received, expected: check())
     yield Step(1.0)
-
-
-def unknown_characters(codes: Any, known: Any) -> tuple[tuple[tuple[str, int], ...], int]:
-    """The characters that are not known, with their counts, the most frequent first, and how many differ.
-
-    `codes` (n,) are code points and `known` (n,) says which the vocabulary has; read in blocks.
-    """
-    counts: dict[int, int] = {}
-    for start in range(0, len(codes), BLOCK):
-        block = np.asarray(codes[start : start + BLOCK])
-        points, often = np.unique(block[~known(start, start + len(block))], return_counts=True)
-        for point, n in zip(points.tolist(), often.tolist(), strict=True):
-            counts[point] = counts.get(point, 0) + n
-    listed = sorted(counts.items(), key=lambda c: (-c[1], c[0]))[:LISTED]
-    return tuple((chr(point), n) for point, n in listed), len(counts)
