@@ -1,0 +1,1 @@
+"""The Perplexity page, a file for each of its parts."""
