@@ -33,6 +33,7 @@ from rnnviz.cells import (
     activate,
 )
 from rnnviz.config import ModelConfig
+from rnnviz.details import Details, entropy, rank
 from rnnviz.errors import ConfigError
 from rnnviz.prepared import prepare
 from rnnviz.stepping import Reader
@@ -49,6 +50,10 @@ class Scorer(Protocol):
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
+        ...
+
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
+        """The same log P, the rank of each symbol, the entropy of the prediction before it."""
         ...
 
 
@@ -319,31 +324,42 @@ class CharScorer:
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it; see `Scorer`."""
+        return self._advance(ids, details=False)[0]
+
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
+        """log P, rank and entropy of each symbol of `ids` (n,); see `Scorer`."""
+        return self._advance(ids, details=True)
+
+    def _advance(self, ids: npt.NDArray[np.int64], details: bool) -> Details:
         out = np.empty(len(ids), np.float64)
+        ranks, entropies = np.empty(len(ids), np.int32), np.empty(len(ids), np.float32)
         for begin in range(0, len(ids), SCORING_CHUNK):
             piece = ids[begin : begin + SCORING_CHUNK]
             inputs = np.concatenate(([self._last], piece[:-1]))
             self._last = int(piece[-1])
             read = self._through_layers if self._reader is None else self._step_by_step
-            out[begin : begin + len(piece)] = read(inputs, piece)
-        return out
+            here = slice(begin, begin + len(piece))
+            out[here], logits, log_sum = read(inputs, piece)
+            if details:
+                ranks[here], entropies[here] = rank(logits, piece), entropy(logits, log_sum)
+        return out, ranks, entropies
 
     def _step_by_step(
         self, inputs: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
         reader = cast(Reader, self._reader)
         logits, log_sum = reader.weights.predict(reader.read(inputs))
-        return logits[np.arange(len(targets)), targets] - log_sum
+        return logits[np.arange(len(targets)), targets] - log_sum, logits, log_sum
 
     def _through_layers(
         self, inputs: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]
-    ) -> npt.NDArray[np.float64]:
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32], None]:
         device = self.model.device
         with torch.inference_mode():
             logits, self._state = self.model(torch.from_numpy(inputs)[None].to(device), self._state)
             came = torch.from_numpy(np.ascontiguousarray(targets)).to(device)
             nll = F.cross_entropy(logits[0].float(), came, reduction="none")
-        return -nll.double().cpu().numpy()
+        return -nll.double().cpu().numpy(), logits[0].float().cpu().numpy(), None
 
 
 Device = Literal["auto"] | str

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.details import Details, entropy, rank
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.kneser_ney import Counts, Floats, Ints, Level, count, estimate
 from rnnviz.text import normalise
@@ -26,6 +27,9 @@ MAX_ORDER = 6
 
 # Symbols scored at a time: the intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
+
+# Probabilities (rows by symbols) spelled out at a time.
+_DENSE = 1 << 18
 
 Tensors = dict[str, npt.NDArray[Any]]
 AnyInts = npt.ArrayLike
@@ -187,6 +191,35 @@ class NgramModel:
             backoff = level.backoff[nodes[len(state) - 1 : -1]]
         return np.asarray(np.log(probabilities))
 
+    def details(self, ids: AnyInts, context: AnyInts | None = None) -> Details:
+        """`score` (T,), and beside it the rank of each symbol and the entropy of the prediction before it."""
+        scores = self.score(ids, context)
+        targets, state = np.asarray(ids, np.int64), self._state(context)
+        ranks, entropies = np.empty(len(targets), np.int32), np.empty(len(targets), np.float32)
+        step = max(1, _DENSE // self.vocabulary.size)
+        for begin in range(0, len(targets), step):
+            block = targets[begin : begin + step]
+            rows = np.log(self._dense_block(state, block))
+            here = slice(begin, begin + len(block))
+            ranks[here], entropies[here] = rank(rows, block), entropy(rows, np.zeros(len(block)))
+            state = self._advanced(state, block)
+        return scores, ranks, entropies
+
+    def _dense_block(self, state: Ints, block: Ints) -> Floats:
+        """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
+        base = self.vocabulary.size + 1
+        sequence = np.concatenate([state, block])
+        probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))
+        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(sequence), strict=False):
+            contexts = nodes[len(state) - 1 : -1]
+            probabilities *= upper.backoff[contexts][:, None]
+            first, last = np.searchsorted(level.keys, (contexts * base, (contexts + 1) * base))
+            lengths = last - first
+            rows = np.repeat(np.arange(len(block)), lengths)
+            places = np.arange(len(rows)) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+            probabilities[rows, level.keys[places] - contexts[rows] * base] += level.share[places]
+        return probabilities
+
     def _state(self, context: AnyInts | None) -> Ints:
         """What a prediction can depend on: the last order - 1 integers, the start symbol among them."""
         start = np.array([self.vocabulary.start])
@@ -223,6 +256,12 @@ class NgramScorer:
         scores = self._model.score(ids, self.state)
         self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
         return scores
+
+    def advance_details(self, ids: AnyInts) -> Details:
+        """log P, rank and entropy of each of the next symbols `ids` (n,); see `NgramModel.details`."""
+        details = self._model.details(ids, self.state)
+        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+        return details
 
 
 def _check_order(order: object, error: type[ConfigError] | type[CheckpointError]) -> None:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.details import Details
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.reading import Reader
 from rnnviz.text import Source
@@ -46,7 +47,8 @@ class LanguageModel(Protocol):
     `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the
     integers of the next characters (n,) and returns their log P in nats (n,),
     each given everything before it; 0 asks for log P(<unk>), and this module
-    adds what the unknown character costs beyond that.
+    adds what the unknown character costs beyond that. `advance_details(ids)`
+    does the same and returns (log P, rank, entropy); only `pieces(..., details=True)` asks for it.
     """
 
     @property
@@ -81,6 +83,10 @@ class _UniformScorer:
     def advance(self, ids: Ids) -> Floats:
         return np.full(len(ids), self.log_probability)
 
+    def advance_details(self, ids: Ids) -> Details:
+        ranks = (ids + 1).astype(np.int32)  # all are equally likely: the smaller integer stands first
+        return self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32)
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -88,6 +94,9 @@ class Piece:
 
     `start` counts the characters before it; `nll` (n,) is -log P in nats, the
     unknown characters' whole cost included; `known` (n,) is False for those.
+    Where they were asked for: `rank` (n,), 1 if the most probable symbol came (an
+    unknown character ranks as `<unk>`; of equals the smaller integer is first), and
+    `entropy` (n,) in nats, of the prediction before the character came.
     """
 
     start: int
@@ -95,6 +104,8 @@ class Piece:
     nll: Floats
     known: npt.NDArray[np.bool_]
     bytes_read: int
+    rank: npt.NDArray[np.int32] | None = None
+    entropy: npt.NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -259,27 +270,33 @@ def pieces(
     encoding: str | None = None,
     name: str | None = None,
     piece: int = PIECE,
+    details: bool = False,
 ) -> Iterator[Piece]:
-    """The cost of every character of a text, piece by piece, in order.
+    """The cost of every character of a text, piece by piece, in order; with `details` rank and entropy too.
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """
-    return _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece)
+    return _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece, details)
 
 
-def _pieces(model: LanguageModel, source: Reader, piece: int) -> Iterator[Piece]:
+def _pieces(model: LanguageModel, source: Reader, piece: int, details: bool = False) -> Iterator[Piece]:
     if piece < 1:
         raise ConfigError(f"a piece is at least 1 character; received {piece}")
     scorer, vocabulary, start = model.scorer(), model.vocabulary, 0
     for text in source.pieces(piece):
         ids = vocabulary.encode(text)
-        nll = costs(scorer.advance(ids), ids, vocabulary)
+        rank = entropy = None
+        if details:
+            log_p, rank, entropy = scorer.advance_details(ids)
+        else:
+            log_p = scorer.advance(ids)
+        nll = costs(log_p, ids, vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
                 f"the model {model.name!r} gave no probability for a character between {start + 1:,} and "
                 f"{start + len(text):,}: its weights are damaged, or its training diverged; use another model"
             )
-        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read)
+        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)
 
 

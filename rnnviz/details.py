@@ -1,0 +1,48 @@
+"""What a row of predictions says beside the probability of the symbol that came: its rank, and the entropy.
+
+Shape letters: n predictions, V symbols. This module knows nothing of models or texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ranks = npt.NDArray[np.int32]
+Entropies = npt.NDArray[np.float32]
+Details = tuple[npt.NDArray[np.float64], Ranks, Entropies]
+"""Of n symbols: log P in nats, rank (1: the most probable came), entropy of the prediction; (n,)."""
+
+
+def rank(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Ranks:
+    """The place of each symbol of `ids` (n,) in its row of `scores` (n, V): 1 for the highest.
+
+    Among equals the smaller id stands first, so that every symbol of a row has a rank of its own.
+    """
+    came = scores[np.arange(len(ids)), ids][:, None]
+    out = 1 + np.count_nonzero(scores > came, axis=1)
+    equals = scores == came
+    # Ties are rare and looking at what stands before the symbol costs another pass: only where there are any.
+    for row in np.flatnonzero(np.count_nonzero(equals, axis=1) > 1):
+        out[row] += np.count_nonzero(equals[row, : ids[row]])
+    return np.asarray(out, np.int32)
+
+
+def entropy(
+    logits: npt.NDArray[np.floating[Any]], log_sum: npt.NDArray[np.float64] | None = None
+) -> Entropies:
+    """-Σ P log P in nats, (n,), of log-probabilities (n, V), normalised or not.
+
+    `log_sum` (n,) is the log of each row's sum of exponentials, where it is known
+    already; the rows are then at most about 0, so that nothing overflows.
+    """
+    if log_sum is None:
+        logits = logits - logits.max(axis=1, keepdims=True)
+    exponentials = np.exp(logits)
+    if log_sum is None:
+        log_sum = np.log(exponentials.sum(axis=1, dtype=np.float64))
+    weighted = np.einsum("nv,nv->n", exponentials, logits)
+    # Rounding may leave a certain prediction a little below 0.
+    return np.asarray(np.maximum(log_sum - weighted / np.exp(log_sum), 0), np.float32)
