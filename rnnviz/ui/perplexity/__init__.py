@@ -9,6 +9,8 @@
     answer.py    the figures of one text
     caution.py   what to mind about a figure: interval, overlap, short texts
     encodings.py which encoding a file was read in, and reading it in another
+    sections.py  which of the following is open
+    origin.py    where the number comes from, one model or two      where.py  its pictures
     against.py   the same text under other models and under compressors
     sums.py      the number laid open
     squeeze.py   the text as a compressed file

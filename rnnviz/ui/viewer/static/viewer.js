@@ -1,0 +1,312 @@
+// The text viewer: what its parts tell one another, and the conversation with the server.
+
+import { Chunks } from "./chunks.js";
+import { Curve } from "./curve.js";
+import { Detail } from "./detail.js";
+import { MARKUP } from "./markup.js";
+import { Pane } from "./pane.js";
+
+const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
+const MODES = ["surprisal", "rank", "versus"];
+const TOLD = 400; // characters told about that are remembered
+
+export class Viewer {
+  constructor(root, ready, loadPlotly, shared) {
+    this.root = root;
+    this.ready = ready;
+    this.loadPlotly = loadPlotly;
+    this.shared = shared;
+    this.chunks = new Chunks();
+    this.link = new shared.Link(
+      () => this.wish(),
+      (late) => this.root.classList.toggle("vw-late", late),
+    );
+    this.told = new Map();
+    this.mode = "surprisal";
+    this.digest = "";
+    this.jumped = 0;
+    this.hover = this.pinned = this.at = null;
+    this.at = null; // the character that the server is asked about
+  }
+
+  close() {
+    this.link.close();
+    this.curve?.close();
+    this.observer?.disconnect();
+    clearTimeout(this.resting);
+  }
+
+  say(name, values = {}) {
+    const word = this.fixed.words[name] ?? name;
+    return word.replace(/\{(\w+)\}/g, (whole, key) => values[key] ?? whole);
+  }
+
+  // A new answer, or the same one in new colours.
+  update(component) {
+    this.link.send = (ask) => component.setTriggerValue("ask", ask);
+    const { data } = component;
+    if (!data) return;
+    if (data === this.data) return this.dress();
+    this.data = data;
+    const { header, arrays } = this.shared.unpack(data);
+    const own = header.client === this.link.client;
+    if (own && header.seq < this.link.waiting) return;
+    if (header.static) this.begin(header, arrays);
+    else if (header.digest !== this.digest) {
+      this.digest = "";
+      this.link.wanted = true;
+    }
+    if (header.digest === this.digest) this.receive(header, arrays, own);
+    this.link.answered(header);
+    this.need();
+  }
+
+  // The unchanging part: another text, another model or language, or the page made anew.
+  begin(header, arrays) {
+    const other = header.digest !== this.digest;
+    this.fixed = header.static;
+    this.digest = header.digest;
+    if (!this.pane) this.build();
+    if (other) {
+      this.chunks.clear();
+      this.told.clear();
+      this.pane.reset();
+      this.hover = this.pinned = this.at = null;
+      this.chunks.length = header.length;
+      this.first = true;
+    }
+    this.curve.set(arrays, header.length);
+    this.labels();
+    this.dress(true);
+  }
+
+  receive(header, arrays, own) {
+    this.chunks.take(header, arrays);
+    if (header.told) {
+      this.told.set(header.told.at, header.told);
+      if (this.told.size > TOLD) this.told.delete(this.told.keys().next().value);
+      if (this.at === header.told.at) this.at = null;
+      this.tell();
+    }
+    if (this.first) {
+      this.first = false;
+      this.pane.recolour(this.mode, this.fixed);
+      this.jumped = header.jump && header.place !== header.jump[1] ? header.jump[0] : 0;
+      this.pane.go(header.place, false, 0);
+    }
+    if (header.jump && header.jump[0] !== this.jumped) {
+      const [serial, start, stop] = header.jump;
+      this.jumped = serial;
+      this.pane.marked = [start, stop];
+      this.pane.go(start);
+      if (!own) this.root.scrollIntoView({ block: "nearest", behavior: "smooth" });
+    }
+    this.pane.fill();
+    this.reveal();
+  }
+
+  reveal() {
+    if (!this.root.hidden) return;
+    this.ready.then(() => {
+      this.root.hidden = false;
+      this.observer.observe(this.root);
+      this.draw();
+      this.pane.go(this.pane.target?.position ?? this.pane.sight()[0], false, 0);
+      this.need();
+    });
+  }
+
+  // ---- asking -------------------------------------------------------------------------------------
+
+  wish() {
+    const wish = { chunks: this.pane.missing().slice(0, 6), place: this.pane.sight()[0], static: this.digest };
+    if (this.at !== null) wish.at = this.at;
+    return wish;
+  }
+
+  need() {
+    if (!this.pane || this.root.hidden) return;
+    if (this.pane.missing().length || this.at !== null) this.link.ask();
+    else this.link.wanted = false;
+  }
+
+  // ---- what a reader does -------------------------------------------------------------------------
+
+  point(position) {
+    if (position === this.hover) return;
+    this.hover = position;
+    this.curve.point(position);
+    this.tell();
+    clearTimeout(this.resting);
+    if (position !== null) this.resting = setTimeout(() => this.wonder(position), DWELL);
+  }
+
+  pick(position) {
+    this.pinned = position;
+    this.hover = null;
+    this.pane.pin(position);
+    this.pane.go(position, true);
+    this.pane.pin(position);
+    this.tell();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.wonder(position), DWELL);
+  }
+
+  wonder(position) {
+    if (this.told.has(position)) return;
+    this.at = position;
+    this.need();
+  }
+
+  tell() {
+    const position = this.hover ?? this.pinned;
+    const facts = position === null ? null : this.chunks.tell(position);
+    this.detail.show(facts, facts && this.told.get(position), this.fixed, this.chunks.length);
+  }
+
+  // What the curve's values are at a place.
+  sayCurve(position) {
+    this.curve.point(position);
+    if (position === null) {
+      this.sayings.textContent = this.say("curve.notice");
+      return;
+    }
+    const { at, lines } = this.curve.values(position);
+    const number = (v) => (Number.isFinite(v) ? v.toPrecision(3) : "–");
+    const [running, rolling] = ["running", "rolling"].map((name) => lines.map((l) => number(l[name])).join(" / "));
+    this.sayings.textContent = this.say("curve.at", { at: at.toLocaleString(), running, rolling });
+  }
+
+  // ---- looks --------------------------------------------------------------------------------------
+
+  build() {
+    this.root.innerHTML = MARKUP; // constant, and the only one
+    const find = (name) => this.root.querySelector(name);
+    this.sayings = find(".vw-say");
+    this.select = find(".vw-mode");
+    this.number = find(".vw-number");
+    this.pane = new Pane(this.root, this.chunks, {
+      need: () => this.need(),
+      scrolled: (first, last) => this.scrolled(first, last),
+      point: (position) => this.point(position),
+      pick: (position) => this.pick(position),
+    });
+    this.curve = new Curve(this.root, this.loadPlotly, {
+      jump: (position) => this.pane.jump(position),
+      say: (position) => this.sayCurve(position),
+    });
+    this.detail = new Detail(this.root, this.shared.visible, (name, values) => this.say(name, values));
+    this.select.onchange = () => {
+      this.mode = this.select.value;
+      this.pane.recolour(this.mode, this.fixed);
+      this.pane.fill();
+      this.legend();
+    };
+    this.number.onchange = () => {
+      const position = parseInt(this.number.value.replace(/\D/g, ""), 10) - 1;
+      if (Number.isNaN(position)) return;
+      this.pick(Math.max(0, Math.min(this.chunks.length - 1, position)));
+      this.pane.jump(this.pinned);
+    };
+    let width = 0;
+    this.observer = new ResizeObserver(() => {
+      if (this.root.clientWidth === width) return;
+      const place = this.pane.sight()[0];
+      const first = width === 0;
+      width = this.root.clientWidth;
+      if (!width || first) return;
+      this.pane.go(place, false, 0);
+      this.draw();
+    });
+  }
+
+  scrolled(first, last) {
+    this.curve.see(first, last);
+    const values = { from: first + 1, to: Math.max(first + 1, last), n: this.chunks.length };
+    for (const name in values) values[name] = values[name].toLocaleString();
+    this.root.querySelector(".vw-place").textContent = this.say("place", values);
+    this.root.dataset.place = first;
+  }
+
+  labels() {
+    for (const element of this.root.querySelectorAll("[data-word]"))
+      element.textContent = this.say(element.dataset.word);
+    for (const element of this.root.querySelectorAll("[data-label]"))
+      element.setAttribute("aria-label", this.say(element.dataset.label));
+    const offered = MODES.filter((mode) => mode !== "versus" || this.fixed.names.length > 1);
+    this.mode = offered.includes(this.mode) ? this.mode : "surprisal";
+    this.select.replaceChildren(...offered.map((mode) => new Option(this.say("colour." + mode), mode)));
+    this.select.value = this.mode;
+    const legend = this.root.querySelector(".vw-legend");
+    legend.replaceChildren();
+    this.fixed.names.forEach((name, n) => {
+      for (const line of ["running", "rolling"]) {
+        const entry = document.createElement("span");
+        entry.className = `vw-line vw-${line} vw-model-${n}`;
+        const what = this.say("curve." + line, { n: this.fixed.window.toLocaleString() });
+        entry.append(document.createElement("i"), this.fixed.names.length > 1 ? (line === "running" ? name : "") : what);
+        entry.title = what;
+        legend.append(entry);
+      }
+    });
+    this.sayCurve(null);
+    this.tell();
+  }
+
+  // What the colours mean.
+  legend() {
+    const key = this.root.querySelector(".vw-key");
+    const chip = (level, text) => {
+      const entry = document.createElement("span");
+      const sample = document.createElement("i");
+      sample.className = "vw-sample vw-" + level;
+      entry.append(sample, text);
+      return entry;
+    };
+    key.replaceChildren();
+    key.dataset.mode = this.mode;
+    if (this.mode === "rank") {
+      const [one, few, some] = this.fixed.bands;
+      key.append(
+        chip(0, this.say("key.rank", { from: one })),
+        chip(1, this.say("key.ranks", { from: one + 1, to: few })),
+        chip(2, this.say("key.ranks", { from: few + 1, to: some })),
+        chip(3, this.say("key.beyond", { from: some })),
+      );
+    } else {
+      const band = document.createElement("i");
+      band.className = "vw-band";
+      const [a, b] = this.fixed.names;
+      const n = this.mode === "versus" ? this.fixed.versusFull : this.fixed.surprisalFull;
+      key.append(band, this.say("key." + this.mode, { n, a, b }));
+    }
+    this.root.querySelector(".vw-notice").textContent = this.say("notice." + this.mode);
+  }
+
+  // The page's colours: light or dark, whichever its background is.
+  dress(anew = false) {
+    if (!this.fixed) return;
+    const background = getComputedStyle(this.root).getPropertyValue("--st-background-color").trim();
+    const probe = document.createElement("canvas").getContext("2d");
+    probe.fillStyle = background || "#ffffff";
+    const [r, g, b] = [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
+    const theme = this.fixed.themes[0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light"];
+    if (theme === this.theme && !anew) return;
+    this.theme = theme;
+    for (const name of ["came", "cursor", "pinned", "bar", "muted", "grid", "model", "ngram"])
+      this.root.style.setProperty("--vw-" + name, theme[name]);
+    for (const mode of ["surprisal", "bands", "versus"]) {
+      theme[mode].forEach((colour, n) => this.root.style.setProperty(`--vw-${mode}-${n}`, colour));
+      this.root.style.setProperty("--vw-ramp-" + mode, `linear-gradient(90deg, ${theme[mode].join(",")})`);
+    }
+    this.root.dataset.theme = theme.name;
+    this.legend();
+    if (!this.root.hidden) this.draw();
+  }
+
+  draw() {
+    this.curve.draw(this.theme).then((missing) => {
+      if (missing) this.sayings.textContent = this.say("missing", { address: missing });
+    });
+  }
+}
