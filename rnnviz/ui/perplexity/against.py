@@ -26,7 +26,7 @@ PATIENCE = 0.5
 
 @dataclass(frozen=True)
 class Row:
-    """One way to predict or to store a text. `info` is the file of a model, `baseline` the name of another."""
+    """One way to predict or to store a text: the model of a file, `info`, or a `baseline` by its name."""
 
     name: str
     about: str
@@ -44,8 +44,10 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
     """A table of models and texts. Returns the jobs it wants."""
     st.markdown(
         _(
-            "A perplexity means little alone. Here are the same texts under other models, under no model at all, "
-            "and in the hands of programs that compress files. **Lower is better**; the best of each text is marked."
+            "A perplexity means little alone. Here are the same texts under other models, under no model "
+            "at all, "
+            "and in the hands of programs that compress files. **Lower is better**; the best of each "
+            "text is marked."
         )
     )
     usual, more = rows(context)
@@ -60,7 +62,9 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
         key="rivals",
         placeholder=_("Choose models to compare with"),
     )
-    if right.button(_("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"):
+    if right.button(
+        _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
+    ):
         st.session_state["perplexity.asked"] = asked = True
     chosen = [*usual, *(row for row in more if row.name in picked)]
     wanted = ask(context, jobs, scored, chosen if asked else usual) if asked or small else []
@@ -75,15 +79,15 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
 def rows(context: Context) -> tuple[list[Row], list[Row]]:
     """What every text is measured against, and the other models that are here."""
     models = shelf.listed()[0]
-    V = context.model.vocabulary.size
+    blind = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
+    letters = _("knows how often each character occurs in this very text, and nothing else")
     usual = [
         Row(context.info.path.stem, _("the chosen model"), info=context.info),
-        Row(_("blind guess"), _("every one of {n} symbols equally likely").format(n=f"{V:,}"), baseline="uniform"),
-        Row(_("its own letters"), _("knows how often each character occurs in this very text, and nothing else"),
-            baseline="unigram"),
-        Row("gzip", _("a compressor, as found everywhere; at its strongest"), baseline="gzip"),
-        Row("xz", _("a strong compressor; at its strongest"), baseline="xz"),
-    ]  # fmt: skip
+        Row(_("blind guess"), blind, baseline="uniform"),
+        Row(_("its own letters"), letters, baseline="unigram"),
+        Row("gzip", _("a compressor found everywhere, at its strongest"), baseline="gzip"),
+        Row("xz", _("a strong compressor, at its strongest"), baseline="xz"),
+    ]
     more = []
     for info in models:
         if info.path == context.info.path:
@@ -131,9 +135,7 @@ def ask(
     return wanted
 
 
-def table(
-    context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row]
-) -> None:
+def table(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row]) -> None:
     """The rows, with one column for a single text or one column each for several."""
     unit = "perplexity"
     if len(scored) > 1:
@@ -213,9 +215,8 @@ def verdict(
         st.caption(line)
     st.caption(
         _(
-            "A compressor predicts, too: what it writes for a character, in bits, is what the character cost it, and "
+            "A compressor predicts, too: what it writes for a character, in bits, is what the character "
+            "cost it, and "
             "2 to that power is its perplexity. On short texts its fixed header weighs heavily."
         )
     )
-
-

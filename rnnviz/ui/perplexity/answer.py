@@ -111,10 +111,10 @@ def scale(context: Context, report: Report) -> str:
         return 100 * min(max(math.log(max(value, 1.0)) / math.log(end), 0.0), 1.0)
 
     marks = [f"<i style='left:{place(report.perplexity):.2f}%' class='here'></i>"]
+    guess = _("{n}: blind guess").format(n=f"{blind:,}")
     below = [
         f"<span style='left:0'>{escape(_('1: always knew'))}</span>",
-        f"<span style='left:{place(blind):.2f}%' class='end'>"
-        f"{escape(_('{n}: blind guess').format(n=f'{blind:,}'))}</span>",
+        f"<span style='left:{place(blind):.2f}%' class='end'>{escape(guess)}</span>",
     ]
     marks.append(f"<i style='left:{place(blind):.2f}%'></i>")
     if isinstance(usual, int | float) and usual > 0:

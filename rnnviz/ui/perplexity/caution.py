@@ -21,7 +21,8 @@ NOTABLE = 0.02  # share of a text that a model may have met before by chance: id
 def notes(context: Context, text: Text, scored: Scored) -> None:
     """Everything that a careful reader should know before quoting the number."""
     lines = []
-    if interval := scored.interval:
+    interval = scored.interval
+    if interval is not None and interval.low is not None and interval.high is not None:
         lines.append(
             _(
                 "**{low} to {high}** is where it would lie 95 times in 100 if the text were put together "
@@ -29,7 +30,7 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
             ).format(
                 low=rounded(interval.low),
                 high=rounded(interval.high),
-                blocks=_("lines") if interval.block_kind == "line" else _("stretches"),
+                blocks=_("lines") if "line" in interval.block_kind else _("stretches"),
             )
         )
     if scored.report.characters < SHORT:

@@ -1,4 +1,4 @@
-"""Where the number comes from: the curve, the coloured text and the tables; with a second model, the difference."""
+"""Where the number comes from: the pictures of one text, under one model or two."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
     )
     if scored.folder is None:
         return []
-    other, wanted = None, []
+    other = None
+    wanted: list[Hashable] = []
     if name is not None:
         info = others[name]
         kept, digest = store.shared(), shelf.digest(info)

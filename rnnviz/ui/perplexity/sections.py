@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 NAMES = ("origin", "against", "sum", "compression", "take")
 
 
-def show(
-    context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], text: Text
-) -> list[Hashable]:
+def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], text: Text) -> list[Hashable]:
     """One section at a time, for `text`; returns the jobs it wants. `scored` are all texts with figures."""
     words = {
         "origin": _("Where it comes from"),

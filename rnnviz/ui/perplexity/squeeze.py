@@ -60,7 +60,11 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
     left, right = st.columns([1, 1])
     with left:
         again = st.button(
-            _("Decompress and compare"), icon=":material/unarchive:", type="primary", key="unpack", width="stretch"
+            _("Decompress and compare"),
+            icon=":material/unarchive:",
+            type="primary",
+            key="unpack",
+            width="stretch",
         )
     right.download_button(
         _("Download the compressed file"),
@@ -87,7 +91,8 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
         )
     elif same is False:
         st.error(
-            _("What came back is not the text. Reload the page and compress it again."), icon=":material/error:"
+            _("What came back is not the text. Reload the page and compress it again."),
+            icon=":material/error:",
         )
     return [pack, unpack]
 
@@ -127,7 +132,8 @@ def compressed(report: Report, promised: float, data: bytes) -> None:
     )
     st.caption(
         _(
-            "The difference is the file's beginning, which says what it is and which model reads it, and the rounding "
+            "The difference is the file's beginning, which says what it is and which model reads it, and "
+            "the rounding "
             "of its last bits. Only this very model can read the file again: the knowledge is in the model."
         )
     )

@@ -25,7 +25,8 @@ def show(context: Context, scored: Scored) -> None:
     n, total = report.characters, math.log(report.perplexity) * report.characters
     st.markdown(
         _(
-            "Before each of the {n} characters the model gave a probability to what then came. Take the negative "
+            "Before each of the {n} characters the model gave a probability to what then came. Take the "
+            "negative "
             "logarithm of each, add them up, divide by how many there are, and undo the logarithm:"
         ).format(n=f"{n:,}")
     )
@@ -106,7 +107,8 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         spread = vocabulary.unknown_cost
         lines.append(
             _(
-                "**{unknown} unknown characters** ({share}) are each read as one symbol that stands for all of them. "
+                "**{unknown} unknown characters** ({share}) are each read as one symbol that stands for "
+                "all of them. "
                 "Which of the many it was costs {spread} nats more, so all probabilities still add up to 1."
             ).format(
                 unknown=f"{report.unknown:,}",
@@ -125,19 +127,23 @@ def lessons() -> str:
     return "\n\n".join(
         [
             _(
-                "**Why a mean?** The probability of a whole text shrinks with every character, so a long text "
+                "**Why a mean?** The probability of a whole text shrinks with every character, so a long "
+                "text "
                 "always looks worse than a short one. Per character they can be compared."
             ),
             _(
-                "**Why the logarithm, and why exp?** A product of many small probabilities is too small for any "
+                "**Why the logarithm, and why exp?** A product of many small probabilities is too small "
+                "for any "
                 "computer; a sum of logarithms is not. exp turns the mean back into a number with a meaning: "
                 "how many equally likely characters the model was choosing among. A perfect model has 1, "
                 "one that guesses blindly has as many as there are symbols."
             ),
             _(
-                "**Why not compare it with a perplexity per word?** A word is several characters, so its perplexity "
+                "**Why not compare it with a perplexity per word?** A word is several characters, so its "
+                "perplexity "
                 "is roughly the one per character raised to the length of a word: 4 per character is about "
-                "4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of the same text."
+                "4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of the "
+                "same text."
             ),
         ]
     )

@@ -55,7 +55,9 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
                 "application/vnd.apache.parquet",
             )
     if folder is not None:
-        st.markdown(_("**A page of its own**: figures, curve and coloured text in one file that needs no network"))
+        st.markdown(
+            _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
+        )
         with st.container(horizontal=True):
             button(_("Page as HTML"), lambda: standalone(folder, scored.report), f"{stem}.html", "text/html")
     st.caption(
@@ -67,7 +69,9 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
     """A download that is made when it is asked for."""
-    st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{kind}-{name}")
+    st.download_button(
+        label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{kind}-{name}"
+    )
 
 
 def table(folder: object, kind: Literal["csv", "parquet"]) -> bytes:

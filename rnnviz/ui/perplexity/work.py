@@ -82,7 +82,12 @@ def scoring(
         unknown = kept.unknown_counts() if kept.report.unknown else []
         yield Step(1.0, len(kept), kept.report.perplexity)
         found = Scored(
-            kept.report, tuple(unknown[:LISTED]), len(unknown), interval(kept), overlapping(kept, path), folder
+            kept.report,
+            tuple(unknown[:LISTED]),
+            len(unknown),
+            interval(kept),
+            overlapping(kept, path),
+            folder,
         )
         store.put(key, found, folder)
         store.put(plain_key(digest, text), found.report)
