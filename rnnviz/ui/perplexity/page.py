@@ -48,15 +48,12 @@ def page(context: Context) -> None:
     )
     chosen = texts.chosen(jobs)
     if not chosen:
-        st.subheader(_("An example"))
-        st.caption(
-            _(
-                "Upload a file, paste a text or pick a corpus to see its figures here. "
-                "Until then, this is how the model does on:"
-            )
-        )
         chosen = [texts.example(context.model.card)]
-        st.code(chosen[0].text, language=None, wrap_lines=True)
+        st.markdown(
+            _(
+                "**An example**, until you upload a file, paste a text or pick a corpus: *{beginning} …*"
+            ).format(beginning=plain(" ".join((chosen[0].text or "").split())[:90]))
+        )
     outcomes = score(context, jobs, chosen)
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
     jobs.retain([*wanted, *(("fetch", name) for name in [st.session_state.get("corpus")])])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.ui.i18n import _
-from rnnviz.ui.perplexity import against, origin, squeeze, sums, take
+from rnnviz.ui.perplexity import address, against, origin, squeeze, sums, take
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context
@@ -28,13 +28,14 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], te
         "compression": _("It is compression"),
         "take": _("Take it away"),
     }
+    address.adopt("section", NAMES, NAMES[0])
     chosen = st.segmented_control(
         _("Look at"),
         NAMES,
-        default=NAMES[0],
         required=True,
         key="section",
-        bind="query-params",
+        on_change=address.keep,
+        args=("section",),
         format_func=words.__getitem__,
         label_visibility="collapsed",
     )

@@ -13,15 +13,11 @@ import streamlit as st
 from rnnviz import corpora
 from rnnviz.errors import RnnvizError
 from rnnviz.ui.i18n import _
-from rnnviz.ui.perplexity import encodings, progress, work
+from rnnviz.ui.perplexity import address, encodings, examples, progress, work
 from rnnviz.ui.perplexity.jobs import Jobs
 from rnnviz.ui.trouble import describe
 
 LONGEST_PASTE = 1_000_000
-EXAMPLE = (  # for a model whose card has none
-    "The Time Traveller asked us to wait. There was a machine in the next room, he said, and it had been "
-    "standing there since Thursday."
-)
 PARTS = ("held out", "all")
 
 
@@ -109,20 +105,21 @@ def given(name: str, text: str, *, example: bool = False) -> Text:
 
 def example(card: Any) -> Text:
     """What suits the model, before anyone chose a text."""
-    words = card.get("example")
-    return given(_("an example"), words if isinstance(words, str) and words else EXAMPLE, example=True)
+    return given(_("an example"), examples.example(card), example=True)
 
 
 def from_corpus(jobs: Jobs) -> list[Text]:
     """The corpus that is picked, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
+    address.adopt("corpus", list(about))
     name = which.selectbox(
         _("Corpus"),
         list(about),
         index=None,
         key="corpus",
-        bind="query-params",
+        on_change=address.keep,
+        args=("corpus",),
         placeholder=_("Choose one"),
         format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
     )
