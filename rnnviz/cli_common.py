@@ -67,8 +67,11 @@ def opened(file: str) -> Iterator[str | BinaryIO]:
 
 
 @contextlib.contextmanager
-def progress_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
-    """What to call with Progress: a bar on standard error if that is a terminal, else None."""
+def progress_bar(file: str) -> Iterator[Callable[[float, str], None] | None]:
+    """What to call with the share that is done, and words: a bar on standard error if that is a terminal.
+
+    Elsewhere nothing is shown, and there is nothing to call: None.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -80,16 +83,28 @@ def progress_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
         TextColumn(escape(os.path.basename(file))),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[characters]:,} characters, perplexity {task.fields[perplexity]:.3f}"),
+        TextColumn("{task.fields[said]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0, characters=0, perplexity=math.nan)
+        task = bar.add_task("", total=1.0, said="")
 
-        def show(step: Any) -> None:
-            bar.update(task, completed=step.fraction, characters=step.characters, perplexity=step.perplexity)
+        def show(fraction: float, said: str) -> None:
+            bar.update(task, completed=fraction, said=said)
 
         yield show
+
+
+@contextlib.contextmanager
+def scoring_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
+    """The same for Progress of scoring."""
+    with progress_bar(file) as show:
+
+        def step(done: Progress) -> None:
+            assert show is not None
+            show(done.fraction, f"{done.characters:,} characters, perplexity {done.perplexity:.3f}")
+
+        yield None if show is None else step
 
 
 def as_json(values: Any) -> str:

@@ -24,6 +24,7 @@ from rnnviz.cli_common import (
     opened,
     print_table,
     progress_bar,
+    scoring_bar,
 )
 from rnnviz.errors import ModelNotFoundError, RnnvizError
 
@@ -36,16 +37,21 @@ if TYPE_CHECKING:
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
 
 
+Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
+
+
 @dataclass(frozen=True)
 class Row:
-    """What a file costs under something: a model, a blind guess, a compressor.
+    """What a file costs under something.
 
+    `kind` is model, n-gram, uniform, unigram or compressor; `about` says what it is.
     `perplexity` and `bits_per_character` are those of the whole text, unknown
-    characters' cost included; the `best` row has the fewest bits.
+    characters' cost included; the `best` row has the fewest bits, the unigram, which is no code, aside.
     """
 
     name: str
     kind: str
+    about: str
     perplexity: float
     bits_per_character: float
     best: bool = False
@@ -156,14 +162,15 @@ def _score(
     """The report of one file, and what was asked to be written about it."""
     from rnnviz.scoring import perplexity
 
-    with progress_bar(file) as progress:
+    with scoring_bar(file) as progress:
         if output.per_character is None and output.html is None:
             return perplexity(model, source, encoding=encoding, progress=progress, name=file)
         from rnnviz import export
         from rnnviz.record import record
 
         with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-            kept = _finished(record(model, source, folder, encoding=encoding, name=file), progress)
+            steps = record(model, source, Path(folder) / "record", encoding=encoding, name=file)
+            kept = _finished(steps, progress)
             if output.per_character is not None:
                 export.per_character(kept, output.per_character)
             if output.html is not None:
@@ -187,16 +194,16 @@ def _finished(
 # what to compare with
 
 
-def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[tuple[str, LanguageModel]]:
+def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[Other]:
     """The other models with what they are; the model's own n-gram among them, where it is on this machine."""
     if not args.compare:
         return []
-    others = {name: load(args, name) for name in args.compare}
-    found: list[tuple[str, LanguageModel]] = [("model", other) for other in others.values()]
+    others = {name: load(args, name) for name in args.compare if name != args.model}
+    found: list[Other] = [("model", "another model", other) for other in others.values()]
     ngram = model.card.get("ngram")
     if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
         try:
-            found.append(("n-gram", load(args, ngram)))
+            found.append(("n-gram", "counts of what the model read", load(args, ngram)))
         except ModelNotFoundError:
             complain(f"{args.model} was compared with {ngram} when it was trained; that model is not here")
     return found
@@ -205,26 +212,53 @@ def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[tup
 def _compared(
     report: Report,
     model: LanguageModel,
-    others: Sequence[tuple[str, LanguageModel]],
+    others: Sequence[Other],
     source: str | BinaryIO,
     encoding: str | None,
 ) -> list[Row]:
     """A file under everything it is compared with, the best marked."""
     from rnnviz.scoring import UniformModel, perplexity
 
-    rows = [Row(report.model, "model", report.perplexity, report.bits_per_character)]
-    for kind, other in (*others, ("uniform", UniformModel(model.vocabulary))):
-        with progress_bar(f"{report.file}: {other.name}") as progress:
+    rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
+    guess = ("uniform", f"a blind guess among {model.vocabulary.size:,}", UniformModel(model.vocabulary))
+    for kind, about, other in (*others, guess):
+        with scoring_bar(f"{report.file}: {other.name}") as progress:
             its = perplexity(other, source, encoding=encoding, progress=progress, name=report.file)
-        rows.append(Row(its.model, kind, its.perplexity, its.bits_per_character))
-    rows += _baselines(source, encoding, model.normaliser)
-    best = min(range(len(rows)), key=lambda n: rows[n].bits_per_character)
+        rows.append(Row(its.model, kind, about, its.perplexity, its.bits_per_character))
+    rows += _baselines(report, source, encoding, model.normaliser)
+    # The unigram is given the file's own frequencies for free: only what could code the file can be the best.
+    codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
+    best = min(codes, key=lambda n: rows[n].bits_per_character)
     rows[best] = replace(rows[best], best=True)
     return rows
 
 
-def _baselines(source: str | BinaryIO, encoding: str | None, normaliser: str) -> Iterator[Row]:
-    raise NotImplementedError
+def _baselines(
+    report: Report, source: str | BinaryIO, encoding: str | None, normaliser: str
+) -> Iterator[Row]:
+    """The file under its own frequencies and real compressors, read from it once each."""
+    from rnnviz.baselines import compressing, unigram
+    from rnnviz.reading import Reader
+
+    def text() -> Iterator[str]:
+        return Reader(source, None, encoding, None, normaliser).pieces(1 << 16)
+
+    own = unigram(text())
+    yield Row(
+        own.name, "unigram", "the file's own frequencies, for free", own.perplexity, own.bits_per_character
+    )
+    with progress_bar(f"{report.file}: gzip, xz") as progress:
+        steps = compressing(text())
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as end:
+                packed = end.value
+                break
+            if progress is not None:
+                progress(done / report.characters, f"{done:,} characters")
+    for one in packed:
+        yield Row(one.name, "compressor", "a compressor at its best", one.perplexity, one.bits_per_character)
 
 
 # in words
@@ -246,7 +280,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
     print_table(
         ("", "under", "what it is", "perplexity", "bits a character"),
         [
-            ("*" if r.best else "", r.name, r.kind, f"{r.perplexity:.4g}", f"{r.bits_per_character:.4g}")
+            ("*" if r.best else "", r.name, r.about, f"{r.perplexity:.4g}", f"{r.bits_per_character:.4g}")
             for r in rows
         ],
         numbers=(3, 4),

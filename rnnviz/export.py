@@ -34,6 +34,7 @@ from rnnviz.errors import ConfigError, ExportError
 from rnnviz.vocabulary import code_points
 
 if TYPE_CHECKING:
+    from rnnviz.columns import Columns
     from rnnviz.record import Record
     from rnnviz.scoring import Piece, Report
 
@@ -107,23 +108,21 @@ def _format(target: Target, format: str | None) -> Format:
 
 
 def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
-    if hasattr(source, "codes"):
-        yield from _rows_of_record(source)
-    else:
-        yield from _joined(source)
+    from rnnviz.columns import Columns
+
+    yield from _rows_of_record(source) if isinstance(source, Columns) else _joined(source)
 
 
-def _rows_of_record(record: Record) -> Iterator[_Rows]:
+def _rows_of_record(record: Columns) -> Iterator[_Rows]:
     for start in range(0, len(record), ROWS):
-        part = slice(start, start + ROWS)
-        rank = np.array(record.rank[part])
+        stop = min(start + ROWS, len(record))
         yield _Rows(
             start,
-            np.array(record.codes[part]),
-            np.array(record.nll[part]),
-            np.abs(rank),
-            np.array(record.entropy[part]),
-            rank > 0,
+            record.read("codes", start, stop),
+            record.read("nll", start, stop),
+            record.ranks(start, stop),
+            record.read("entropy", start, stop),
+            record.known(start, stop),
         )
 
 

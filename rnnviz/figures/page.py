@@ -23,12 +23,14 @@ from rnnviz.figures.svg import curve
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 
 if TYPE_CHECKING:
-    from rnnviz.record import Passage, Record
+    from rnnviz.passages import Passage
+    from rnnviz.record import Record
     from rnnviz.scoring import Report
 
 LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
 POINTS = 2_000
 PASSAGES = 10
+SHORT = 400  # characters below which a text has no passages worth a table
 CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last one: that many and more
 BLOCK = 4_096  # characters after which the text may be divided, at the next line end
 
@@ -69,7 +71,8 @@ def page(
         _("Where a line rises, the model met something it did not expect; where it falls, it felt at home."),
         curve(record.curve(POINTS), translate),
     )
-    yield _passages(record, _)
+    if len(record) >= SHORT:
+        yield _passages(record, _)
     yield from _text(record, longest, _)
     yield f"</main>\n<footer>{_note(_)}</footer>\n</body>\n</html>\n"
 
@@ -179,7 +182,7 @@ def _text(record: Record, longest: int, _: Callable[[str], str]) -> Iterator[str
         stop = start + len(text)
         if not opened:
             yield "<pre>\n"  # this line end is markup's own, the text's are safe behind it
-        yield "".join(coloured(text, record.nll[start:stop], record.rank[start:stop] > 0))
+        yield "".join(coloured(text, record.read("nll", start, stop), record.known(start, stop)))
         opened = not text.endswith("\n")
         if not opened:
             yield "</pre>"

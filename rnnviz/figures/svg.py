@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from rnnviz.record import Curve
+    from rnnviz.analysis import Curve
 
 Doubles = npt.NDArray[np.float64]
 
@@ -26,7 +26,9 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
     _ = translate
     position = np.asarray(drawn.position, np.float64)
     lines = [np.asarray(line, np.float64) for line in (drawn.running, drawn.rolling)]
-    there = np.concatenate([line[np.isfinite(line) & (line > 0)] for line in lines])
+    # The first characters cost the most by far; they may leave the picture, or nothing else would be seen.
+    settled = position >= min(drawn.window, float(position[-1]) / 10) if position.size else position > 0
+    there = np.concatenate([line[np.isfinite(line) & (line > 0) & settled] for line in lines])
     low, high = (float(there.min()), float(there.max())) if there.size else (1.0, 10.0)
     if high < low * 1.2:
         low, high = low / 1.1, high * 1.1
@@ -37,7 +39,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         return LEFT + (at - first) / span * (WIDTH - LEFT - 8)
 
     def y(value: Any) -> Any:
-        return 8 + (1 - np.log(np.maximum(value, low) / low) / decades) * (HEIGHT - BOTTOM - 8)
+        return 8 + (1 - np.log(np.clip(value, low, high) / low) / decades) * (HEIGHT - BOTTOM - 8)
 
     label = escape(_("Perplexity along the text"))
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n']
@@ -75,11 +77,14 @@ def _path(x: Doubles, y: Doubles, there: npt.NDArray[np.bool_]) -> str:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten between the ends; fewer where they would crowd, one at least."""
-    found: list[float] = []
+    """1, 2 and 5 times the powers of ten between the ends; others where these crowd or lack."""
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1, 2, 5), (1, 3), (1,)):
-        exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         found = [s * 10.0**e for e in exponents for s in steps if low <= s * 10.0**e <= high]
         if len(found) <= 9:
             break
-    return (found if len(found) > 1 else [low, high])[:: max(len(found) // 9, 1)]
+    if len(found) >= 3:
+        return found[:: -(-len(found) // 9)]
+    step = 10.0 ** math.floor(math.log10(high - low))
+    step = next(s * step for s in (0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
+    return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]
