@@ -1,4 +1,4 @@
-"""The command line: python -m rnnviz train | perplexity | sample | trace | models.
+"""The command line: python -m rnnviz train | perplexity | sample | trace | models | sketch.
 
 Results go to standard output, everything else to standard error, so that
 output can be piped. Exit codes: 0 all went well; 1 something could not be
@@ -6,7 +6,7 @@ done, said in one line on standard error; 2 the command was misspelt; 130
 stopped by Ctrl-C.
 
 torch is imported only by the commands that compute, so that `--help` and
-`models` answer at once. `train` lives in rnnviz.cli_train.
+`models` answer at once. `train` lives in rnnviz.cli_train, `sketch` in rnnviz.cli_sketch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from rnnviz import __version__, cli_train
+from rnnviz import __version__, cli_sketch, cli_train
 from rnnviz.checkpoint import available
 from rnnviz.errors import ConfigError, RnnvizError
 
@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_sample(commands)
     _add_trace(commands)
     _add_models(commands)
+    cli_sketch.add_parser(commands)
     return parser
 
 
