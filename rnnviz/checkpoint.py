@@ -266,7 +266,9 @@ def read_sketch(path: Path) -> Sketch | None:
     modulus = about.get("modulus") if isinstance(about, dict) else None
     described_as = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
     match modulus, described_as:
-        case int(), ("U32", [int(n)]) if 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH:
+        case int(), ("U32", [int(n)]) if (
+            type(modulus) is int and 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH
+        ):
             pass
         case _:
             raise CheckpointError(
