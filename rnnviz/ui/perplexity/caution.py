@@ -42,11 +42,12 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
         )
     for line in lines:
         st.caption(line)
-    if scored.overlap is not None and scored.overlap.share >= NOTABLE:
+    met = scored.met
+    if met is not None and met.share - 2 * met.error >= NOTABLE:
         st.warning(
             _(
-                "**{share} of this text was in what the model was trained on.** It has seen these passages "
+                "**About {share} of this text was in what the model was trained on.** It has seen these passages "
                 "before, so the number says how well it remembers, not how well it predicts."
-            ).format(share=f"{100 * scored.overlap.share:.0f} %"),
+            ).format(share=f"{100 * met.share:.0f} %"),
             icon=":material/history_edu:",
         )

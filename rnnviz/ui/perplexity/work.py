@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz import baselines, compression, corpora
+from rnnviz import baselines, compression, corpora, overlap
 from rnnviz.record import Record, record
 from rnnviz.scoring import LanguageModel, Progress, Report, score
 from rnnviz.ui.perplexity.jobs import Check, Step
@@ -37,7 +37,7 @@ class Scored:
     unknown: tuple[tuple[str, int], ...] = ()
     kinds_unknown: int = 0
     interval: Interval | None = None
-    overlap: Any = None
+    met: overlap.Overlap | None = None
     folder: Path | None = None
 
     def called(self, name: str) -> Scored:
@@ -94,12 +94,8 @@ def scoring(
     return found
 
 
-def overlapping(kept: Record, path: Path) -> Any:
+def overlapping(kept: Record, path: Path) -> overlap.Overlap | None:
     """How much of the text the model had read when it was trained, where its file can tell."""
-    try:
-        from rnnviz import overlap
-    except ImportError:
-        return None
     sketch = overlap.of(path)
     if sketch is None:
         return None
