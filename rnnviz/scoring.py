@@ -214,18 +214,22 @@ def score(
     encoding: str | None = None,
     name: str | None = None,
     piece: int = PIECE,
+    each: Callable[[Piece], None] | None = None,
 ) -> Generator[Progress, None, Report]:
     """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
 
     The arguments and errors are those of `perplexity`; `piece` is the number of
     characters handed to the model at a time, and changes nothing but the pace.
+    `each` is given every Piece, with its details, so that the costs can be kept while they are summed.
     """
     began = time.perf_counter()
     source = Reader(path, text, encoding, name, model.normaliser)
     characters, unknown, size, last = 0, 0, 0, began
     total, total_known = Sum(), Sum()
     step: Progress | None = None
-    for part in _pieces(model, source, piece):
+    for part in _pieces(model, source, piece, details=each is not None):
+        if each is not None:
+            each(part)
         characters += len(part.text)
         unknown += len(part.text) - int(part.known.sum())
         size += len(part.text.encode("utf-8"))
@@ -320,6 +324,11 @@ class Sum:
     def value(self) -> float:
         """The sum so far."""
         return self._sum + self._lost
+
+
+def of_sum(nats: float, characters: int) -> float:
+    """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
+    return _exp(nats / characters)
 
 
 def _exp(nats: float) -> float:

@@ -1,0 +1,184 @@
+"""A scored text on disk: one file a column, read in stretches, whatever its length.
+
+    codes.u4    code points of the normalised text
+    nll.f4      -log P of each character, nats
+    rank.i4     1 where the most probable symbol came; negative where the character is unknown
+    entropy.f4  nats, of the prediction before the character came
+    sums.f8     Σ -log P before characters 0, 1,024, 2,048 …, of the costs before they were rounded to float32
+
+All little-endian. Stretches are read with `pread`, not through a mapping: pages that were
+looked at through a mapping count as the process's own memory, and with 50 million
+characters that is 800 MB.
+
+This module knows nothing of models or reports.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import weakref
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, TextError
+
+BLOCK = 1024
+"""Characters between two entries of sums.f8."""
+
+STRETCH = 1 << 18
+"""Characters read at a time by what goes through a whole text."""
+
+COLUMNS = {"codes": "<u4", "nll": "<f4", "rank": "<i4", "entropy": "<f4", "sums": "<f8"}
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+
+
+def filename(column: str) -> str:
+    """The file of a column in its folder: "nll" → "nll.f4"."""
+    return f"{column}.{COLUMNS[column][1:]}"
+
+
+class Columns:
+    """The columns of a scored text of n characters, open for reading: they outlive their folder.
+
+    Positions count from 0; a stretch is start .. stop - 1. Safe to read from
+    several threads. Raises TextError where files are absent or don't fit together.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._descriptors: dict[str, int] = {}
+        self._closer = weakref.finalize(self, _close, self._descriptors)
+        try:
+            for column in COLUMNS:
+                self._descriptors[column] = os.open(self.folder / filename(column), os.O_RDONLY)
+        except OSError as error:
+            raise _damaged(self.folder, f"{filename(column)} can't be opened ({error.strerror})") from None
+        sizes = {c: os.fstat(d).st_size for c, d in self._descriptors.items()}
+        self._length = sizes["codes"] // 4
+        expected = dict.fromkeys(COLUMNS, 4 * self._length) | {"sums": 8 * (-(-self._length // BLOCK) + 1)}
+        for column, size in sizes.items():
+            if size != expected[column] or not self._length:
+                raise _damaged(self.folder, f"{filename(column)} has {size:,} bytes")
+        self._bytes = sum(sizes.values())
+        self._sums = self._pread("sums", 0, expected["sums"] // 8)
+
+    def __len__(self) -> int:
+        """n, at least 1."""
+        return self._length
+
+    def close(self) -> None:
+        """Let go of the files; nothing can be read afterwards. Also done when nobody holds the object."""
+        self._closer()
+
+    def read(self, column: str, start: int, stop: int) -> Array:
+        """A stretch of a column, a copy, (stop - start,). Raises ConfigError outside 0 .. n."""
+        if not 0 <= start <= stop <= self._length:
+            raise ConfigError(
+                f"characters {start} to {stop} were asked for; this text has {self._length:,}, from 0 on"
+            )
+        return self._pread(column, start, stop)
+
+    def _pread(self, column: str, start: int, stop: int) -> Array:
+        if not self._closer.alive:
+            raise ConfigError(f"the record in {self.folder} was closed; open it again")
+        out = np.empty(stop - start, COLUMNS[column])
+        view, done = out.view(np.uint8).data, 0
+        offset = start * out.itemsize
+        while done < len(view):
+            got = os.preadv(self._descriptors[column], [view[done:]], offset + done)
+            if not got:
+                raise _damaged(self.folder, f"{filename(column)} became shorter")
+            done += got
+        return out
+
+    def stretches(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """All of the named columns, a stretch at a time: (start, values, …)."""
+        for start in range(0, self._length, STRETCH):
+            stop = min(start + STRETCH, self._length)
+            yield start, *(self._pread(column, start, stop) for column in columns)
+
+    def text(self, start: int, stop: int) -> str:
+        """The characters of a stretch. Raises ConfigError outside 0 .. n."""
+        return self.read("codes", start, stop).tobytes().decode("utf-32-le")
+
+    def texts(self) -> Iterator[str]:
+        """The whole text, a stretch at a time."""
+        for _, codes in self.stretches("codes"):
+            yield codes.tobytes().decode("utf-32-le")
+
+    def known(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
+        """Whether each character of a stretch is in the model's vocabulary."""
+        return np.asarray(self.read("rank", start, stop) > 0)
+
+    def ranks(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """The rank of each character of a stretch, unknown ones too: those have `<unk>`'s."""
+        return np.abs(self.read("rank", start, stop))
+
+    def sums(self, positions: npt.ArrayLike) -> Floats:
+        """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,).
+
+        One block of 1,024 characters is read for each block that a position lies in.
+        """
+        places = np.asarray(positions, np.int64)
+        if places.size and not 0 <= places.min() <= places.max() <= self._length:
+            raise ConfigError(
+                f"positions lie in 0 .. {self._length:,}; received {places.min()} to {places.max()}"
+            )
+        blocks, rest = np.divmod(places, BLOCK)
+        ends = places == self._length
+        blocks[ends], rest[ends] = len(self._sums) - 1, 0  # the last entry is of the whole text
+        out = self._sums[blocks]
+        inside = np.flatnonzero(rest)
+        order = inside[np.argsort(blocks[inside], kind="stable")]
+        found, first = np.unique(blocks[order], return_index=True)
+        for block, begin, end in zip(found.tolist(), first, [*first[1:], len(order)], strict=False):
+            here = order[begin:end]
+            nll = self._pread("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
+            out[here] += np.cumsum(nll, dtype=np.float64)[rest[here] - 1]
+        return np.asarray(out)
+
+    @property
+    def codes(self) -> npt.NDArray[np.uint32]:
+        """(n,) code points, mapped, read-only."""
+        return self._mapped["codes"]
+
+    @property
+    def nll(self) -> npt.NDArray[np.float32]:
+        """(n,) -log P in nats, unknown characters' whole cost included, mapped, read-only."""
+        return self._mapped["nll"]
+
+    @property
+    def rank(self) -> npt.NDArray[np.int32]:
+        """(n,) ranks, those of unknown characters negative, mapped, read-only."""
+        return self._mapped["rank"]
+
+    @property
+    def entropy(self) -> npt.NDArray[np.float32]:
+        """(n,) nats, of the prediction before each character, mapped, read-only."""
+        return self._mapped["entropy"]
+
+    @cached_property
+    def _mapped(self) -> dict[str, Array]:
+        return {
+            column: np.frombuffer(
+                mmap.mmap(self._descriptors[column], 0, access=mmap.ACCESS_READ), COLUMNS[column]
+            )
+            for column in ("codes", "nll", "rank", "entropy")
+        }
+
+
+def _damaged(folder: Path, what: str) -> TextError:
+    return TextError(f"{folder} is not the record of a scored text: {what}; score the text again")
+
+
+def _close(descriptors: dict[str, int]) -> None:
+    while descriptors:
+        os.close(descriptors.popitem()[1])
