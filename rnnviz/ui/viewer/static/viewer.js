@@ -99,7 +99,7 @@ export class Viewer {
       this.jumped = serial;
       this.pane.marked = [start, stop];
       this.pane.go(start);
-      if (!own) this.root.scrollIntoView({ block: "nearest", behavior: "smooth" });
+      if (!own) this.root.querySelector(".vw-frame").scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     this.pane.fill();
     this.reveal();
