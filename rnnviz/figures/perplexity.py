@@ -37,7 +37,7 @@ class Curve(Protocol):
 
     position  (n,) characters read, 1 and up
     running   (n,) perplexity of all characters so far
-    rolling   (n,) perplexity of the last `window` characters, NaN before there are as many
+    rolling   (n,) perplexity of the last `window` characters, of fewer before there are as many
     window    characters
     """
 
@@ -57,30 +57,48 @@ class Curve(Protocol):
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
     """The logarithmic axis's ends, as powers of ten.
 
-    All of the rolling lines and nearly all of the running ones fit in: a text's first characters
+    Everything fits in but the beginning, before the first full window: a text's first characters
     may cost thousands, and would press everything else into a strip.
     """
-    rolling = _finite([curve.rolling for curve in curves.values()])
-    # The first tenth of a running line is its search for a level.
-    settled = _finite([curve.running[len(curve.running) // 10 :] for curve in curves.values()])
-    values = np.concatenate([rolling, settled])
+    values = _finite(
+        [
+            line[min(np.searchsorted(curve.position, curve.window), len(line) - 1) :]
+            for curve in curves.values()
+            for line in (curve.running, curve.rolling)
+        ]
+    )
     if not len(values):
         return 0.0, 2.0
     low, high = math.log10(max(1.0, values.min())), math.log10(max(1.0, values.max()))
-    room = max(0.04, 0.06 * (high - low))
+    room = max(0.06, 0.06 * (high - low))
     return max(0.0, low - room), high + room
 
 
 def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
-    steps: tuple[float, ...] = (1, 2, 5)
-    if high - low > 3:
-        steps = (1,)
-    elif high - low < 0.7:
-        steps = (1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9)
-    decades = range(math.floor(low), math.ceil(high) + 1)
-    values = [s * 10.0**k for k in decades for s in steps if low <= math.log10(s * 10.0**k) <= high]
-    return values, [f"{v:,.4g}" if v < 10_000 else f"{v:,.0f}" for v in values]
+    if high - low > 4:
+        values = [10.0**k for k in range(math.ceil(low), math.floor(high) + 1)]
+        step = -(-len(values) // 6)
+        values = values[::step]
+    elif high - low > 0.7:
+        decades = range(math.floor(low), math.floor(high) + 1)
+        values = [s * 10.0**k for k in decades for s in (1, 2, 5) if low <= math.log10(s * 10.0**k) <= high]
+    else:  # less than a factor of five: evenly spaced numbers are rounder
+        start, stop = 10**low, 10**high
+        unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
+        step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
+        values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
+    return values, [_written(value) for value in values]
+
+
+def _written(value: float) -> str:
+    power = round(math.log10(value))
+    if power >= 5 and math.isclose(value, 10.0**power):
+        return "10" + str(power).translate(_RAISED)
+    return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def skeleton(

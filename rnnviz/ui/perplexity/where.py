@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from rnnviz.analysis import Curve
+from rnnviz.analysis import Curve, Difference, difference
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
 from rnnviz.figures.live import visible
 from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, ramp
-from rnnviz.passages import Difference, difference
 from rnnviz.record import Record
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.trouble import describe, plain
@@ -216,14 +215,14 @@ def _versus(where: Where) -> None:
     total = where.difference.total
     st.caption(
         _(
-            "Passages where the two models differ most, in bits: above 0 **{a}** predicts the passage better, "
-            "below 0 **{b}**. Over the whole text the difference is {total} bits."
+            "Passages where the two models differ most, in bits a character: above 0 **{a}** predicts them "
+            "better, below 0 **{b}**. Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=f"{total / np.log(2):+,.0f}")
     )
     compared = where.difference
     found = where.found("versus", lambda: compared.passages(20))
     table = {
-        _("Difference, bits"): [p.total / np.log(2) for p in found],
+        _("Bits a character"): [p.mean / np.log(2) for p in found],
         _("Character"): [p.start + 1 for p in found],
         _("Passage"): [seen(p.text) for p in found],
     }
@@ -333,7 +332,7 @@ def _jumping(where: Where, name: str, table: dict[str, list[Any]], spans: list[t
             _("Number"): st.column_config.NumberColumn(format="localized", width="small"),
             _("Perplexity"): st.column_config.NumberColumn(format="%.2f", width="small"),
             _("Bits"): st.column_config.NumberColumn(format="%.1f", width="small"),
-            _("Difference, bits"): st.column_config.NumberColumn(format="%+.1f", width="small"),
+            _("Bits a character"): st.column_config.NumberColumn(format="%+.2f", width="small"),
             _("Character"): st.column_config.NumberColumn(format="localized", width="small"),
             _("Characters"): st.column_config.NumberColumn(format="localized", width="small"),
             _("Passage"): st.column_config.TextColumn(width="large"),

@@ -14,6 +14,7 @@ def words() -> dict[str, str]:
         "curve": _("Perplexity along the text"),
         "curve.running": _("of everything read so far"),
         "curve.rolling": _("of the last {n} characters"),
+        "curve.both": _("bold: {running}; pale: {rolling}"),
         "curve.notice": _("peaks of the pale line are where the model was lost; click to go there"),
         "curve.at": _("character {at}: so far {running}, around here {rolling}"),
         "curve.label": _("Place in the text: arrow keys move by a hundredth, click to jump"),
@@ -45,7 +46,7 @@ def words() -> dict[str, str]:
         "detail.top.of": _("Expected by {model}"),
         "detail.approximate": _("≈ read from 2,000 characters before, not from the beginning"),
         "detail.other": _("others"),
-        "notice.surprisal": _("dark patches are rare words, names and the first letters of words"),
-        "notice.rank": _("white: its first guess came; orange: ten others seemed likelier"),
+        "notice.surprisal": _("strong colours stand on rare words, names and the first letters of words"),
+        "notice.rank": _("no colour: its first guess came; orange: ten others seemed likelier"),
         "notice.versus": _("look for whole words in one colour: there one model knows something"),
     }

@@ -57,7 +57,7 @@ export class Detail {
       facts_.append(element("dt", "", this.say(name, { a: fixed.names[0], b: fixed.names[1] })), element("dd", "", value));
     parts.push(facts_);
     const lists = told?.lists ?? fixed.names.map((model) => ({ model, top: null }));
-    for (const list of lists) parts.push(...this.list(list, unknown ? null : character, lists.length > 1));
+    for (const list of lists) parts.push(...this.list(list, unknown ? "<unk>" : character, lists.length > 1));
     this.root.replaceChildren(...parts);
     if (told) this.root.dataset.told = position;
     else delete this.root.dataset.told;
@@ -73,7 +73,7 @@ export class Detail {
       const item = element("li", top ? "" : "vw-none");
       const [symbol, p] = row || ["", 0];
       const name = symbol === null ? this.say("detail.other") : [...symbol].length === 1 ? this.visible(symbol) : symbol;
-      if (symbol === came || (came === null && symbol === "<unk>")) item.classList.add("vw-came");
+      if (symbol === came) item.classList.add("vw-came");
       if (symbol === null || [...symbol].length > 1) item.classList.add("vw-word");
       const bar = element("span", "vw-bar");
       bar.style.width = 100 * p + "%";

@@ -1,7 +1,8 @@
 // The viewer's elements, without words: those come from the server, and no text of a reader is ever parsed.
 
 export const MARKUP = `
-<div class="vw-title"><b data-word="curve"></b><span class="vw-legend"></span><span class="vw-say vw-quiet"></span></div>
+<div class="vw-title"><b data-word="curve"></b><span class="vw-legend"></span></div>
+<p class="vw-say vw-quiet"></p>
 <div class="vw-curve">
   <div class="vw-plot"></div>
   <div class="vw-pad" tabindex="0" role="slider" aria-valuemin="1" data-label="curve.label">
@@ -11,7 +12,6 @@ export const MARKUP = `
 <div class="vw-tools">
   <label class="vw-colour"><span data-word="colour"></span><select class="vw-mode"></select></label>
   <span class="vw-key"></span>
-  <span class="vw-notice vw-quiet"></span>
   <label class="vw-goto"><span data-word="go"></span><input class="vw-number" inputmode="numeric"
     autocomplete="off" size="9" /></label>
 </div>
@@ -24,5 +24,5 @@ export const MARKUP = `
   </div>
   <section class="vw-detail" aria-live="polite"></section>
 </div>
-<p class="vw-place vw-quiet"></p>
+<p class="vw-foot vw-quiet"><span class="vw-place"></span><span class="vw-notice"></span></p>
 `;

@@ -80,14 +80,16 @@ export function paint(chunk, mode, fixed) {
     span.textContent = text;
     if (level[from] !== neutral) span.className = "vw-" + level[from];
     if (rank[from] < 0) span.classList.add("vw-unknown");
+    if (codes[from] === 10) span.classList.add("vw-break");
     span.run = runs.length;
     runs.push({ span, from, to });
     element.append(span);
     from = to;
     text = "";
   };
+  const kind = (i) => level[i] * 4 + (rank[i] < 0 ? 2 : 0) + (codes[i] === 10 ? 1 : 0);
   for (let i = 0; i < codes.length; i++) {
-    if (i > from && !goesOn?.[i] && (level[i] !== level[i - 1] || rank[i] < 0 !== rank[i - 1] < 0)) finish(i);
+    if (i > from && !goesOn?.[i] && kind(i) !== kind(i - 1)) finish(i);
     offsets[i] = text.length;
     text += shown(codes[i]);
   }

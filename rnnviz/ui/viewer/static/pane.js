@@ -70,13 +70,15 @@ export class Pane {
       const height = this.flow.offsetHeight;
       first = this.make(chunk);
       this.flow.prepend(first);
-      scrollTop = this.pane.scrollTop += this.flow.offsetHeight - height;
+      scrollTop += this.flow.offsetHeight - height;
+      this.pane.scrollTop = scrollTop;
     }
     while (this.flow.childElementCount > 1) {
       const { offsetTop, offsetHeight } = this.flow.firstElementChild;
       if (offsetTop + offsetHeight > scrollTop - FAR) break;
+      scrollTop -= offsetHeight; // before the pane, shorter, has moved by itself
       this.flow.firstElementChild.remove();
-      scrollTop = this.pane.scrollTop -= offsetHeight;
+      this.pane.scrollTop = scrollTop;
     }
     while (this.flow.childElementCount > 1) {
       if (this.flow.lastElementChild.offsetTop < scrollTop + this.pane.clientHeight + FAR) break;
@@ -102,7 +104,7 @@ export class Pane {
     const y = rect.top - frame.top;
     if (keep && y >= 0 && y + rect.height <= frame.height) return;
     // What stands above is put there afterwards, by `fill`: until then the pane can't scroll that far.
-    const wanted = this.pane.scrollTop + y - this.pane.clientHeight * upper;
+    const wanted = this.pane.scrollTop + y - Math.max(8, this.pane.clientHeight * upper);
     if (wanted < 0) {
       const before = this.chunks.get(chunk.index - 1);
       if (before && this.flow.firstElementChild === element) {

@@ -25,7 +25,7 @@ export class Viewer {
     this.mode = "surprisal";
     this.digest = "";
     this.jumped = 0;
-    this.hover = this.pinned = this.at = null;
+    this.hover = this.pinned = null;
     this.at = null; // the character that the server is asked about
   }
 
@@ -99,7 +99,7 @@ export class Viewer {
       this.jumped = serial;
       this.pane.marked = [start, stop];
       this.pane.go(start);
-      if (!own) this.root.scrollIntoView({ block: "nearest", behavior: "smooth" });
+      if (!own) this.root.querySelector(".vw-frame").scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     this.pane.fill();
     this.reveal();
@@ -239,16 +239,22 @@ export class Viewer {
     this.select.value = this.mode;
     const legend = this.root.querySelector(".vw-legend");
     legend.replaceChildren();
-    this.fixed.names.forEach((name, n) => {
-      for (const line of ["running", "rolling"]) {
-        const entry = document.createElement("span");
-        entry.className = `vw-line vw-${line} vw-model-${n}`;
-        const what = this.say("curve." + line, { n: this.fixed.window.toLocaleString() });
-        entry.append(document.createElement("i"), this.fixed.names.length > 1 ? (line === "running" ? name : "") : what);
-        entry.title = what;
-        legend.append(entry);
-      }
-    });
+    const { names } = this.fixed;
+    const entry = (line, n, text) => {
+      const made = document.createElement("span");
+      made.className = `vw-line vw-${line} vw-model-${n}`;
+      made.append(document.createElement("i"), text);
+      legend.append(made);
+    };
+    const running = this.say("curve.running");
+    const rolling = this.say("curve.rolling", { n: this.fixed.window.toLocaleString() });
+    if (names.length === 1) {
+      entry("running", 0, running);
+      entry("rolling", 0, rolling);
+    } else {
+      names.forEach((name, n) => entry("running", n, name));
+      legend.append(this.say("curve.both", { running, rolling }));
+    }
     this.sayCurve(null);
     this.tell();
   }
