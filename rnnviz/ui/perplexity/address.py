@@ -8,7 +8,7 @@ import streamlit as st
 
 
 def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
-    """Let the widget of this key begin with what the address says, if that is an option, else with `usual`."""
+    """Let the widget of this key begin with what the address says, where that is an option."""
     if key not in st.session_state:
         asked = st.query_params.get(key)
         st.session_state[key] = asked if asked in options else usual

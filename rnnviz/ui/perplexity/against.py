@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,20 +59,23 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
     picked = left.multiselect(
         _("Other models"),
         names,
-        default=[] if len(names) > 6 else names,
         key="rivals",
-        placeholder=_("Choose models to compare with"),
+        placeholder=_("All {n} of them").format(n=len(names)),
     )
     if right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
     ):
         st.session_state["perplexity.asked"] = asked = True
-    chosen = [*usual, *(row for row in more if row.name in picked)]
+    chosen = [*usual, *(row for row in more if asked and (row.name in picked or not picked))]
     wanted = ask(context, jobs, scored, chosen if asked else usual) if asked or small else []
     if jobs.busy(wanted):
         jobs.wait(wanted, PATIENCE)
     if jobs.busy(wanted):
         progress.bar(jobs, wanted, "against")
+    if len(scored) == 1:  # the best first; what is not known yet comes last
+        digest = shelf.digest(context.info)
+        known = {row.name: figure(row, scored[0][0], digest) for row in chosen}
+        chosen.sort(key=lambda row: f[1] if (f := known[row.name]) else math.inf)
     table(context, jobs, scored, chosen)
     return wanted
 

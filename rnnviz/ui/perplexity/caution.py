@@ -46,8 +46,8 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
     if met is not None and met.share - 2 * met.error >= NOTABLE:
         st.warning(
             _(
-                "**About {share} of this text was in what the model was trained on.** It has seen these passages "
-                "before, so the number says how well it remembers, not how well it predicts."
+                "**About {share} of this text was in what the model was trained on.** It has seen these "
+                "passages before, so the number says how well it remembers, not how well it predicts."
             ).format(share=f"{100 * met.share:.0f} %"),
             icon=":material/history_edu:",
         )

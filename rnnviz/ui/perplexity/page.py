@@ -52,11 +52,17 @@ def page(context: Context) -> None:
         st.markdown(
             _(
                 "**An example**, until you upload a file, paste a text or pick a corpus: *{beginning} …*"
-            ).format(beginning=plain(" ".join((chosen[0].text or "").split())[:90]))
+            ).format(beginning=plain(beginning(chosen[0].text or "")))
         )
     outcomes = score(context, jobs, chosen)
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
     jobs.retain([*wanted, *(("fetch", name) for name in [st.session_state.get("corpus")])])
+
+
+def beginning(text: str, longest: int = 80) -> str:
+    """The first words of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
 
 
 def session_jobs() -> Jobs:
