@@ -119,23 +119,14 @@ def test_a_wrong_guess_is_mended_with_one_click(open_app: Open) -> None:
     choice.click().run()
     settled(app)
     assert r"Encoding **Windows\-1251**, declared" in everything(app)
-    assert shown(app) == f"{perplexity_of(data, 'cp1251'):.2f}" != before
+    listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
+    assert "ц" in listed["Character"].tolist()
     picker = next(s for s in app.selectbox if s.key and s.key.startswith("encoding-"))
     assert picker.value == "cp1251"
     picker.set_value("").run()
     settled(app)
+    assert r"Encoding **Windows\-1252**, guessed" in everything(app)
     assert shown(app) == before
-
-
-def perplexity_of(data: bytes, encoding: str) -> float:
-    model = next(m for m in store_models() if m.name == "tiny-gru")
-    return perplexity(model, io.BytesIO(data), encoding=encoding).perplexity
-
-
-def store_models() -> list[Any]:
-    from rnnviz.ui import shelf
-
-    return [shelf.scorer(info) for info in shelf.listed()[0]]
 
 
 def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
@@ -159,9 +150,9 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(op
         other__txt="machine",
     )
     assert not app.exception
-    words = [e.value for e in app.error]
+    words = [e.value.replace("\\", "") for e in app.error]
     assert len(words) == 3
-    assert r"picture\.png is not a text file: it looks like a PNG image" in words[0]
+    assert r"picture.png is not a text file: it looks like a PNG image" in words[0]
     assert "no characters" in words[1]
     assert "NUL" in words[2]
     assert app.dataframe[0].value["Text"].tolist() == ["good.txt", "other.txt"]

@@ -122,7 +122,8 @@ def without(jobs: Jobs, one: Outcome) -> None:
     name = plain(one.text.name)
     if one.job is not None and one.job.error is not None:
         reason = describe(one.job.error, one.text.name)
-        st.error(f"**{name}**  \n{reason}", icon=":material/error:")
+        words = reason if reason.startswith(name) else f"**{name}**  \n{reason}"
+        st.error(words, icon=":material/error:")
         encodings.mend(one.text)
         return
     with st.container(horizontal=True, vertical_alignment="center"):

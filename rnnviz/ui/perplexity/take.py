@@ -14,6 +14,7 @@ import streamlit as st
 from rnnviz import export
 from rnnviz.record import Record
 from rnnviz.ui.i18n import _
+from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
         button(_("Figures as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
     st.markdown(
         _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
-            name=scored.report.file.replace("*", r"\*")
+            name=plain(scored.report.file)
         )
     )
     folder, stem = scored.folder, PurePath(text.name).stem or "text"
