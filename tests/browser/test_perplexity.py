@@ -162,14 +162,14 @@ def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page,
     upload(page, {"a.txt": b"grey eyes"})
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
     before = large(page)
-    page.get_by_role("combobox", name="Model").click()
+    page.get_by_role("combobox", name="Model", exact=True).click()
     page.get_by_role("option", name="tiny-3gram").click()
     expect(page.locator(".st-key-answer").get_by_test_id("stMetricValue")).not_to_have_text(
         before, timeout=LONG
     )
     assert "model=tiny-3gram" in page.url
     page.reload()
-    expect(page.get_by_role("combobox", name="Model")).to_have_value("tiny-3gram", timeout=LONG)
+    expect(page.get_by_role("combobox", name="Model", exact=True)).to_have_value("tiny-3gram", timeout=LONG)
 
 
 def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
