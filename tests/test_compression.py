@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import sys
 import zlib
@@ -115,9 +116,10 @@ def test_a_network_without_torch_writes_the_same_bytes(tmp_path: Path) -> None:
     assert decompress(light, compress(model, TEXT)) == TEXT
 
 
-def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path) -> None:
-    model = tiny("gru", hidden_size=70)
-    path = checkpoint.save(model, tmp_path / "m.safetensors")
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("name", ["timemachine-lstm", "python-gru"])
+def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: str, threads: int) -> None:
+    model = checkpoint.load(name)
     (tmp_path / "text").write_bytes(compress(model, TEXT))
     program = (
         "import sys; from rnnviz import checkpoint, compression; "
@@ -126,7 +128,11 @@ def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path) -> None:
         "assert 'torch' not in sys.modules; sys.stdout.write(text)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, path, tmp_path / "text"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program, checkpoint.find(name), tmp_path / "text"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)},
     )
     assert done.stdout == TEXT
 

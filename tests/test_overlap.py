@@ -83,13 +83,13 @@ def test_how_lines_are_wrapped_makes_no_difference() -> None:
     assert overlap.share(TRAINING.upper(), sketch).share == 0
 
 
-@settings(deadline=None, max_examples=30, derandomize=True)
-@given(cuts=st.lists(st.integers(0, 3000), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
+@settings(deadline=None, max_examples=20, derandomize=True)
+@given(cuts=st.lists(st.integers(0, 800), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
 def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None:
-    text = TRAINING[:1500] + text + OTHER[:1500]
+    text = TRAINING[:400] + text + OTHER[:400]
     places = [0, *sorted(cuts), len(text)]
     pieces = [text[a:b] for a, b in pairwise(places)]
-    sketch = overlap.sketch(TRAINING[:1600])
+    sketch = overlap.sketch(TRAINING[:500])
     assert overlap.share(pieces, sketch) == overlap.share(text, sketch) == overlap.share(iter(text), sketch)
 
 
