@@ -24,7 +24,7 @@ from rnnviz.record import Record
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.viewer import component
-from rnnviz.ui.viewer.expected import Expected
+from rnnviz.ui.viewer.expected import CONTEXT, Expected
 from rnnviz.ui.viewer.session import Ask, ViewerSession
 from rnnviz.ui.viewer.words import words
 
@@ -119,6 +119,7 @@ class Where:
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
+            "context": CONTEXT,
             "themes": themes,
             "bands": BANDS,
             "surprisalFull": SURPRISAL_FULL,
@@ -297,7 +298,7 @@ def _kinds(where: Where) -> None:
 def kind_names() -> dict[str, str]:
     """The kinds of character in the session's language."""
     return {
-        "letter": _("small letters"),
+        "letter": _("letters"),
         "capital": _("capitals"),
         "space": _("spaces and line breaks"),
         "punctuation": _("punctuation"),

@@ -44,7 +44,7 @@ def words() -> dict[str, str]:
         "detail.versus": _("log P, {a} − {b}"),
         "detail.top": _("Expected here"),
         "detail.top.of": _("Expected by {model}"),
-        "detail.approximate": _("≈ read from 2,000 characters before, not from the beginning"),
+        "detail.approximate": _("≈ read from {n} characters before on, not from the beginning"),
         "detail.other": _("others"),
         "notice.surprisal": _("strong colours stand on rare words, names and the first letters of words"),
         "notice.rank": _("no colour: its first guess came; orange: ten others seemed likelier"),
