@@ -147,7 +147,13 @@ def skeleton(
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": theme.text, "size": 12},
-            "xaxis": {**quiet, "range": [0, max(1, length)], "showgrid": False, "tickformat": ",d", "nticks": 8},
+            "xaxis": {
+                **quiet,
+                "range": [0, max(1, length)],
+                "showgrid": False,
+                "tickformat": ",d",
+                "nticks": 8,
+            },
             "yaxis": {**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
         },
     }
@@ -170,4 +176,4 @@ def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
 
 def _finite(lines: list[npt.NDArray[Any]]) -> Doubles:
     values = np.concatenate([np.asarray(line, np.float64) for line in lines])
-    return values[np.isfinite(values)]
+    return np.asarray(values[np.isfinite(values)])

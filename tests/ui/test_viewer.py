@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,9 @@ def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[st
 
 @settings(max_examples=60, deadline=None)
 @given(
-    parts=st.lists(st.tuples(st.sampled_from(["x", "x ", "x\n", "天。", "\n"]), st.integers(1, 4000)), max_size=8)
+    parts=st.lists(
+        st.tuples(st.sampled_from(["x", "x ", "x\n", "天。", "\n"]), st.integers(1, 4000)), max_size=8
+    )
 )
 def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int]]) -> None:
     text = "".join(part * count for part, count in parts) or "x"
@@ -73,7 +76,7 @@ def test_chunks_lie_end_to_end_and_break_at_line_ends(parts: list[tuple[str, int
     borders = [session.border(i) for i in range(session.count + 1)]
     assert borders[0] == 0
     assert borders[-1] == len(text)
-    for i, (start, stop) in enumerate(zip(borders, borders[1:], strict=False)):
+    for i, (start, stop) in enumerate(pairwise(borders)):
         assert start < stop or i == session.count - 1
         assert stop - start <= CHUNK * 3 // 2
         near = text[i * CHUNK : i * CHUNK + CHUNK // 2]
@@ -167,7 +170,9 @@ def test_an_ask_is_bounded_and_may_be_beyond_the_text(keep: Keep) -> None:
 
 
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
-def test_what_was_expected_is_what_a_trace_says(keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_expected_is_what_a_trace_says(
+    keep: Keep, cell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(expected, "STRETCH", 64)
     model = tiny(cell, name=cell, layers=2)
     text = TEXT[:700]

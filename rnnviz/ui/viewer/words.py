@@ -31,7 +31,6 @@ def words() -> dict[str, str]:
         "text": _("The text, coloured. Arrow keys left and right go from character to character"),
         "rail": _("Place in the whole text"),
         "place": _("characters {from} to {to} of {n}"),
-        "waiting": _("loading …"),
         "missing": _("Plotly was not found at {address}: the curve can't be drawn."),
         "detail.idle": _("Point at a character, or click one, to see what the model expected there."),
         "detail.at": _("character {at} of {n}"),
