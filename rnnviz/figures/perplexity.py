@@ -92,10 +92,12 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def _written(value: float) -> str:
-    power = round(math.log10(value))
-    if power >= 5 and math.isclose(value, 10.0**power):
-        return "10" + str(power).translate(_RAISED)
-    return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+    if value < 100_000:
+        return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+    power = math.floor(math.log10(value) + 1e-9)
+    front = f"{value / 10.0**power:.4g}"
+    raised = "10" + str(power).translate(_RAISED)
+    return raised if front == "1" else f"{front}·{raised}"
 
 
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -145,7 +147,13 @@ def skeleton(
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": theme.text, "size": 12},
-            "xaxis": {**quiet, "range": [0, max(1, length)], "showgrid": False, "tickformat": ",d", "nticks": 8},
+            "xaxis": {
+                **quiet,
+                "range": [0, max(1, length)],
+                "showgrid": False,
+                "tickformat": ",d",
+                "nticks": 8,
+            },
             "yaxis": {**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
         },
     }
@@ -168,4 +176,4 @@ def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
 
 def _finite(lines: list[npt.NDArray[Any]]) -> Doubles:
     values = np.concatenate([np.asarray(line, np.float64) for line in lines])
-    return values[np.isfinite(values)]
+    return np.asarray(values[np.isfinite(values)])

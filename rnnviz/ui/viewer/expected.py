@@ -116,7 +116,7 @@ class Expected:
         return self._run(self._ids(start, stop), state)
 
     def _run(self, ids: npt.NDArray[np.int64], state: State | None) -> tuple[Floats, State]:
-        """The top layer before each of `ids` (n,) and after the last, (n + 1, H), and the state after them."""
+        """The top layer before each of `ids` (n,) and after the last, (n + 1, H), and the state then."""
         assert not isinstance(self.model, NgramModel)
         weights = prepare(self.model)
         hidden, cell = weights.states(len(ids) + 1)

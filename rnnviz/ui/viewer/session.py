@@ -145,7 +145,9 @@ class ViewerSession:
         index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK
         return index - 1 if index and self.border(index) > position else index
 
-    def answer(self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]) -> bytes:
+    def answer(
+        self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]
+    ) -> bytes:
         """The bytes that answer `ask`, or that show the text to a browser that has asked nothing yet.
 
         `static` (plain data) and `curves` (arrays) are sent unless the browser says that it holds `digest`.
@@ -203,7 +205,9 @@ class ViewerSession:
         lists = []
         for name, expected in self._expected.items():
             found = expected.at(position, LISTED)
-            lists.append({"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]})
+            lists.append(
+                {"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]}
+            )
         return {"at": position, "lists": lists}
 
 

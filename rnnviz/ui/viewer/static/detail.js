@@ -57,13 +57,13 @@ export class Detail {
       facts_.append(element("dt", "", this.say(name, { a: fixed.names[0], b: fixed.names[1] })), element("dd", "", value));
     parts.push(facts_);
     const lists = told?.lists ?? fixed.names.map((model) => ({ model, top: null }));
-    for (const list of lists) parts.push(...this.list(list, unknown ? "<unk>" : character, lists.length > 1));
+    for (const list of lists) parts.push(...this.list(list, fixed, unknown ? "<unk>" : character, lists.length > 1));
     this.root.replaceChildren(...parts);
     if (told) this.root.dataset.told = position;
     else delete this.root.dataset.told;
   }
 
-  list({ model, top, approximate }, came, several) {
+  list({ model, top, approximate }, fixed, came, several) {
     const title = several ? this.say("detail.top.of", { model }) : this.say("detail.top");
     const parts = [element("h4", "", title)];
     const list = element("ol", "vw-top");
@@ -83,7 +83,7 @@ export class Detail {
       list.append(item);
     }
     parts.push(list);
-    if (approximate) parts.push(element("p", "vw-quiet", this.say("detail.approximate")));
+    if (approximate) parts.push(element("p", "vw-quiet", this.say("detail.approximate", { n: fixed.context.toLocaleString() })));
     return parts;
   }
 }

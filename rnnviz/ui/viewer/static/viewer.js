@@ -3,6 +3,7 @@
 import { Chunks } from "./chunks.js";
 import { Curve } from "./curve.js";
 import { Detail } from "./detail.js";
+import { explain } from "./key.js";
 import { MARKUP } from "./markup.js";
 import { Pane } from "./pane.js";
 
@@ -200,7 +201,7 @@ export class Viewer {
       this.mode = this.select.value;
       this.pane.recolour(this.mode, this.fixed);
       this.pane.fill();
-      this.legend();
+      explain(this.root, this.mode, this.fixed, (name, values) => this.say(name, values));
     };
     this.number.onchange = () => {
       const position = parseInt(this.number.value.replace(/\D/g, ""), 10) - 1;
@@ -259,36 +260,6 @@ export class Viewer {
     this.tell();
   }
 
-  // What the colours mean.
-  legend() {
-    const key = this.root.querySelector(".vw-key");
-    const chip = (level, text) => {
-      const entry = document.createElement("span");
-      const sample = document.createElement("i");
-      sample.className = "vw-sample vw-" + level;
-      entry.append(sample, text);
-      return entry;
-    };
-    key.replaceChildren();
-    key.dataset.mode = this.mode;
-    if (this.mode === "rank") {
-      const [one, few, some] = this.fixed.bands;
-      key.append(
-        chip(0, this.say("key.rank", { from: one })),
-        chip(1, this.say("key.ranks", { from: one + 1, to: few })),
-        chip(2, this.say("key.ranks", { from: few + 1, to: some })),
-        chip(3, this.say("key.beyond", { from: some })),
-      );
-    } else {
-      const band = document.createElement("i");
-      band.className = "vw-band";
-      const [a, b] = this.fixed.names;
-      const n = this.mode === "versus" ? this.fixed.versusFull : this.fixed.surprisalFull;
-      key.append(band, this.say("key." + this.mode, { n, a, b }));
-    }
-    this.root.querySelector(".vw-notice").textContent = this.say("notice." + this.mode);
-  }
-
   // The page's colours: light or dark, whichever its background is.
   dress(anew = false) {
     if (!this.fixed) return;
@@ -306,7 +277,7 @@ export class Viewer {
       this.root.style.setProperty("--vw-ramp-" + mode, `linear-gradient(90deg, ${theme[mode].join(",")})`);
     }
     this.root.dataset.theme = theme.name;
-    this.legend();
+    explain(this.root, this.mode, this.fixed, (name, values) => this.say(name, values));
     if (!this.root.hidden) this.draw();
   }
 
