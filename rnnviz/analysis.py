@@ -228,7 +228,7 @@ def unknown_counts(columns: Columns) -> list[tuple[str, int]]:
 
 @dataclass(frozen=True)
 class Gap:
-    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them, nats: above 0 where A is better."""
+    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them in nats: above 0 A is better."""
 
     start: int
     stop: int
@@ -237,7 +237,7 @@ class Gap:
 
 
 class Difference:
-    """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, nats: above 0 where A is better."""
+    """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
 
     def __init__(self, a: Columns, b: Columns) -> None:
         self._a, self._b = a, b

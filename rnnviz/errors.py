@@ -12,7 +12,8 @@ or a terminal can show it as it is.
     │   └── ModelNotFoundError   no model of that name, no file at that path
     ├── CorpusError              an unknown corpus, or one too short to split
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
-    └── TrainingError            a run that can't start or go on
+    ├── TrainingError            a run that can't start or go on
+    └── ExportError              a table or a page that can't be written
 
 This module knows nothing of the rest of the package.
 """
@@ -56,3 +57,7 @@ class DownloadError(CorpusError):
 
 class TrainingError(RnnvizError):
     """A training run can't start or can't go on."""
+
+
+class ExportError(RnnvizError):
+    """A table or a page can't be written where it was asked for."""

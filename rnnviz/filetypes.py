@@ -31,9 +31,18 @@ _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (rb"II\*\x00|MM\x00\*", Kind("a TIFF image", _CHOOSE)),
     (rb"RIFF[\s\S]{4}WEBP", Kind("a WebP image", _CHOOSE)),
     (rb"RIFF[\s\S]{4}(?:WAVE|AVI )", Kind("a sound or a film (RIFF)", _CHOOSE)),
-    (rb"OggS\x00|fLaC\x00|ID3[\x02-\x04]", Kind("a sound", _CHOOSE)),
+    (rb"OggS\x00|fLaC\x00|ID3[\x02-\x04]|MThd\x00\x00\x00\x06", Kind("a sound", _CHOOSE)),
+    # An MPEG frame: two letters of an old code page could look like one, but not before a NUL.
+    (rb"\xff[\xfa\xfb\xf2\xf3][\x10-\xeb][\s\S]{0,60}?\x00", Kind("a sound (MP3)", _CHOOSE)),
     (rb"\x00\x00[\s\S]{2}ftyp", Kind("a film or a picture (MP4 family)", _CHOOSE)),
+    (rb"\x1aE\xdf\xa3", Kind("a film (Matroska or WebM)", _CHOOSE)),
+    (rb"BM[\s\S]{4}\x00\x00\x00\x00", Kind("a bitmap image (BMP)", _CHOOSE)),
+    (rb"\x00\x00[\x01\x02]\x00[\x01-\xff]\x00", Kind("an icon", _CHOOSE)),
+    (rb"8BPS\x00", Kind("a Photoshop image", _CHOOSE)),
+    (rb"wOF[F2]|OTTO\x00|\x00\x01\x00\x00[\x00-\x01]|ttcf\x00", Kind("a font", _CHOOSE)),
+    (rb"AT&TFORM[\s\S]{4}DJV", Kind("a DjVu document", _EXPORT)),
     (rb"%PDF-\d", Kind("a PDF document", _EXPORT)),
+    (rb"\{\\rtf1", Kind("a Rich Text document (RTF)", _EXPORT)),
     (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind("an older Word, Excel or PowerPoint document", _EXPORT)),
     (
         rb"PK\x03\x04[\s\S]{26,200}(?:mimetypeapplication/epub|mimetypeapplication/vnd\.oasis)",
@@ -49,18 +58,25 @@ _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     (rb"\xfd7zXZ\x00", Kind("an xz archive", _UNPACK)),
     (rb"\x28\xb5\x2f\xfd", Kind("a Zstandard archive", _UNPACK)),
     (rb"7z\xbc\xaf\x27\x1c", Kind("a 7-Zip archive", _UNPACK)),
+    (rb"[\s\S]{257}ustar(?:\x00| )", Kind("a tar archive", _UNPACK)),
+    (rb"\x5d\x00\x00[\s\S]{2}", Kind("an LZMA archive", _UNPACK)),
+    (rb"\x04\x22\x4d\x18", Kind("an LZ4 archive", _UNPACK)),
+    (rb"MSCF\x00\x00\x00\x00", Kind("a cabinet archive", _UNPACK)),
+    (rb"\x1f[\x9d\xa0]", Kind("a compress (.Z) archive", _UNPACK)),
     (rb"Rar!\x1a\x07", Kind("a RAR archive", _UNPACK)),
     (rb"\x7fELF", Kind("a Linux program (ELF)", _CHOOSE)),
     (rb"MZ[\s\S]{0,250}?\x00", Kind("a Windows program", _CHOOSE)),
-    (
-        rb"\xcf\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe",
-        Kind("a macOS program or Java class", _CHOOSE),
-    ),
+    # The two share a signature; a Java class then has its version, from 45 on, a program a small count.
+    (rb"\xca\xfe\xba\xbe[\s\S]{2}\x00[\x2d-\xff]", Kind("a Java class", _CHOOSE)),
+    (rb"[\xce\xcf]\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe", Kind("a macOS program", _CHOOSE)),
+    (rb"[\s\S]\x0d\x0d\x0a[\x00-\x03]\x00\x00\x00", Kind("compiled Python (.pyc)", _CHOOSE)),
     (rb"\x00asm", Kind("a WebAssembly program", _CHOOSE)),
     (rb"SQLite format 3\x00", Kind("an SQLite database", _CHOOSE)),
     (rb"\x93NUMPY", Kind("a NumPy array", _CHOOSE)),
     (rb"\x89HDF\r\n", Kind("an HDF5 file", _CHOOSE)),
     (rb"PAR1[\x00-\x1f]", Kind("a Parquet table", _CHOOSE)),
+    (rb"ARROW1\x00\x00", Kind("an Arrow or Feather table", _CHOOSE)),
+    (rb"Obj\x01", Kind("an Avro table", _CHOOSE)),
     (rb"\x80[\x02-\x05][\x00-\x7f\x95]", Kind("a Python pickle", _CHOOSE)),
     (
         rb"[\s\S]{6}\x00\x00\{\"",
@@ -101,6 +117,27 @@ def explain_nul_bytes(sample: bytes) -> str | None:
     return best
 
 
+def explain_without_nul(sample: bytes) -> str | None:
+    """UTF-16 without a byte order mark, of a text in which nothing is ASCII, a line end either: Chinese, say.
+
+    In another encoding, such bytes soon make an impossible character. Of the two byte orders, the wrong one
+    scatters the characters over many more blocks of Unicode.
+    """
+    best, fewest = None, 256
+    for encoding in ("utf-16-le", "utf-16-be"):
+        try:
+            text = sample[: len(sample) // 2 * 2].decode(encoding)
+        except UnicodeDecodeError as error:
+            if error.start < len(sample) - 3:
+                continue
+            text = sample[: error.start].decode(encoding)
+        letters = sum(unicodedata.category(c) == "Lo" for c in text)
+        blocks = len({ord(c) >> 8 for c in text})
+        if letters > 0.6 * len(text) and blocks < fewest and not any(_implausible(c) for c in set(text)):
+            best, fewest = encoding, blocks
+    return best
+
+
 def _implausible(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cn", "Co") and character not in "\t\n\r\f\v\x85"
 
@@ -133,7 +170,8 @@ _CENTRAL = (
     "čćđšž",  # Croatian, Slovene
 )
 _LATIN = {
-    "cp1252": ("àáâãäåæçèéêëìíîïñòóôõöøùúûüßœÿ",),  # western Europe
+    # Western Europe: no language has both õ and û, which stand where Hungarian has its own two letters.
+    "cp1252": ("àáâãäåæçèéêëìíîïñòóôöøùúûüßœÿ", "áâãàçéêíóôõúü", "äöõüšž"),
     "cp1250": _CENTRAL,
     "iso8859_2": _CENTRAL,
     "cp1254": ("çğıiöşüâîû",),  # Turkish
@@ -149,7 +187,32 @@ def guesses(sample: bytes) -> Iterator[str]:
     matches = from_bytes(sample, cp_isolation=[*_IN_USE.split(), *_LATIN], enable_fallback=False)
     latin = sorted(_LATIN, key=lambda encoding: -_share_explained(sample, encoding))
     order = [e for match in matches for e in (latin if match.encoding in _LATIN else [match.encoding])]
+    if order and _is_euc_jp(sample):
+        order.insert(0, "euc_jp")
+    elif order and order[0] == "cp1251" and _is_hebrew(sample):
+        order.insert(0, "cp1255")
     yield from dict.fromkeys([*order, "latin_1"] if order else [])
+
+
+def _is_euc_jp(sample: bytes) -> bool:
+    """Whether `sample` is valid EUC-JP with kana in every few characters, as only Japanese has.
+
+    They stand where GB2312 has them, too: the detector sees Chinese or, in a short text, Korean.
+    """
+    try:
+        beyond = [c for c in sample.decode("euc_jp") if not c.isascii()]
+    except UnicodeDecodeError:
+        return False
+    return sum("\u3041" <= c <= "\u30fe" for c in beyond) > len(beyond) / 5
+
+
+def _is_hebrew(sample: bytes) -> bool:
+    """Whether what looks like Windows-1251 has neither capitals nor any of its last five letters.
+
+    Hebrew has one case and 27 letters; no Russian or Bulgarian text does without those for long.
+    """
+    letters = [byte for byte in sample if byte >= 0xC0]
+    return len(letters) >= 30 and all(0xE0 <= byte <= 0xFA for byte in letters)
 
 
 def _share_explained(sample: bytes, encoding: str) -> float:

@@ -27,7 +27,13 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.filetypes import binary_kind, explain_nul_bytes, guesses, is_damaged_utf8
+from rnnviz.filetypes import (
+    binary_kind,
+    explain_nul_bytes,
+    explain_without_nul,
+    guesses,
+    is_damaged_utf8,
+)
 from rnnviz.normalising import Normaliser, normalise
 
 __all__ = ["Certainty", "Decoded", "Normaliser", "Source", "TextStream", "decode", "normalise", "open_text"]
@@ -163,6 +169,10 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     for candidate in guesses(sample):
         if _decodes(file, name, candidate):
             return candidate, "guessed"
+    file.seek(0)
+    wide = explain_without_nul(_read(file, SAMPLE, name))
+    if wide is not None and _decodes(file, name, wide):
+        return wide, "guessed"
     raise DecodingError(
         f"{name} is not UTF-8 (byte {bad:,} is 0x{_byte_at(file, bad, name):02X}) and no other encoding fits "
         "all of it; say which encoding it is in, or save it as UTF-8"

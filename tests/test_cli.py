@@ -19,6 +19,7 @@ import pytest
 
 from rnnviz import cli
 from rnnviz.checkpoint import load
+from rnnviz.cli_common import as_json
 from rnnviz.scoring import perplexity
 from rnnviz.trace import trace
 
@@ -337,7 +338,7 @@ def test_a_closed_pipe_is_no_error(command_environment: dict[str, str]) -> None:
 
 
 def test_numbers_that_json_lacks_become_null() -> None:
-    assert json.loads(cli._as_json({"a": math.inf, "b": {"c": [math.nan, 1.5]}})) == {
+    assert json.loads(as_json({"a": math.inf, "b": {"c": [math.nan, 1.5]}})) == {
         "a": None,
         "b": {"c": [None, 1.5]},
     }

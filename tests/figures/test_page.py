@@ -1,0 +1,212 @@
+"""The page of a scored text: everything on it is escaped, complete, and what scoring says."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnviz import export
+from rnnviz.analysis import Curve
+from rnnviz.checkpoint import load
+from rnnviz.errors import ExportError
+from rnnviz.figures import page as pages
+from rnnviz.figures.svg import curve
+from rnnviz.record import Record, record
+from tests.conftest import TEXT
+
+EVIL = (
+    "</pre><script>alert(1)</script>&amp;\"'<img src=x onerror=alert(2)>\n\n]]><!-- "
+    "\x00\x07\x1b\x7f\x9f\u202e end\n"
+)
+
+
+class Reader(HTMLParser):
+    """A page as a browser takes it apart: tags with attributes, and all text."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.everything: list[str] = []
+        self.feed(document)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.everything.append(data)
+
+
+def kept(text: str, folder: Path, models: Path, model: str = "tiny-gru", name: str | None = None) -> Record:
+    steps = record(load(models / f"{model}.safetensors"), None, folder, text=text, name=name)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def made(source: Record, **options: object) -> str:
+    return "".join(pages.page(source, source.report, **options))  # type: ignore[arg-type]
+
+
+def body(document: str) -> str:
+    """The coloured text as it was: markup's newline, marks and pictures undone."""
+    inside = "".join(re.findall(r"<pre>\n(.*?)</pre>", document, flags=re.S))
+    return unescape(re.sub(r"<[^>]*>", "", inside))
+
+
+def test_nothing_of_a_text_becomes_markup(tmp_path: Path, models_folder: Path) -> None:
+    document = made(kept(EVIL * 3, tmp_path / "r", models_folder, name='<b onclick="x">&name'))
+    read = Reader(document)
+    assert not read.open, "every element is closed"
+    tags = {tag for tag, _ in read.tags}
+    assert tags.isdisjoint({"script", "img", "link", "iframe", "object", "a"})
+    attributes = {name for _, attrs in read.tags for name in attrs}
+    assert not {name for name in attributes if name.startswith("on")}
+    assert attributes.isdisjoint({"src", "href", "style"})
+    assert '<b onclick="x">&name' in "".join(read.everything)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", document), "control characters are drawn"
+
+
+def test_the_text_is_there_to_the_last_character(tmp_path: Path, models_folder: Path) -> None:
+    for n, text in enumerate(
+        (TEXT, "\n\nfirst lines are empty\n\n\nand so is the last\n\n", EVIL, "x" * 9000)
+    ):
+        document = made(kept(text, tmp_path / str(n), models_folder))
+        assert body(document) == text.translate(pages._PICTURES)
+
+
+def test_a_long_text_is_divided_between_lines(tmp_path: Path, models_folder: Path) -> None:
+    text = TEXT * 12
+    document = made(kept(text, tmp_path / "r", models_folder))
+    assert document.count("<pre>") >= 3
+    assert body(document) == text
+    assert all(
+        part.endswith("\n") for part in map(body, re.findall(r"<pre>\n.*?</pre>", document, flags=re.S))
+    )
+
+
+def test_the_figures_are_those_of_the_report_to_the_last_digit(tmp_path: Path, models_folder: Path) -> None:
+    source = kept(TEXT + "道道", tmp_path / "r", models_folder)
+    report = source.report
+    values = {attrs["value"] for tag, attrs in Reader(made(source)).tags if tag == "data"}
+    for value in (
+        report.perplexity,
+        report.perplexity_known,
+        report.bits_per_character,
+        report.bits_per_byte,
+    ):
+        assert repr(value) in values
+    assert {str(report.characters), str(report.unknown), str(report.bytes)} <= values
+
+
+def test_a_text_that_is_cut_says_so_and_its_figures_stay(tmp_path: Path, models_folder: Path) -> None:
+    source = kept(TEXT, tmp_path / "r", models_folder)
+    document = made(source, longest=100)
+    assert body(document) == TEXT[:100]
+    assert f"the first 100 of {len(TEXT):,} characters" in document
+    assert repr(source.report.perplexity) in document
+    assert 'class="cut"' not in made(source)
+
+
+def test_a_character_has_the_class_of_its_bits() -> None:
+    bits = np.array([0.0, 0.99, 1.0, 1.5, 9.99, 10.0, 40.0, 40.0])
+    known = [True] * 7 + [False]
+    parts = list(pages.coloured("abcdefgh", bits * np.log(2) + 1e-9, known))
+    assert parts == [
+        "<i class=a>ab</i>",
+        "<i class=b>cd</i>",
+        "<i class=j>e</i>",
+        "<i class=k>fg</i>",
+        '<i class="k u">h</i>',
+    ]
+    assert list(pages.coloured("", [], [])) == []
+
+
+def test_equal_neighbours_share_an_element() -> None:
+    parts = list(pages.coloured("a" * 5000, np.ones(5000), np.ones(5000, bool)))
+    assert len(parts) == 1
+
+
+def test_nothing_is_fetched_and_no_script_can_run(tmp_path: Path, models_folder: Path) -> None:
+    document = made(kept(TEXT, tmp_path / "r", models_folder))
+    policy = next(a for t, a in Reader(document).tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'"
+    assert not re.search(r"https?:|url\(|@import", document)
+    assert "prefers-color-scheme:dark" in document
+
+
+def test_the_curve_has_a_bounded_number_of_points(tmp_path: Path, models_folder: Path) -> None:
+    document = made(kept(TEXT * 10, tmp_path / "r", models_folder))
+    drawn = re.findall(r'<path class="(running|rolling)" d="([^"]*)"', document)
+    assert [name for name, _ in drawn] == ["rolling", "running"]
+    for _, path in drawn:
+        points = re.findall(r"[ML]([\d.]+) ([\d.]+)", path)
+        assert 1000 <= len(points) <= pages.POINTS
+        across = [float(x) for x, _ in points]
+        assert across == sorted(across)
+        assert all(0 <= float(y) <= 300 for _, y in points)
+
+
+@pytest.mark.parametrize("value", [4.0, np.nan, np.inf, 1e300])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_curve_of_hardly_any_points(count: int, value: float) -> None:
+    line = np.full(count, value)
+    drawn = curve(Curve(np.arange(1, count + 1), line, line, window=500))
+    assert "nan" not in drawn
+    assert "inf" not in drawn
+    assert drawn.count("<path class=") >= 3  # both lines, and one at least to read them by
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.0, 1.0), (3.0, 5.0), (2.0, 900.0), (1.0, 1e12), (4.1, 4.15)])
+def test_an_axis_has_a_few_marks_within_it(low: float, high: float) -> None:
+    line = np.array([low, high] * 50)
+    drawn = curve(Curve(np.arange(1, 101), line, line, window=10))
+    marks = [
+        float(m.replace(",", "")) for m in re.findall(r'text-anchor="end">([\d.,e+]+)</text>', drawn)[:-1]
+    ]
+    assert 2 <= len(marks) <= 9
+    assert all(low / 1.2 <= mark <= high * 1.2 for mark in marks)
+
+
+def test_every_word_can_be_translated(tmp_path: Path, models_folder: Path) -> None:
+    document = made(
+        kept(TEXT + "道", tmp_path / "r", models_folder),
+        translate=lambda words: re.sub(r"[A-Za-z<>]+(?![^{]*\})", "字", words),
+        language="zh",
+        longest=50,
+    )
+    assert '<html lang="zh">' in document
+    shown = re.sub(r"<style>.*?</style>|<pre>.*?</pre>|<tr><td>.*?</tr>", "", document, flags=re.S)
+    words = set(re.findall(r"[A-Za-z]{3,}", unescape(re.sub(r"<[^>]*>", " ", shown))))
+    assert words <= {"this", "text", "tiny", "gru"}  # the text's name and the model's
+
+
+def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, models_folder: Path) -> None:
+    source = kept(TEXT, tmp_path / "r", models_folder)
+    export.html(source, source.report, tmp_path / "out.html")
+    assert (tmp_path / "out.html").read_text("utf-8") == made(source)
+    with pytest.raises(ExportError, match="can't be written"):
+        export.html(source, source.report, tmp_path / "absent" / "out.html")
+
+
+def test_a_name_that_is_no_text_is_shown_as_far_as_it_can_be(tmp_path: Path, models_folder: Path) -> None:
+    source = kept(TEXT, tmp_path / "r", models_folder, name="caf\udce9.txt")
+    export.html(source, source.report, tmp_path / "out.html")
+    assert r"caf\udce9.txt" in (tmp_path / "out.html").read_text("utf-8")
