@@ -25,11 +25,6 @@ Ints = npt.NDArray[np.int64]
 LONGEST = 10_000
 MOST = 1000
 
-SPACES = np.array(
-    [ord(c) for c in "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000"] + list(range(0x2000, 0x200B))
-)
-BREAKS = np.array([10, 0x85, 0x2028, 0x2029])
-
 
 @dataclass(frozen=True)
 class Passage:
@@ -46,7 +41,7 @@ def passages(columns: Columns, count: int = 20, length: int = 80, least: bool = 
     """The `count` most surprising passages of about `length` characters, or the least, the extreme first.
 
     They don't overlap, and begin and end at the border of a line or a word if there is one
-    within a quarter of `length`. A shorter text is one passage. Raises ConfigError for numbers out of range.
+    within an eighth of `length`. A shorter text is one passage. Raises ConfigError for numbers out of range.
     """
     sign = -1.0 if least else 1.0
     found = []
@@ -67,8 +62,9 @@ def choose(
         raise ConfigError(
             f"passages: 1 to {MOST:,} of 1 to {LONGEST:,} characters; received {count} of {length}"
         )
-    length = min(length, len(columns))
-    reach = length // 4
+    if length >= len(columns):
+        return [(0, len(columns))]
+    reach = length // 8
     # A chosen passage has at most length + 2 · reach characters, and excludes the windows that touch it.
     starts = _best_windows(len(columns), values, length, count * (2 * length + 2 * reach), absolute)
     chosen: list[tuple[int, int]] = []
@@ -78,7 +74,8 @@ def choose(
             continue
         low = max((b for _, b in chosen if b <= start), default=0)
         high = min((a for a, _ in chosen if a >= stop), default=len(columns))
-        chosen.append(_snapped(columns, start, stop, max(low, start - reach), min(high, stop + reach), reach))
+        low, high = max(low, start - reach), min(high, stop + reach)
+        chosen.append(_snapped(columns, values, (start, stop), low, high, absolute))
         if len(chosen) == count:
             break
     return chosen
@@ -110,24 +107,40 @@ def _best_windows(
     return starts
 
 
-def _snapped(columns: Columns, start: int, stop: int, low: int, high: int, reach: int) -> tuple[int, int]:
-    """Borders near `start` and `stop`, in low .. high: a line's within `reach`, else a word's, else these."""
-    first = max(low - 1, 0)
-    codes = columns.read("codes", first, min(high + 1, len(columns)))
-    space, line = np.isin(codes, SPACES), np.isin(codes, BREAKS)
-    # Entry i is about the border before character first + i + 1.
-    places = np.arange(first + 1, first + len(codes))
-    begins, ends = places[space[:-1] & ~space[1:]], places[~space[:-1] & space[1:]]
-    line_begins, line_ends = places[line[:-1] & ~space[1:]], places[~space[:-1] & line[1:]]
-    edges = np.array([p for p in (0, len(columns)) if low <= p <= high], np.int64)
+def _snapped(
+    columns: Columns,
+    values: Callable[[int, int], Floats],
+    window: tuple[int, int],
+    low: int,
+    high: int,
+    absolute: bool,
+) -> tuple[int, int]:
+    """The stretch near `window`, within low .. high, that begins and ends at borders, with the largest mean.
 
-    def nearest(wanted: int, *kinds: Ints) -> int:
-        for kind in kinds:
-            near = kind[(np.abs(kind - wanted) <= reach) & (low <= kind) & (kind <= high)]
-            if len(near):
-                return int(near[np.argmin(np.abs(near - wanted))])
-        return wanted
+    Taking simply the nearest borders would now and then take in one dear character and make a least
+    surprising passage a surprising one. Where there is no border near, the window's own end stays.
+    """
+    start, stop = window
+    text = columns.text(max(low - 1, 0), min(high + 1, len(columns)))
+    # The text itself stands between two spaces.
+    text = " " * (low == 0) + text + " " * (high == len(columns))
+    space = np.array([c.isspace() for c in text])
+    word = np.array([c.isalnum() for c in text])
+    places = np.arange(low, high + 1)  # entry i of what follows is about the border before character low + i
+    begins, ends = places[~word[:-1] & ~space[1:]], places[~space[:-1] & ~word[1:]]
+    reach = (stop - start) // 8
+    begins = begins[np.abs(begins - start) <= reach] if reach else begins[:0]
+    ends = ends[np.abs(ends - stop) <= reach] if reach else ends[:0]
+    sums = np.concatenate([[0.0], np.cumsum(values(low, high), dtype=np.float64)])
+    pairs = [
+        (int(a), int(b))
+        for a in (begins if len(begins) else [start])
+        for b in (ends if len(ends) else [stop])
+        if a < b
+    ]
 
-    a = nearest(start, np.union1d(line_begins, edges[edges == 0]), begins)
-    b = nearest(stop, np.union1d(line_ends, edges[edges > 0]), ends)
-    return (a, b) if a < b else (start, stop)
+    def mean(pair: tuple[int, int]) -> float:
+        total = float(sums[pair[1] - low] - sums[pair[0] - low])
+        return (abs(total) if absolute else total) / (pair[1] - pair[0])
+
+    return max(pairs, key=mean, default=window)

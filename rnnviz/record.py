@@ -135,10 +135,12 @@ class _Writer:
         assert piece.rank is not None
         assert piece.entropy is not None
         self._write("codes", code_points(piece.text))
-        self._write("nll", piece.nll)
+        nll = piece.nll.astype(COLUMNS["nll"])
+        self._write("nll", nll)
         self._write("rank", np.where(piece.known, piece.rank, -piece.rank))
         self._write("entropy", piece.entropy)
-        costs = np.concatenate([self._rest, piece.nll])
+        # Sums of the costs as they are stored: a stretch's sum is then that of its rows, to the last digit.
+        costs = np.concatenate([self._rest, nll.astype(np.float64)])
         whole = len(costs) // BLOCK * BLOCK
         self._add_sums(costs[:whole].reshape(-1, BLOCK))
         self._rest = costs[whole:]

@@ -31,7 +31,9 @@ OTHER = ("A traveller! He is 道 quiet; zzz Time.\r\n" * 70 + "😀") * 3
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 
 
-@pytest.mark.parametrize("model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "model", [NGRAM, tiny("gru", name="gru"), UniformModel(NGRAM.vocabulary)], ids=lambda m: m.name
+)
 def test_a_record_holds_what_pieces_tell(model: LanguageModel, tmp_path: Path) -> None:
     made = recorded(tmp_path, model, OTHER)
     parts = list(pieces(model, text=OTHER, details=True))
@@ -88,12 +90,11 @@ def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
     st.integers(0, 2**32),
 )
 def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: list[int], seed: int) -> None:
-    costs = np.random.default_rng(seed).exponential(size=n)
+    costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32).astype(np.float64)
     made = told(tmp_path, "ab" * (n // 2) + "c" * (n % 2), costs)
     positions = np.minimum([*places, 0, n, BLOCK], n)
     expected = np.concatenate([[0], np.cumsum(costs)])[positions]
-    np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-6)
-    np.testing.assert_allclose(made.sums([n]), costs.sum(), rtol=1e-13)
+    np.testing.assert_allclose(made.sums(positions), expected, rtol=1e-12)
     made.close()
 
 
