@@ -103,7 +103,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     assert app.query_params["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
-    for sentence in ("Upload a file or paste a text", "equally likely characters", "hidden units"):
+    for sentence in ("until you upload a file", "equally likely characters", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"

@@ -15,6 +15,7 @@ from rnnviz.record import Record, record
 from rnnviz.scoring import perplexity
 from rnnviz.ui.live.payload import unpack
 from rnnviz.ui.perplexity.tables import kind_names, seen
+from rnnviz.ui.perplexity.where import KEPT, Where
 from tests.conftest import TEXT, tiny
 
 GRU = tiny("gru", name="tiny-gru")
@@ -135,3 +136,15 @@ def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
 
 def test_a_passage_is_one_line() -> None:
     assert seen("a b\nc\td\x00\u202e中\U0001f600<") == "a b⏎c⇥d␀U+202E中\U0001f600<"
+
+
+def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
+    app = shown()
+    for n in range(KEPT + 3):
+        app.session_state["shown"] = (kept(tmp_path / f"more-{n}", GRU, TEXT), GRU, None)
+        app.run()
+        assert not app.exception
+    state = app.session_state._state.filtered_state
+    sections = [value for value in state.values() if isinstance(value, Where)]
+    assert len(sections) == KEPT + 1
+    assert sent(app)[0]["length"] == len(TEXT)

@@ -84,7 +84,7 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
     """What every text is measured against, and the other models that are here."""
     models = shelf.listed()[0]
     blind = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
-    letters = _("knows how often each character occurs in this very text, and nothing else")
+    letters = _("knows how often each character occurs in this very text: a bound, no predictor")
     usual = [
         Row(context.info.path.stem, _("the chosen model"), info=context.info),
         Row(_("blind guess"), blind, baseline="uniform"),
@@ -149,8 +149,9 @@ def table(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], c
         ) or "bits"  # fmt: skip
     digest = shelf.digest(context.info)
     found = {(row.name, t.name): figure(row, t, digest) for row in chosen for t, _s in scored}
+    rivals = [row for row in chosen if row.baseline != "unigram"]  # it was told the text beforehand
     best = {
-        text.name: min((f[1] for row in chosen if (f := found[row.name, text.name])), default=None)
+        text.name: min((f[1] for row in rivals if (f := found[row.name, text.name])), default=None)
         for text, _s in scored
     }
     columns: dict[str, list[Any]] = {_("Who predicts"): [row.name for row in chosen]}
@@ -158,7 +159,10 @@ def table(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], c
     number = st.column_config.NumberColumn
     for text, _s in scored:
         values = [found[row.name, text.name] for row in chosen]
-        marks = ["★" if v and v[1] == best[text.name] else "" for v in values]
+        marks = [
+            "★" if v and row in rivals and v[1] == best[text.name] else ""
+            for row, v in zip(chosen, values, strict=True)
+        ]
         if len(scored) == 1:
             columns[_("best")] = marks
             columns[_("Perplexity")] = [v[0] if v else None for v in values]
@@ -171,7 +175,7 @@ def table(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], c
             config[f"★ {text.name}"] = st.column_config.TextColumn(label="", width=20)
     columns[_("What it is")] = [row.about for row in chosen]
     st.dataframe(columns, hide_index=True, width="stretch", column_config=config, key="against")
-    verdict(context, scored, chosen, found, best)
+    verdict(context, scored, rivals, found, best)
     for row in chosen:
         for text, _s in scored:
             job = jobs.get(row.key(text, digest))

@@ -95,7 +95,8 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
         )
         picker(text, beside=True)
     if certainty == "guessed" or text.encoding is not None:
-        alternatives(text, found)
+        with st.container(gap=None):
+            alternatives(text, found)
 
 
 def mend(text: Text) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 
 from rnnviz import export
 from rnnviz.record import Record
-from rnnviz.ui.i18n import _
+from rnnviz.ui.i18n import _, language, translations
 from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
             name=plain(scored.report.file)
         )
     )
+    spoken = language()
     folder, stem = scored.folder, PurePath(text.name).stem or "text"
     if folder is None or scored.report.characters > MOST:
         st.info(
@@ -60,7 +61,12 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
             _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
         )
         with st.container(horizontal=True):
-            button(_("Page as HTML"), lambda: standalone(folder, scored.report), f"{stem}.html", "text/html")
+            button(
+                _("Page as HTML"),
+                lambda: standalone(folder, scored.report, spoken),
+                f"{stem}.html",
+                "text/html",
+            )
     st.caption(
         _("The same from a terminal: {command}").format(
             command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
@@ -82,10 +88,11 @@ def table(folder: object, kind: Literal["csv", "parquet"]) -> bytes:
     return out.getvalue()
 
 
-def standalone(folder: object, report: Report) -> bytes:
-    """The page that needs nothing else."""
+def standalone(folder: object, report: Report, spoken: str) -> bytes:
+    """The page that needs nothing else, in this language. It is made on a thread that has no session."""
     out = io.BytesIO()
-    export.html(Record.open(str(folder)), report, out)
+    translate = translations(spoken).gettext
+    export.html(Record.open(str(folder)), report, out, translate=translate, language=spoken)
     return out.getvalue()
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     Model = CharModel | NumpyModel | NgramModel
 
+KEPT = 3  # sections of a session beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text; viewer.css numbers them
 
 
@@ -46,6 +47,10 @@ def show(record: Record, model: Model, other: tuple[Record, Model] | None = None
     kept = state.get(key)
     if kept is None or kept.mark != mark:
         kept = state[key] = Where(key, mark, record, model, other)
+        # Each holds a record's files open: of those that a reader has left, a few are kept to come back to.
+        others = [name for name, value in state.items() if isinstance(value, Where) and name != key]
+        for name in others[:-KEPT]:
+            del state[name]
     if kept.trouble:
         st.warning(kept.trouble, icon=":material/warning:")
     _section(kept)

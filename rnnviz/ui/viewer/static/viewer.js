@@ -209,14 +209,9 @@ export class Viewer {
       this.pick(Math.max(0, Math.min(this.chunks.length - 1, position)));
       this.pane.jump(this.pinned);
     };
-    let width = 0;
     this.observer = new ResizeObserver(() => {
-      if (this.root.clientWidth === width) return;
-      const place = this.pane.sight()[0];
-      const first = width === 0;
-      width = this.root.clientWidth;
-      if (!width || first) return;
-      this.pane.go(place, false, 0);
+      if (!this.root.clientWidth || this.root.clientWidth === this.width) return;
+      this.pane.go(this.pane.sight()[0], false, 0);
       this.draw();
     });
   }
@@ -282,6 +277,8 @@ export class Viewer {
   }
 
   draw() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return; // in a closed tab or section: the observer tells when it opens
     this.curve.draw(this.theme).then((missing) => {
       if (missing) this.sayings.textContent = this.say("missing", { address: missing });
     });
