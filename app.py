@@ -1,4 +1,4 @@
-"""Where `streamlit run app.py` enters: the pages, plotly.min.js and the live view's files for the browser."""
+"""Where `streamlit run app.py` enters: the pages, plotly.min.js and the views' files for the browser."""
 
 import threading
 from collections.abc import AsyncIterator
@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
 from rnnviz.ui.live import assets
+from rnnviz.ui.viewer import assets as viewer
 
 
 @asynccontextmanager
@@ -32,6 +33,7 @@ app = st.App(
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
         Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
+        Mount(viewer.URL, StaticFiles(directory=viewer.FOLDER)),
     ],
     on_script_error=trouble.on_script_error,
 )

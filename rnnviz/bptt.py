@@ -12,19 +12,58 @@ and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product over all steps at 
 those of torch's layers to rounding; tests/test_bptt.py holds it to that. An
 lstm is not here: torch hands its layer to oneDNN, which is faster than this.
 
-This module knows nothing of characters, models or recipes. Everything is
+This module knows nothing of characters, texts or recipes. Everything is
 float32, time first: (T, B, ·).
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+from rnnviz.config import ModelConfig
 
 KINDS = ("tanh", "relu", "gru")
 """The kinds of step: the two activations of an rnn, and the gru."""
+
+
+class Layer(NamedTuple):
+    """One layer's parameters as `unroll` takes them.
+
+    kind  of KINDS
+    w_x   (gates·H, X); b (gates·H,) all the biases that can be added to the inputs' part
+    w_h   (gates·H, H)
+    b_hn  (H,), the bias inside a gru's reset product, or None
+    """
+
+    kind: str
+    w_x: Tensor
+    b: Tensor
+    w_h: Tensor
+    b_hn: Tensor | None
+
+
+def suits(config: ModelConfig, parameter: Tensor) -> bool:
+    """Whether this is the faster way for a network with such parameters."""
+    return (
+        config.cell in ("rnn", "gru") and parameter.device.type == "cpu" and parameter.dtype == torch.float32
+    )
+
+
+def layers(config: ModelConfig, recurrence: nn.Module) -> list[Layer]:
+    """The layers of torch's recurrent module."""
+    named: dict[str, Tensor] = dict(recurrence.named_parameters())
+    H, found = config.hidden_size, []
+    for n in range(config.layers):
+        w_x, w_h, b_x, b_h = (named[f"{k}_l{n}"] for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        if config.cell == "gru":
+            b = b_x + torch.cat([b_h[: 2 * H], torch.zeros_like(b_h[2 * H :])])
+            found.append(Layer("gru", w_x, b, w_h, b_h[2 * H :]))
+        else:
+            found.append(Layer(config.activation, w_x, b_x + b_h, w_h, None))
+    return found
 
 
 def unroll(kind: str, inputs: Tensor, w_hh: Tensor, first: Tensor, b_hn: Tensor | None = None) -> Tensor:

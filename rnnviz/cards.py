@@ -89,7 +89,8 @@ INTRODUCTION = """# The shipped models
 
 Held out is the last 10 % of each text, in order, never trained on. Perplexity is per character, and every
 character counts, the unknown ones too. *Uniform* is what guessing blindly gives, |V|. This page is written by
-`python -m rnnviz models --markdown`.
+`python -m rnnviz models --markdown`. So that the app can say when a text was trained on, each file holds
+hashes of some of its training text's 24-grams (`rnnviz.overlap`), and no text.
 
 | model | perplexity | bits per character | n-gram | uniform | parameters | file |
 |---|---|---|---|---|---|---|

@@ -1,7 +1,7 @@
 """One file per model: safetensors, with configuration, vocabulary and card in its header.
 
-    tensors   the weights (float32 or float16), or an n-gram model's counts
-    "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card
+    tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
+    "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
 
 Loading never unpickles: a safetensors file is numbers and JSON, so a file from
 a stranger can be wrong but can't run anything. What is wrong is said in words.
@@ -43,6 +43,8 @@ MAX_HEADER = 16 * 2**20
 MAX_FILE = 2 * 2**30
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DTYPES = {"F32": 4, "F16": 2}
+SKETCH = "overlap.hashes"
+MAX_SKETCH = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,17 @@ class Damaged:
 
     path: Path
     reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Numbers that stand for the text a model was trained on; `rnnviz.overlap` makes and reads them.
+
+    `hashes` (n,) uint32, increasing; `modulus` says how few of all there were have been kept.
+    """
+
+    hashes: npt.NDArray[np.uint32]
+    modulus: int
 
 
 def folders() -> list[Path]:
@@ -198,10 +211,13 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     return [found[name] for name in sorted(found)], damaged
 
 
-def save(model: CharModel | NgramModel, path: str | Path, *, half: bool = False) -> Path:
+def save(
+    model: CharModel | NgramModel, path: str | Path, *, half: bool = False, sketch: Sketch | None = None
+) -> Path:
     """Write `model` to `path`, all of it or nothing; `half` stores weights as float16.
 
-    Returns the path. Raises CheckpointError if the name or the folder can't be used.
+    `sketch` is that of the text it was trained on, see `rnnviz.overlap`. Returns the path.
+    Raises CheckpointError if the name or the folder can't be used.
     """
     from safetensors.numpy import save as to_bytes
 
@@ -223,8 +239,47 @@ def save(model: CharModel | NgramModel, path: str | Path, *, half: bool = False)
     else:
         tensors = dict(model.to_tensors())
         meta |= {"kind": "ngram", "config": {"order": model.order}}
+    if sketch is not None:
+        tensors[SKETCH], meta["overlap"] = sketch.hashes, {"modulus": sketch.modulus}
     write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
     return path
+
+
+def add_sketch(path: Path, sketch: Sketch) -> None:
+    """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
+    from safetensors.numpy import save as to_bytes
+
+    _, meta, _ = _header(path)
+    meta["overlap"] = {"modulus": sketch.modulus}
+    tensors = {**_tensors(path), SKETCH: sketch.hashes}
+    write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
+
+
+def read_sketch(path: Path) -> Sketch | None:
+    """The sketch in a model file, weights unread; None if it has none. Raises CheckpointError."""
+    from safetensors import SafetensorError, safe_open
+
+    described, meta, _ = _header(path)
+    about, entry = meta.get("overlap"), described.get(SKETCH)
+    if about is None and entry is None:
+        return None
+    modulus = about.get("modulus") if isinstance(about, dict) else None
+    described_as = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
+    match modulus, described_as:
+        case int(), ("U32", [int(n)]) if (
+            type(modulus) is int and 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH
+        ):
+            pass
+        case _:
+            raise CheckpointError(
+                f"{path.name} is damaged: what it says of its training text can't be read; "
+                "copy or download it again"
+            )
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return Sketch(file.get_tensor(SKETCH), modulus)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
 
 
 def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
@@ -299,6 +354,7 @@ def _load(
 
     path = find(name_or_path)
     described, meta, _ = _header(path)
+    described.pop(SKETCH, None)
     try:
         normaliser = meta.get("normaliser", "newlines")
         if not isinstance(normaliser, str):
@@ -312,7 +368,9 @@ def _load(
         if meta.get("kind") == "ngram":
             from rnnviz.ngram import NgramModel
 
-            return NgramModel.from_tensors(_tensors(path), order=meta["config"].get("order"), **about)
+            counts = _tensors(path)
+            counts.pop(SKETCH, None)
+            return NgramModel.from_tensors(counts, order=meta["config"].get("order"), **about)
         config = ModelConfig(**meta["config"])
         if config.vocabulary_size != about["vocabulary"].size:
             raise ConfigError(
@@ -349,7 +407,7 @@ def _weights(
         )
     if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
         raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
-    weights = {k: w.astype(np.float32) for k, w in _tensors(path).items()}
+    weights = {k: w.astype(np.float32) for k, w in _tensors(path).items() if k != SKETCH}
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
         raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
     return weights

@@ -146,7 +146,7 @@ def _command() -> str:
 
 def _count(args: argparse.Namespace, corpus: Any) -> int:
     """`--cell ngram`: count instead of train."""
-    from rnnviz import checkpoint
+    from rnnviz import checkpoint, overlap
     from rnnviz.cards import make_card
     from rnnviz.ngram import NgramModel
     from rnnviz.vocabulary import Vocabulary
@@ -173,12 +173,13 @@ def _count(args: argparse.Namespace, corpus: Any) -> int:
         parameters=model.parameter_count,
         example=args.example,
     )
-    _finish(checkpoint.save(model, args.output or Path(f"{args.name}.safetensors")), model.card)
+    path = args.output or Path(f"{args.name}.safetensors")
+    _finish(checkpoint.save(model, path, sketch=overlap.sketch(text)), model.card)
     return 0
 
 
 def _train(args: argparse.Namespace, *, resume: bool) -> int:
-    from rnnviz import checkpoint, corpora
+    from rnnviz import checkpoint, corpora, overlap
     from rnnviz.cards import make_card
     from rnnviz.model import CharModel
     from rnnviz.runs import RunFolder
@@ -234,7 +235,9 @@ def _train(args: argparse.Namespace, *, resume: bool) -> int:
         yardstick=about["ngram"],
         example=about["example"],
     )
-    _finish(checkpoint.save(best, Path(about["output"]), half=about["half"]), best.card)
+    split = corpus.split()
+    sketch = overlap.sketch(split.train + split.validation if together else split.train)
+    _finish(checkpoint.save(best, Path(about["output"]), half=about["half"], sketch=sketch), best.card)
     return 0
 
 

@@ -5,6 +5,7 @@ Shape letters: n predictions, V symbols. This module knows nothing of models or 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,17 @@ Ranks = npt.NDArray[np.int32]
 Entropies = npt.NDArray[np.float32]
 Details = tuple[npt.NDArray[np.float64], Ranks, Entropies]
 """Of n symbols: log P in nats, rank (1: the most probable came), entropy of the prediction; (n,)."""
+
+
+def joined(parts: Sequence[Details]) -> Details:
+    """The Details of stretches that follow one another, as one; of none, the Details of nothing."""
+    nothing: Details = np.empty(0), np.empty(0, np.int32), np.empty(0, np.float32)
+    all_of = [nothing, *parts]
+    return (
+        np.concatenate([part[0] for part in all_of]),
+        np.concatenate([part[1] for part in all_of]),
+        np.concatenate([part[2] for part in all_of]),
+    )
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Ranks:

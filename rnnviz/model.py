@@ -32,17 +32,14 @@ from rnnviz.cells import (
     RNNParameters,
     activate,
 )
+from rnnviz.char_scorer import CharScorer
 from rnnviz.config import ModelConfig
-from rnnviz.details import Details, entropy, rank
+from rnnviz.details import Details
 from rnnviz.errors import ConfigError
-from rnnviz.prepared import prepare
-from rnnviz.stepping import Reader
 from rnnviz.vocabulary import Vocabulary
 
 State = tuple[Tensor, ...]
 """What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
-
-SCORING_CHUNK = 1024
 
 
 class Scorer(Protocol):
@@ -224,45 +221,32 @@ class CharModel(nn.Module):
         return F.linear(h, self.readout_weight, self.readout.bias), state
 
     def _unrolls(self) -> bool:
-        """Whether gradients are wanted of an rnn or gru in float32 on a CPU: rnnviz.bptt is faster there."""
-        return (
-            torch.is_grad_enabled()
-            and self.config.cell in ("rnn", "gru")
-            and self.device.type == "cpu"
-            and self.readout.bias.dtype == torch.float32
-            and not torch.is_autocast_enabled("cpu")
-        )
+        """Whether gradients are wanted, and rnnviz.bptt finds them faster than torch's layers."""
+        wanted = torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+        return wanted and bptt.suits(self.config, self.readout.bias)
 
     def _unrolled(
         self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
     ) -> tuple[Tensor, State]:
         """`embed` and `hidden` in one, through rnnviz.bptt, with the same random numbers."""
-        H, gru = self.config.hidden_size, self.config.cell == "gru"
         first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
         table: Tensor | None = self.embedding.weight if self.embedding is not None else None
         if table is not None and dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
-        named: dict[str, Tensor] = dict(self.recurrence.named_parameters())
         h, last = inputs.T, []  # (T, B), then (T, B, H)
-        for n in range(self.config.layers):
-            w_x, w_h, b_x, b_h = (
-                named[f"{k}_l{n}"] for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-            )
+        for n, layer in enumerate(bptt.layers(self.config, self.recurrence)):
+            w_h = layer.w_h
             if dropout.weight:
                 w_h = drop(w_h, dropout.weight, cast(torch.Generator, generator))
-            b = b_x + (torch.cat([b_h[: 2 * H], torch.zeros_like(b_h[2 * H :])]) if gru else b_h)
             if n:
-                x = F.linear(h, w_x, b)
+                x = F.linear(h, layer.w_x, layer.b)
             elif table is None:
-                x = F.embedding(h, w_x.T + b)
+                x = F.embedding(h, layer.w_x.T + layer.b)
             elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
-                x = F.embedding(h, F.linear(table, w_x, b))
+                x = F.embedding(h, F.linear(table, layer.w_x, layer.b))
             else:
-                x = F.linear(F.embedding(h, table), w_x, b)
-            if gru:
-                h = bptt.unroll("gru", x, w_h, first[n], b_h[2 * H :])
-            else:
-                h = bptt.unroll(self.config.activation, x, w_h, first[n])
+                x = F.linear(F.embedding(h, table), layer.w_x, layer.b)
+            h = bptt.unroll(layer.kind, x, w_h, first[n], layer.b_hn)
             last.append(h[-1])
         return h.transpose(0, 1), (torch.stack(last),)
 
@@ -305,61 +289,6 @@ class CharModel(nn.Module):
     def to_device(self, device: str | torch.device) -> CharModel:
         """A copy of this model on another device; the model itself when it is there already."""
         return self if self.device == torch.device(device) else copy.deepcopy(self).to(device)
-
-
-class CharScorer:
-    """Feeds one text through a model, the state carried from piece to piece.
-
-    On a CPU a single text goes faster step by step in numpy than through
-    torch's fused layers, except an LSTM's, which packs its weights. The
-    weights are those the model has when the scorer is made.
-    """
-
-    def __init__(self, model: CharModel) -> None:
-        self.model = model
-        self._last = model.vocabulary.start
-        self._state: State | None = None
-        steps = model.device.type == "cpu" and model.config.cell != "lstm"
-        self._reader = Reader(prepare(model)) if steps else None
-
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """log P in nats of each symbol of `ids` (n,), given all before it; see `Scorer`."""
-        return self._advance(ids, details=False)[0]
-
-    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
-        """log P, rank and entropy of each symbol of `ids` (n,); see `Scorer`."""
-        return self._advance(ids, details=True)
-
-    def _advance(self, ids: npt.NDArray[np.int64], details: bool) -> Details:
-        out = np.empty(len(ids), np.float64)
-        ranks, entropies = np.empty(len(ids), np.int32), np.empty(len(ids), np.float32)
-        for begin in range(0, len(ids), SCORING_CHUNK):
-            piece = ids[begin : begin + SCORING_CHUNK]
-            inputs = np.concatenate(([self._last], piece[:-1]))
-            self._last = int(piece[-1])
-            read = self._through_layers if self._reader is None else self._step_by_step
-            here = slice(begin, begin + len(piece))
-            out[here], logits, log_sum = read(inputs, piece)
-            if details:
-                ranks[here], entropies[here] = rank(logits, piece), entropy(logits, log_sum)
-        return out, ranks, entropies
-
-    def _step_by_step(
-        self, inputs: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32], npt.NDArray[np.float64]]:
-        reader = cast(Reader, self._reader)
-        logits, log_sum = reader.weights.predict(reader.read(inputs))
-        return logits[np.arange(len(targets)), targets] - log_sum, logits, log_sum
-
-    def _through_layers(
-        self, inputs: npt.NDArray[np.int64], targets: npt.NDArray[np.int64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32], None]:
-        device = self.model.device
-        with torch.inference_mode():
-            logits, self._state = self.model(torch.from_numpy(inputs)[None].to(device), self._state)
-            came = torch.from_numpy(np.ascontiguousarray(targets)).to(device)
-            nll = F.cross_entropy(logits[0].float(), came, reduction="none")
-        return -nll.double().cpu().numpy(), logits[0].float().cpu().numpy(), None
 
 
 Device = Literal["auto"] | str

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.details import Details, entropy, rank
+from rnnviz.details import Details, rank
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.kneser_ney import Counts, Floats, Ints, Level, count, estimate
 from rnnviz.text import normalise
@@ -199,9 +199,10 @@ class NgramModel:
         step = max(1, _DENSE // self.vocabulary.size)
         for begin in range(0, len(targets), step):
             block = targets[begin : begin + step]
-            rows = np.log(self._dense_block(state, block))
+            rows = self._dense_block(state, block)
             here = slice(begin, begin + len(block))
-            ranks[here], entropies[here] = rank(rows, block), entropy(rows, np.zeros(len(block)))
+            ranks[here] = rank(rows, block)
+            entropies[here] = -np.einsum("nv,nv->n", rows, np.log(rows))
             state = self._advanced(state, block)
         return scores, ranks, entropies
 

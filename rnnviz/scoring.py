@@ -21,7 +21,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 
-PIECE = 4096  # characters handed to a model at a time; a multiple of what the neural models compute at once
+PIECE = 4096  # characters handed at a time to a model that has no wish of its own
 INTERVAL = 0.1  # seconds between two progress reports
 
 
@@ -61,6 +61,13 @@ class LanguageModel(Protocol):
     def normaliser(self) -> str: ...
 
     def scorer(self) -> Scorer: ...
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A scorer that can say how far it is with a long piece; see `rnnviz.model.CharScorer`."""
+
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
 
 
 @dataclass(frozen=True)
@@ -213,13 +220,14 @@ def score(
     text: str | None = None,
     encoding: str | None = None,
     name: str | None = None,
-    piece: int = PIECE,
+    piece: int | None = None,
     each: Callable[[Piece], None] | None = None,
 ) -> Generator[Progress, None, Report]:
     """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
 
     The arguments and errors are those of `perplexity`; `piece` is the number of
-    characters handed to the model at a time, and changes nothing but the pace.
+    characters handed to the model at a time, else as many as it likes, and
+    changes nothing but the pace.
     `each` is given every Piece, with its details, so that the costs can be kept while they are summed.
     """
     began = time.perf_counter()
@@ -228,6 +236,13 @@ def score(
     total, total_known = Sum(), Sum()
     step: Progress | None = None
     for part in _pieces(model, source, piece, details=each is not None):
+        if isinstance(part, _Doing):
+            now = time.perf_counter()
+            if now - last >= INTERVAL:
+                last = now
+                so_far, nats = characters + part.characters, total.value + part.nats
+                yield Progress(so_far, unknown, nats, part.bytes_read, source.bytes_total, now - began)
+            continue
         if each is not None:
             each(part)
         characters += len(part.text)
@@ -273,27 +288,55 @@ def pieces(
     text: str | None = None,
     encoding: str | None = None,
     name: str | None = None,
-    piece: int = PIECE,
+    piece: int | None = None,
     details: bool = False,
 ) -> Iterator[Piece]:
     """The cost of every character of a text, piece by piece, in order; with `details` rank and entropy too.
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """
-    return _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece, details)
+    steps = _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece, details)
+    return (step for step in steps if isinstance(step, Piece))
 
 
-def _pieces(model: LanguageModel, source: Reader, piece: int, details: bool = False) -> Iterator[Piece]:
-    if piece < 1:
+@dataclass(frozen=True)
+class _Doing:
+    """How far the next piece is: characters that have been read of it, their cost, the bytes they took."""
+
+    characters: int
+    nats: float
+    bytes_read: int
+
+
+def _pieces(
+    model: LanguageModel, source: Reader, piece: int | None, details: bool = False
+) -> Iterator[Piece | _Doing]:
+    if piece is not None and piece < 1:
         raise ConfigError(f"a piece is at least 1 character; received {piece}")
-    scorer, vocabulary, start = model.scorer(), model.vocabulary, 0
-    for text in source.pieces(piece):
+    scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
+    length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
+    for text in source.pieces(length):
         ids = vocabulary.encode(text)
         rank = entropy = None
-        if details:
+        if isinstance(scorer, Stepwise):
+            steps = scorer.advancing(ids, want=details)
+            while True:
+                try:
+                    done = next(steps)
+                except StopIteration as end:
+                    log_p, rank, entropy = end.value
+                    break
+                share = done.characters / len(ids)
+                extra = share * int((ids == UNKNOWN).sum()) * vocabulary.unknown_cost
+                read = bytes_before + int(share * (source.bytes_read - bytes_before))
+                yield _Doing(done.characters, done.nats + extra, read)
+            if not details:
+                rank = entropy = None
+        elif details:
             log_p, rank, entropy = scorer.advance_details(ids)
         else:
             log_p = scorer.advance(ids)
+        bytes_before = source.bytes_read
         nll = costs(log_p, ids, vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(

@@ -177,22 +177,25 @@ class Weights:
 
 
 class Reader:
-    """Reads one text in pieces of any length, the state carried from piece to piece."""
+    """Reads one text in pieces of any length, the state carried from piece to piece.
+
+    `hidden` (1, L, H) is that state, and for an LSTM `cell`, as large.
+    """
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
-        self._hidden, self._cell = weights.states(1)
+        self.hidden, self.cell = weights.states(1)
 
     def read(self, ids: Ids) -> Floats:
         """The states of the top layer after each input, (n, H), for inputs (n,)."""
         hidden, cell = self.weights.states(len(ids) + 1)
-        hidden[0] = self._hidden[-1]
-        if cell is not None and self._cell is not None:
-            cell[0] = self._cell[-1]
+        hidden[0] = self.hidden[-1]
+        if cell is not None and self.cell is not None:
+            cell[0] = self.cell[-1]
         self.weights.run(ids, hidden, cell)
         if cell is not None:
-            self._cell = cell[-1:].copy()
-        self._hidden = hidden[-1:].copy()
+            self.cell = cell[-1:].copy()
+        self.hidden = hidden[-1:].copy()
         return hidden[1:, -1]
 
 

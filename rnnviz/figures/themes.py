@@ -34,6 +34,12 @@ LEVELS = 255
 SURPRISAL_FULL = 10.0
 """Bits at which the colour behind a character is at its strongest."""
 
+VERSUS_FULL = 6.0
+"""Bits of difference between two models at which it is."""
+
+BANDS = (1, 3, 10)
+"""The last rank of each of `Theme.bands` but the last."""
+
 
 @dataclass(frozen=True)
 class Theme:
@@ -41,6 +47,8 @@ class Theme:
 
     diverging, sequential  anchors at equal distances from the lowest value to the highest
     surprisal              anchors from 0 bits to SURPRISAL_FULL, painted behind `text`
+    bands                  ranks 1, 2-3, 4-10 and > 10, painted behind `text`
+    versus                 anchors of a difference of two models, painted behind `text`
     model, ngram, uniform  the lines that are compared
     came                   what really came; cursor, pinned: the marks that follow a reader
     """
@@ -54,6 +62,8 @@ class Theme:
     diverging: tuple[str, ...]
     sequential: tuple[str, ...]
     surprisal: tuple[str, ...]
+    bands: tuple[str, str, str, str]
+    versus: tuple[str, ...]
     model: str
     ngram: str
     uniform: str
@@ -73,6 +83,8 @@ LIGHT = Theme(
     diverging=("#08306b", "#2a72b5", "#8fbfe0", "#ffffff", "#f6b26b", "#d9660f", "#7f2704"),
     sequential=("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
     surprisal=("#ffffff", "#fdebc8", "#fbc777", "#f59a3c"),
+    bands=("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"),
+    versus=("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),
     model="#0b6a88",
     ngram="#b3560a",
     uniform="#566873",
@@ -92,6 +104,8 @@ DARK = Theme(
     diverging=("#c6e3ff", "#5ba8ea", "#235f97", "#12191e", "#8f4a12", "#ee8f3a", "#ffe0bd"),
     sequential=("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
     surprisal=("#12191e", "#3f2d12", "#6e4310", "#9a5310"),
+    bands=("#12191e", "#15394a", "#5a4310", "#9a5310"),
+    versus=("#9a5310", "#4f3311", "#12191e", "#173f58", "#22648f"),
     model="#5cc0de",
     ngram="#f0a050",
     uniform="#9fb0ba",

@@ -32,7 +32,7 @@ def explore() -> None:
 
 def perplexity() -> None:
     """The perplexity of files."""
-    show("files", ngrams=True)
+    show("perplexity.page", ngrams=True)
 
 
 def show(module: str, *, ngrams: bool) -> None:

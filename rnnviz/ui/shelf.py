@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
@@ -60,6 +61,22 @@ def gpu_driver() -> bool:
     except OSError:
         return False
     return True
+
+
+def scorer(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
+    """The model of a file, for scoring texts."""
+    return cast("CharModel | NgramModel", load(info))
+
+
+def digest(info: checkpoint.ModelInfo) -> str:
+    """The SHA-256 of a model's file, by which its results are known again."""
+    return _digest(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest(path: str, changed: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:

@@ -19,9 +19,10 @@ LATER = 10.0  # seconds after which torch may have the processor
 def up() -> None:
     """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
-        from rnnviz.ui import explore, files, shelf
+        from rnnviz.ui import explore, shelf
+        from rnnviz.ui.perplexity import page
 
-        del explore, files
+        del explore, page
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

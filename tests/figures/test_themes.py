@@ -24,11 +24,13 @@ def test_nothing_is_the_background_itself(theme: Theme) -> None:
     assert palette(theme.diverging)[LEVELS // 2].tolist() == background
     assert palette(theme.sequential)[0].tolist() == background
     assert palette(theme.surprisal)[0].tolist() == background
+    assert theme.bands[0] == theme.background
+    assert palette(theme.versus)[LEVELS // 2].tolist() == background
 
 
 @EACH
 def test_every_text_is_readable(theme: Theme) -> None:
-    for behind in ramp(theme.surprisal, 16):
+    for behind in (*ramp(theme.surprisal, 16), *theme.bands, *ramp(theme.versus, 15)):
         assert contrast(theme.text, behind) >= 4.5
     for ink in (theme.text, theme.muted, theme.model, theme.ngram, theme.uniform):
         assert contrast(ink, theme.background) >= 4.5
@@ -43,8 +45,14 @@ def test_minus_and_plus_are_told_apart_with_any_colour_blindness(theme: Theme, k
     for step in (0.25, 0.5, 0.75, 1.0):
         at = round((LEVELS - 1) / 2 * step)
         minus, plus = (palette(theme.diverging)[LEVELS // 2 + side * at] for side in (-1, 1))
-        colours = [seen @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (minus, plus)]
-        assert np.abs(np.cbrt(np.clip(colours[0], 0, 1)) - np.cbrt(np.clip(colours[1], 0, 1))).max() > 0.15
+        assert apart(seen, minus, plus) > 0.15
+    # Behind a text the ends are paler, and still told apart.
+    assert apart(seen, palette(theme.versus)[0], palette(theme.versus)[-1]) > 0.15
+
+
+def apart(seen: np.ndarray, one: np.ndarray, other: np.ndarray) -> float:
+    colours = [seen @ themes.linear("#{:02x}{:02x}{:02x}".format(*c)) for c in (one, other)]
+    return float(np.abs(np.cbrt(np.clip(colours[0], 0, 1)) - np.cbrt(np.clip(colours[1], 0, 1))).max())
 
 
 @EACH

@@ -103,7 +103,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     assert app.query_params["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
-    for sentence in ("Upload a file or paste a text", "equally likely characters", "hidden units"):
+    for sentence in ("until you upload a file", "equally likely characters", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
@@ -163,7 +163,7 @@ def test_no_traceback_ever_reaches_the_page(
     def explode(context: object) -> None:
         raise RuntimeError("secret detail in /home/someone")
 
-    monkeypatch.setattr("rnnviz.ui.files.page", explode)
+    monkeypatch.setattr("rnnviz.ui.perplexity.page.page", explode)
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = open_app("perplexity")
     assert not app.exception
@@ -239,7 +239,7 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
 def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
     code = (
         "import sys\n"
-        "from rnnviz.ui import explore, files, shelf\n"
+        "from rnnviz.ui import explore, shelf\n"
         "from rnnviz.ui.live.session import Ask, LiveSession\n"
         "info = next(m for m in shelf.listed()[0] if m.name == 'tiny-gru')\n"
         "model = shelf.load(info, to_read=True)\n"

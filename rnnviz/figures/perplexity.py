@@ -1,0 +1,179 @@
+"""The curve of a scored text: its perplexity so far, and that of the characters just read.
+
+A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a
+notebook:
+
+    import plotly.graph_objects as go
+    go.Figure(perplexity.figure({"model": record.curve()}))
+
+This module knows nothing of pages, files or models.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures.themes import LIGHT, Theme
+
+Figure = dict[str, Any]
+Doubles = npt.NDArray[np.float64]
+
+PALE = 0.45
+"""How strong the rolling line is beside the running one."""
+
+MOST = 2
+"""Models in one figure: more than two pairs of lines can't be read."""
+
+
+class Curve(Protocol):
+    """What is drawn: n points of a text, as `Record.curve` returns them.
+
+    position  (n,) characters read, 1 and up
+    running   (n,) perplexity of all characters so far
+    rolling   (n,) perplexity of the last `window` characters, of fewer before there are as many
+    window    characters
+    """
+
+    @property
+    def position(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def running(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def rolling(self) -> npt.NDArray[Any]: ...
+
+    @property
+    def window(self) -> int: ...
+
+
+def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
+    """The logarithmic axis's ends, as powers of ten.
+
+    Everything fits in but the beginning, before the first full window: a text's first characters
+    may cost thousands, and would press everything else into a strip.
+    """
+    values = _finite(
+        [
+            line[min(np.searchsorted(curve.position, curve.window), len(line) - 1) :]
+            for curve in curves.values()
+            for line in (curve.running, curve.rolling)
+        ]
+    )
+    if not len(values):
+        return 0.0, 2.0
+    low, high = math.log10(max(1.0, values.min())), math.log10(max(1.0, values.max()))
+    room = max(0.06, 0.06 * (high - low))
+    return max(0.0, low - room), high + room
+
+
+def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
+    if high - low > 4:
+        values = [10.0**k for k in range(math.ceil(low), math.floor(high) + 1)]
+        step = -(-len(values) // 6)
+        values = values[::step]
+    elif high - low > 0.7:
+        decades = range(math.floor(low), math.floor(high) + 1)
+        values = [s * 10.0**k for k in decades for s in (1, 2, 5) if low <= math.log10(s * 10.0**k) <= high]
+    else:  # less than a factor of five: evenly spaced numbers are rounder
+        start, stop = 10**low, 10**high
+        unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
+        step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
+        values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
+    return values, [_written(value) for value in values]
+
+
+def _written(value: float) -> str:
+    if value < 100_000:
+        return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+    power = math.floor(math.log10(value) + 1e-9)
+    front = f"{value / 10.0**power:.4g}"
+    raised = "10" + str(power).translate(_RAISED)
+    return raised if front == "1" else f"{front}·{raised}"
+
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def skeleton(
+    names: tuple[str, ...], *, length: int, ends: tuple[float, float], theme: Theme = LIGHT
+) -> Figure:
+    """Axes and empty lines, two a model: "NAME running" and "NAME rolling".
+
+    `length` is the text's, in characters; `ends` are those of `extent`.
+    Raises ConfigError for no model or more than MOST.
+    """
+    if not 1 <= len(names) <= MOST:
+        raise ConfigError(f"a curve shows 1 to {MOST} models; received {len(names)}")
+    values, texts = ticks(*ends)
+    quiet = {
+        "fixedrange": True,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": False,
+        "tickfont": {"color": theme.muted, "size": 11},
+        "linecolor": theme.axis,
+        "gridcolor": theme.grid,
+    }
+    data = []
+    for name, colour in zip(names, (theme.model, theme.ngram), strict=False):
+        # Names come from files; Plotly reads a little HTML in them.
+        line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [], "y": []}
+        shown = html.escape(name)
+        data += [
+            {
+                **line,
+                "name": f"{shown} rolling",
+                "opacity": PALE,
+                "line": {"color": colour, "width": 1.25},
+            },
+            {**line, "name": f"{shown} running", "line": {"color": colour, "width": 2.25}},
+        ]
+    return {
+        "data": data,
+        "layout": {
+            "margin": {"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
+            "showlegend": False,
+            "hovermode": False,
+            "dragmode": False,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": theme.text, "size": 12},
+            "xaxis": {
+                **quiet,
+                "range": [0, max(1, length)],
+                "showgrid": False,
+                "tickformat": ",d",
+                "nticks": 8,
+            },
+            "yaxis": {**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
+        },
+    }
+
+
+def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
+    """The whole picture of one text read by one or two models, by name; raises ConfigError for more."""
+    length = max((int(curve.position[-1]) for curve in curves.values() if len(curve.position)), default=1)
+    drawn = skeleton(tuple(curves), length=length, ends=extent(curves), theme=theme)
+    for n, curve in enumerate(curves.values()):
+        x = np.asarray(curve.position).tolist()
+        for line, values in zip(drawn["data"][2 * n :], (curve.rolling, curve.running), strict=False):
+            line.update(x=x, y=[float(v) if np.isfinite(v) else None for v in values])
+    layout = drawn["layout"]
+    layout.update(height=360, showlegend=True, margin={"l": 64, "r": 16, "t": 16, "b": 48})
+    layout["xaxis"]["title"] = "characters read"
+    layout["yaxis"]["title"] = "perplexity"
+    return drawn
+
+
+def _finite(lines: list[npt.NDArray[Any]]) -> Doubles:
+    values = np.concatenate([np.asarray(line, np.float64) for line in lines])
+    return np.asarray(values[np.isfinite(values)])

@@ -1,0 +1,56 @@
+"""A text for each kind of model, in our own words: what a result looks like before anyone chose a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# In the manner of what the model has read, and with something in each that it can't expect.
+TEXTS: Mapping[str, str] = {
+    "timemachine": """\
+The Time Traveller drew his chair to the fire, and for a long while nobody in the room said a word. The lamp
+burned low, and the wind was heard in the chimney.
+
+"I have been there," he said at last. "I have stood upon that hill, and seen the sun grow old." He took from
+his pocket a smartphone, and laid it upon the table among the cups. The Psychologist looked at it, and then
+at the Medical Man. "It has no signal," said the Time Traveller sadly.
+""",
+    "tinyshakespeare": """\
+KING RICHARD:
+What is the night, my lord? The morning comes
+Too slowly for a king that cannot sleep.
+
+GLOUCESTER:
+My gracious lord, the watch is changed at twelve,
+And yet thy wifi still is down, they say.
+
+KING RICHARD:
+Then let him hang that keeps the router, sir!
+I will not have my kingdom buffering.
+""",
+    "python-source": """\
+def average(self, values):
+    \"\"\"Return the mean of all values, or raise ValueError if there are none.\"\"\"
+    if not values:
+        raise ValueError("average() needs at least one banana")
+    total = 0
+    for value in values:
+        total += value
+    return total / len(values)
+""",
+    "xiyouji": (
+        "行者笑道：“师父莫怕！那妖精就在前面山里，待老孙去看看。”三藏道：“悟空，你须仔细。”"
+        "行者即纵筋斗云，到了半空，取出手机一看，却没有信号。八戒在旁笑道：“哥啊，这山里没有网，"
+        "你还是用金箍棒罢。”行者大怒，骂道：“呆子，休得胡说！”\n"
+    ),
+}
+OTHER = """\
+The Time Traveller asked us to wait. There was a machine in the next room, he said, and it had been standing
+there since Thursday.
+"""
+
+
+def example(card: Mapping[str, Any]) -> str:
+    """The text for a model with this card: ours for its corpus, else the card's own example."""
+    own = card.get("example")
+    return TEXTS.get(str(card.get("corpus"))) or (own if isinstance(own, str) and own else OTHER)

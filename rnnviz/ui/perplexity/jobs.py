@@ -1,0 +1,215 @@
+"""Work in the background: one worker for each session, one job at a time, in the order asked for.
+
+A job is a generator: it yields how far it is and returns its result. Between
+two steps the worker looks whether the job is still wanted, so a job that
+yields ten times a second is gone a tenth of a second after Cancel. When the
+reader has left, everything stops.
+
+This module draws nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Generator, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.errors import RnnvizError
+
+log = logging.getLogger("rnnviz")
+
+State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
+OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
+GRACE = 5.0  # seconds a browser may be away, as when its network falters, before its work stops
+FINISHED = 500  # jobs remembered after their end
+
+
+class Cancelled(Exception):
+    """Raised inside a job whose result nobody wants any more."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a job is: a share from 0 to 1, characters done, and the perplexity so far where it has one."""
+
+    fraction: float
+    characters: int = 0
+    perplexity: float | None = None
+
+
+Check = Callable[[], None]
+Make = Callable[[Check], Generator[Step, None, Any]]
+
+
+@dataclass
+class Job:
+    """One piece of work.
+
+    `title` names what is worked on: a file, a model. `make` starts it and is
+    handed a function that raises Cancelled once the job is unwanted, for work
+    that can't yield. `result` is there once `state` is "done", `error` once it
+    is "failed"; "left" is a job that stopped because its reader was away.
+    """
+
+    key: Hashable
+    title: str
+    make: Make = field(repr=False)
+    state: State = "waiting"
+    step: Step = Step(0.0)
+    began: float = 0.0
+    result: Any = None
+    error: Exception | None = None
+    unwanted: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running."""
+        return time.monotonic() - self.began if self.began else 0.0
+
+
+class Jobs:
+    """The jobs of one session. `alive` says whether its reader is still there."""
+
+    def __init__(self, alive: Callable[[], bool] = lambda: True) -> None:
+        self._jobs: dict[Hashable, Job] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._alive = alive
+
+    def get(self, key: Hashable) -> Job | None:
+        """The job of this key, at work or over."""
+        return self._jobs.get(key)
+
+    def ask(self, key: Hashable, title: str, make: Make) -> Job:
+        """The job of this key; started if there is none, or if it ended because its reader was away."""
+        with self._changed:
+            job = self._jobs.get(key)
+            if job is None or job.state in ("left", "done"):
+                job = self._jobs[key] = Job(key, title, make)
+                for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
+                    del self._jobs[old]
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._work, name="rnnviz-jobs", daemon=True)
+                    self._thread.start()
+            return job
+
+    def busy(self, keys: Iterable[Hashable] | None = None) -> list[Job]:
+        """The jobs, of these keys or all, that are waiting or at work."""
+        with self._changed:
+            chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
+        return [job for job in chosen if job is not None and job.state not in OVER]
+
+    def cancel(self, keys: Iterable[Hashable]) -> None:
+        """These jobs are over at once for whoever asks; the worker drops the one at work at its next step."""
+        with self._changed:
+            for key in keys:
+                job = self._jobs.get(key)
+                if job is not None and job.state not in OVER:
+                    job.state = "cancelled"
+                    job.unwanted.set()
+            self._changed.notify_all()
+
+    def forget(self, keys: Iterable[Hashable]) -> None:
+        """As if these had never been asked for."""
+        keys = list(keys)
+        self.cancel(keys)
+        with self._changed:
+            for key in keys:
+                self._jobs.pop(key, None)
+
+    def retain(self, keys: Iterable[Hashable]) -> None:
+        """Forget what is not among these and still waiting or at work: nobody will look at it."""
+        wanted = set(keys)
+        self.forget([job.key for job in self.busy() if job.key not in wanted])
+
+    def wait(self, keys: Iterable[Hashable], timeout: float) -> bool:
+        """Whether all these are over, after at most `timeout` seconds."""
+        keys = list(keys)
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: all(j is None or j.state in OVER for j in map(self._jobs.get, keys)), timeout
+            )
+
+    def stopped(self, timeout: float) -> bool:
+        """Whether the worker has ended, after at most `timeout` seconds."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._thread is None, timeout)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                job = next((j for j in self._jobs.values() if j.state == "waiting"), None)
+                if job is None:
+                    self._thread = None
+                    self._changed.notify_all()
+                    return
+                job.state, job.began = "running", time.monotonic()
+            self._run(job)
+
+    def _run(self, job: Job) -> None:
+        def check() -> None:
+            if job.unwanted.is_set():
+                raise Cancelled
+            if not self._alive():
+                raise _Left
+
+        state: State = "done"
+        result, error = None, None
+        steps = None
+        try:
+            check()
+            steps = job.make(check)
+            while True:
+                job.step = next(steps)
+                check()
+        except StopIteration as end:
+            result = end.value
+        except Cancelled:
+            state = "cancelled"
+        except _Left:
+            state = "left"
+        except Exception as raised:
+            state, error = "failed", raised
+            if not isinstance(raised, RnnvizError):
+                log.error("%s failed", job.title, exc_info=raised)
+        finally:
+            if steps is not None:
+                steps.close()
+        with self._changed:
+            if job.state == "running":
+                job.result, job.error, job.state = result, error, state
+                if state == "left":  # nobody will look at the others either
+                    for other in self._jobs.values():
+                        if other.state == "waiting":
+                            other.state = "left"
+            self._changed.notify_all()
+
+
+class _Left(Exception):
+    """The reader is not there any more."""
+
+
+def presence() -> Callable[[], bool]:
+    """Whether the session that asks now still has a browser, to be called on any thread.
+
+    Where the script runs without a server, as in a test, someone is always there.
+    """
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return lambda: True
+    session, seen = context.session_id, time.monotonic()
+
+    def there() -> bool:
+        nonlocal seen
+        now = time.monotonic()
+        if runtime.exists() and runtime.get_instance().is_active_session(session):
+            seen = now
+        return now - seen <= GRACE
+
+    return there

@@ -1,0 +1,60 @@
+"""Where the number comes from: the pictures of one text, under one model or two."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz.record import Record
+from rnnviz.ui import shelf
+from rnnviz.ui.i18n import _
+from rnnviz.ui.perplexity import progress, store, where, work
+from rnnviz.ui.trouble import describe
+
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Context
+    from rnnviz.ui.perplexity.jobs import Jobs
+    from rnnviz.ui.perplexity.texts import Text
+    from rnnviz.ui.perplexity.work import Scored
+
+
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hashable]:
+    """The pictures of one text. Returns the jobs it wants."""
+    others = {i.path.stem: i for i in shelf.listed()[0] if i.path != context.info.path}
+    name = st.selectbox(
+        _("Set it against a second model"),
+        list(others),
+        index=None,
+        key="second",
+        placeholder=_("No other model"),
+        help=_("Colours and passages then show where one model was less surprised than the other."),
+        width=420,
+    )
+    if scored.folder is None:
+        return []
+    other = None
+    wanted: list[Hashable] = []
+    if name is not None:
+        info = others[name]
+        kept, digest = store.shared(), shelf.digest(info)
+        key = (work.full_key(digest, text), "second")
+        found: Scored | None = kept.get(key[0])
+        if found is None:
+
+            def make(check: object) -> work.Steps:
+                return work.scoring(kept, digest, lambda: shelf.scorer(info), info.path, text)
+
+            job = jobs.ask(key, name, make)
+            wanted.append(key)
+            jobs.wait([key], 0.6)
+            found = kept.get(key[0])
+            if found is None and job.error is not None:
+                st.error(describe(job.error), icon=":material/error:")
+            elif found is None and jobs.busy([key]):
+                progress.bar(jobs, [key], "second")
+        if found is not None and found.folder is not None:
+            other = (Record.open(found.folder), shelf.load(info, to_read=True))
+    where.show(Record.open(scored.folder), shelf.load(context.info, to_read=True), other)
+    return wanted

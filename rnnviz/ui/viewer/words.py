@@ -1,0 +1,51 @@
+"""The words of the text viewer, in the session's language: the browser's modules hold none.
+
+Braces are filled in by the browser.
+"""
+
+from __future__ import annotations
+
+from rnnviz.ui.i18n import _
+
+
+def words() -> dict[str, str]:
+    """Every word and sentence that the viewer can show, by the name its modules use."""
+    return {
+        "curve": _("Perplexity along the text"),
+        "curve.running": _("of everything read so far"),
+        "curve.rolling": _("of the last {n} characters"),
+        "curve.both": _("bold: {running}; pale: {rolling}"),
+        "curve.notice": _("peaks of the pale line are where the model was lost; click to go there"),
+        "curve.at": _("character {at}: so far {running}, around here {rolling}"),
+        "curve.label": _("Place in the text: arrow keys move by a hundredth, click to jump"),
+        "colour": _("Colour"),
+        "colour.surprisal": _("surprisal"),
+        "colour.rank": _("rank"),
+        "colour.versus": _("difference"),
+        "key.surprisal": _("0 to {n} bits and more"),
+        "key.versus": _("{b} better · equal · {a} better, up to {n} bits"),
+        "key.rank": _("rank {from}"),
+        "key.ranks": _("{from} to {to}"),
+        "key.beyond": _("above {from}"),
+        "go": _("Go to character"),
+        "text": _("The text, coloured. Arrow keys left and right go from character to character"),
+        "rail": _("Place in the whole text"),
+        "place": _("characters {from} to {to} of {n}"),
+        "missing": _("Plotly was not found at {address}: the curve can't be drawn."),
+        "detail.idle": _("Point at a character, or click one, to see what the model expected there."),
+        "detail.at": _("character {at} of {n}"),
+        "detail.unknown": _("not in the model's vocabulary: it is charged for spelling it out"),
+        "detail.p": _("probability"),
+        "detail.rank": _("rank"),
+        "detail.bits": _("surprisal"),
+        "detail.entropy": _("uncertainty before it"),
+        "detail.bits.n": _("{n} bits"),
+        "detail.versus": _("log P, {a} − {b}"),
+        "detail.top": _("Expected here"),
+        "detail.top.of": _("Expected by {model}"),
+        "detail.approximate": _("≈ read from {n} characters before on, not from the beginning"),
+        "detail.other": _("others"),
+        "notice.surprisal": _("strong colours stand on rare words, names and the first letters of words"),
+        "notice.rank": _("no colour: its first guess came; orange: ten others seemed likelier"),
+        "notice.versus": _("look for whole words in one colour: there one model knows something"),
+    }

@@ -1,0 +1,234 @@
+"""The Perplexity page and the shell around all pages, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pandas
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rnnviz.checkpoint import load
+from rnnviz.scoring import perplexity
+
+LONG = 60_000
+
+
+def upload(page: Page, files: dict[str, bytes]) -> None:
+    page.locator("input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "text/plain", "buffer": data} for name, data in files.items()]
+    )
+
+
+def open_page(page: Page, url: str, model: str = "tiny-gru", **query: str) -> None:
+    address = "&".join(f"{k}={v}" for k, v in {"model": model, **query}.items())
+    page.goto(f"{url}/perplexity?{address}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+
+
+def large(page: Page) -> str:
+    """The large figure."""
+    figure = page.locator(".st-key-answer").get_by_test_id("stMetricValue")
+    expect(figure).to_be_visible(timeout=LONG)
+    return figure.inner_text()
+
+
+def test_an_example_is_there_before_any_upload(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    expect(page.get_by_text("An example").first).to_be_visible(timeout=LONG)
+    assert float(large(page)) > 1
+    expect(page.get_by_text("Where it comes from")).to_be_visible(timeout=LONG)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONG)
+
+
+def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
+    page: Page, app_url: str, models_folder: Path
+) -> None:
+    open_page(page, app_url)
+    text = "The Time Traveller smiled.\n" * 400
+    upload(
+        page, {"a.txt": text.encode(), "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(99), "b.txt": b"grey eyes"}
+    )
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
+    model = load(models_folder / "tiny-gru.safetensors")
+    figure = page.locator(".st-key-answer").get_by_test_id("stMetricValue")
+    expect(figure).to_have_text(f"{perplexity(model, text=text).perplexity:.2f}", timeout=LONG)
+    alert = page.get_by_role("alert").filter(has_text="picture.png")
+    expect(alert).to_have_count(1, timeout=LONG)
+    expect(alert).to_contain_text("PNG image", timeout=LONG)
+    page.get_by_role("combobox", name="Look closer at").click()
+    page.get_by_role("option", name="b.txt").click()
+    expect(figure).to_have_text(f"{perplexity(model, text='grey eyes').perplexity:.2f}", timeout=LONG)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=LONG)
+    expect(page.get_by_test_id("stException")).to_have_count(0, timeout=LONG)
+
+
+def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_is_quick(
+    page: Page, app_url: str
+) -> None:
+    open_page(page, app_url)
+    upload(page, {"a.txt": b"grey eyes"})
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
+    upload(page, {"long.txt": b"The Time Traveller smiled.\n" * 200_000})
+    bar = page.get_by_test_id("stProgress")
+    expect(bar).to_contain_text("perplexity so far", timeout=LONG)
+    expect(bar).to_contain_text("left", timeout=LONG)
+    page.get_by_text("Show the sum").click()  # the page stays usable
+    expect(page.get_by_text("start symbol")).to_be_visible(timeout=LONG)
+    expect(bar).to_be_visible(timeout=LONG)
+    began = time.monotonic()
+    page.get_by_role("button", name="Cancel").click()
+    expect(bar).to_have_count(0, timeout=LONG)
+    assert time.monotonic() - began < 1.5  # within a second, and what the browser takes
+    expect(page.get_by_text("cancelled, so it has no figures")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
+
+
+def test_the_same_content_again_is_there_at_once_after_a_reload_too(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    data = b"The Time Traveller laughed.\n" * 4_000
+    upload(page, {"once.txt": data})
+    expect(page.get_by_text("Perplexity of once.txt")).to_be_visible(timeout=LONG)
+    first = large(page)
+    page.reload()
+    expect(page.get_by_text("An example").first).to_be_visible(timeout=LONG)
+    expect(page.locator(".st-key-answer")).to_be_visible(timeout=LONG)
+    upload(page, {"again.txt": data})
+    expect(page.get_by_text("Perplexity of again.txt")).to_be_visible(timeout=LONG)
+    assert large(page) == first
+
+
+def test_a_wrong_guess_is_mended_with_one_click(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    upload(page, {"german.txt": ("Größe und Ärger für Übermut. " * 40).encode("cp1252")})
+    encoding = page.locator(".st-key-encoding")
+    expect(encoding).to_contain_text("guessed", timeout=LONG)
+    page.locator("[class*=st-key-read-] button").first.click()
+    expect(encoding).to_contain_text("declared", timeout=LONG)
+    encoding.get_by_role("combobox").click()
+    page.get_by_role("option", name="Read it as it is found to be").click()
+    expect(encoding).to_contain_text("guessed", timeout=LONG)
+
+
+def test_the_number_is_the_size_of_a_file_that_gives_the_text_back(page: Page, app_url: str) -> None:
+    open_page(page, app_url, section="compression")
+    page.get_by_role("button", name="Compress this text").click()
+    page.get_by_role("button", name="Decompress and compare").click(timeout=LONG)
+    expect(page.get_by_text("every one of them the same")).to_be_visible(timeout=LONG)
+
+
+def test_every_character_can_be_taken_away(
+    page: Page, app_url: str, tmp_path: Path, models_folder: Path
+) -> None:
+    open_page(page, app_url, section="take")
+    upload(page, {"a.txt": b"The Time Traveller smiled."})
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
+    saved = {}
+    for label in ("Figures as JSON", "Characters as CSV", "Characters as Parquet", "Page as HTML"):
+        with page.expect_download(timeout=LONG) as started:
+            page.get_by_role("button", name=label).click()
+        saved[label] = tmp_path / started.value.suggested_filename
+        started.value.save_as(saved[label])
+    report = json.loads(saved["Figures as JSON"].read_text())[0]
+    model = load(models_folder / "tiny-gru.safetensors")
+    assert report["perplexity"] == perplexity(model, text="The Time Traveller smiled.").perplexity
+    table = pandas.read_parquet(saved["Characters as Parquet"])
+    assert "".join(table["character"]) == "The Time Traveller smiled."
+    assert math.exp(table["nll"].mean()) == pytest.approx(report["perplexity"], rel=1e-6)
+    assert len(pandas.read_csv(saved["Characters as CSV"])) == len(table)
+    assert "<svg" in saved["Page as HTML"].read_text(encoding="utf-8")
+
+
+def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_role("tab", name="Paste a text").click()
+    page.get_by_role("textbox", name="Text").fill("<img src=x onerror=\"document.title='owned'\">")
+    page.get_by_role("button", name="Score this text").click()
+    expect(page.get_by_text("Perplexity of pasted text")).to_be_visible(timeout=LONG)
+    page.get_by_role("tab", name="Upload files").click()
+    upload(page, {"<img src=x onerror=alert(1)>.txt": b"time"})
+    expect(page.get_by_text("Perplexity of <img src=x onerror=alert(1)>.txt")).to_be_visible(timeout=LONG)
+    assert page.locator("img[src=x]").count() == 0
+    assert "owned" not in page.title()
+
+
+def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    upload(page, {"a.txt": b"grey eyes"})
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible(timeout=LONG)
+    before = large(page)
+    page.get_by_role("combobox", name="Model", exact=True).click()
+    page.get_by_role("option", name="tiny-3gram").click()
+    expect(page.locator(".st-key-answer").get_by_test_id("stMetricValue")).not_to_have_text(
+        before, timeout=LONG
+    )
+    assert "model=tiny-3gram" in page.url
+    page.reload()
+    expect(page.get_by_role("combobox", name="Model", exact=True)).to_have_value("tiny-3gram", timeout=LONG)
+
+
+def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_test_id("stSidebar").get_by_text("中文").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度", timeout=LONG)
+    page.wait_for_url(re.compile("lang=zh"))
+    page.get_by_test_id("stSidebarNav").get_by_text("探索").click()
+    expect(page.get_by_test_id("rnnviz-live")).to_be_visible(timeout=LONG)
+    page.wait_for_url(re.compile("lang=zh"))
+    page.reload()
+    expect(page.get_by_test_id("stSidebarNav").get_by_text("困惑度")).to_be_visible(timeout=LONG)
+
+
+def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str) -> None:
+    context = browser.new_context(locale="zh-CN")
+    page = context.new_page()
+    page.goto(f"{app_url}/perplexity")
+    expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度", timeout=LONG)
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_browser(browser: Browser, app_url: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{app_url}/perplexity")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+    colour = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
+    assert colour == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}[scheme]
+    context.close()
+
+
+@pytest.mark.parametrize("page_name", ["", "perplexity"])
+def test_a_small_projector_shows_the_whole_sidebar(browser: Browser, app_url: str, page_name: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
+    page = context.new_page()
+    page.goto(f"{app_url}/{page_name}?model=tiny-gru")
+    switch = page.get_by_test_id("stSidebar").get_by_text("中文")
+    expect(page.get_by_text("About this model")).to_be_visible(timeout=LONG)
+    expect(switch).to_be_in_viewport(ratio=1, timeout=LONG)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 1280
+    context.close()
+
+
+def test_nothing_is_fetched_from_anywhere_else(page: Page, app_url: str) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{app_url}/?model=tiny-gru")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "18", timeout=LONG)
+    page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=LONG)
+    fetched = [url for url in asked if urlsplit(url).scheme.startswith(("http", "ws"))]
+    assert len(fetched) > 5
+    assert {urlsplit(url).hostname for url in fetched} == {"127.0.0.1"}
+
+
+def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
+    answer = page.request.get(f"{app_url}/plotly/plotly.min.js")
+    assert answer.ok
+    assert "javascript" in answer.headers["content-type"]

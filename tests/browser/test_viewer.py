@@ -1,0 +1,267 @@
+"""The text viewer in a real browser: what is coloured, where a click leads, any length alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+import rnnviz
+from rnnviz.columns import BLOCK
+from rnnviz.ngram import NgramModel
+from rnnviz.record import Record, record
+from tests.browser.driving import serve
+from tests.conftest import TEXT, tiny
+
+LONG = 60_000
+COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
+ODD = (
+    "Tab\tand <script>document.title='owned'</script> &amp; **bold**\n"
+    "中文：齊天大聖。\n\U0001f469\u200d\U0001f469\u200d\U0001f467 "
+    "\U0001f1eb\U0001f1f7 e\u0301 \u202eabc\u202c \x01\n"
+)
+TEXTS = {"odd": ODD + TEXT, "plain": TEXT * 30, "line": "word " * 20_000}
+HUGE = 50_000_000
+
+APP = """
+import streamlit as st
+from pathlib import Path
+from importlib.util import find_spec
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+from rnnviz.ui.live import assets
+from rnnviz.ui.viewer import assets as viewer
+
+here = Path(__file__).parent
+app = st.App(str(here / "script.py"), routes=[
+    Mount("/plotly", StaticFiles(directory=Path(find_spec("plotly").origin).parent / "package_data")),
+    Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
+    Mount(viewer.URL, StaticFiles(directory=viewer.FOLDER)),
+])
+"""
+SCRIPT = """
+import streamlit as st
+from pathlib import Path
+from rnnviz.checkpoint import load
+from rnnviz.record import Record
+from rnnviz.ui.perplexity import where
+
+st.set_page_config(layout="wide")
+here = Path(__file__).parent
+
+@st.cache_resource
+def read(text, model):
+    return Record.open(here / f"{text}-{model}"), load(here / f"{model}.safetensors")
+
+text = st.query_params["text"]
+where.show(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
+st.button("Elsewhere")
+"""
+
+
+def keep(model: Any, text: str, folder: Path) -> None:
+    for _ in record(model, None, folder, text=text, name=folder.name):
+        pass
+
+
+def repeat(source: Path, target: Path, length: int) -> None:
+    """A record of a long text: a short one's columns again and again."""
+    target.mkdir()
+    times = -(-length // len(Record.open(source)))
+    for name in COLUMNS:
+        data = (source / name).read_bytes()
+        with (target / name).open("wb") as file:
+            for _ in range(times):
+                file.write(data)
+    nll = np.fromfile(target / "nll.f4", "<f4")
+    sums = np.add.reduceat(nll, np.arange(0, len(nll), BLOCK), dtype=np.float64)
+    np.concatenate([[0], np.cumsum(sums)]).astype("<f8").tofile(target / "sums.f8")
+    report = json.loads((source / "report.json").read_text())
+    (target / "report.json").write_text(json.dumps({**report, "characters": len(nll)}))
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """An app that shows records of TEXTS, and of one text of 50 million characters, by their names."""
+    folder = tmp_path_factory.mktemp("viewer")
+    (folder / "app.py").write_text(APP)
+    (folder / "script.py").write_text(SCRIPT)
+    models = {"gru": tiny("gru", name="gru"), "3gram": NgramModel.fit(TEXT, order=3, name="3gram")}
+    for name, model in models.items():
+        rnnviz.save(model, folder / f"{name}.safetensors")
+        for text, content in TEXTS.items():
+            keep(model, content, folder / f"{text}-{name}")
+    repeat(folder / "plain-gru", folder / "huge-gru", HUGE)
+    with serve(folder / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as address:
+        yield address
+    shutil.rmtree(folder / "huge-gru")
+
+
+class Viewer:
+    """The viewer on an open page."""
+
+    def __init__(self, page: Page, url: str, text: str, query: str = "") -> None:
+        self.page = page
+        page.goto(f"{url}/?text={text}{query}")
+        self.root = page.get_by_test_id("rnnviz-viewer")
+        self.pane = page.get_by_role("region", name="The text, coloured")
+        self.detail = page.locator(".vw-detail")
+        self.rail = page.get_by_role("scrollbar", name="Place in the whole text")
+        expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "light", timeout=LONG)
+
+    @property
+    def place(self) -> int:
+        return int(self.root.get_attribute("data-place") or -1)
+
+    def at(self, low: int, high: int) -> None:
+        """Wait until the first character in sight is one of low .. high."""
+        self.page.wait_for_function(
+            "([root, low, high]) => root.dataset.place >= low && root.dataset.place <= high",
+            arg=[self.root.element_handle(), low, high],
+            timeout=LONG,
+        )
+
+    def go(self, position: int) -> None:
+        """Go to a character, counted from 1, by its number."""
+        field = self.page.get_by_label("Go to character")
+        field.fill(str(position))
+        field.press("Enter")
+
+    def told(self, position: int) -> str:
+        """Wait until the panel tells all about a character, counted from 0; what it says."""
+        expect(self.detail).to_have_attribute("data-told", str(position), timeout=LONG)
+        return self.detail.inner_text()
+
+
+def test_the_text_is_there_as_it_is(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "odd")
+    shown = viewer.page.locator(".vw-chunk").first.text_content() or ""
+    assert shown.startswith(
+        "Tab\tand <script>document.title='owned'</script> &amp; **bold**⏎\n中文：齊天大聖。⏎\n"
+    )
+    assert "‹202E›abc‹202C› ␁⏎" in shown
+    family = viewer.page.locator(".vw-chunk span", has_text="\U0001f469").first
+    assert "\U0001f469\u200d\U0001f469\u200d\U0001f467" in (family.text_content() or "")
+    assert "owned" not in page.title()
+    assert viewer.page.locator(".vw-chunk script").count() == 0
+    assert viewer.page.locator(".vw-unknown", has_text="中").count() == 1
+
+
+def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "odd")
+    trace = rnnviz.trace(tiny("gru"), TEXTS["odd"])
+    position = TEXTS["odd"].index("Traveller")
+    viewer.go(position + 1)
+    said = viewer.told(position)
+    assert f"character {position + 1:,} of {len(trace):,}" in said
+    assert f"{trace.nll[position] / np.log(2):.2f} bits" in said
+    assert f"{trace.entropy[position] / np.log(2):.2f} bits" in said
+    rows = viewer.page.locator(".vw-top li")
+    expect(rows).to_have_count(6)
+    chance = rows.first.locator(".vw-chance").inner_text()
+    assert float(chance.removesuffix(" %")) == pytest.approx(100 * trace.top(position, 1)[0][1], rel=0.02)
+    viewer.pane.press("ArrowRight")
+    assert f"{trace.nll[position + 1] / np.log(2):.2f} bits" in viewer.told(position + 1)
+    # An emoji is one character, however many units a browser counts.
+    emoji = TEXTS["odd"].index("\U0001f467")
+    viewer.go(emoji + 1)
+    assert "U+1F467" in viewer.told(emoji)
+    assert "not in the model's vocabulary" in viewer.told(emoji)
+
+
+def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "plain")
+    first = viewer.page.locator(".vw-chunk span").first.bounding_box()
+    assert first is not None
+    page.mouse.move(first["x"] + 4, first["y"] + 10)
+    assert "U+0054" in viewer.told(0)
+    page.mouse.move(5, 5)
+    expect(viewer.detail).to_contain_text("Point at a character", timeout=LONG)
+
+
+@pytest.mark.parametrize("text", ["plain", "line", "huge"])
+def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
+    viewer = Viewer(page, url, text)
+    length = int(viewer.rail.get_attribute("aria-valuemax") or 0)
+    assert length == len(TEXTS[text]) if text in TEXTS else length >= HUGE
+    viewer.pane.press("End")
+    viewer.at(length - 4000, length)
+    viewer.pane.press("Home")
+    viewer.at(0, 0)
+    viewer.pane.hover()
+    # Wheel on: what is in sight goes on steadily, and only a little is ever in the page.
+    places = [0]
+    for _ in range(40):
+        page.mouse.wheel(0, 300)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        places.append(viewer.place)
+    assert places == sorted(places)
+    viewer.at(6000, length)
+    assert viewer.page.locator(".vw-chunk").count() <= 12
+    viewer.go(length // 2)
+    assert f"character {length // 2:,}" in viewer.told(length // 2 - 1)
+    viewer.at(length // 2 - 4000, length // 2)
+    assert viewer.page.locator(".vw-chunk").count() <= 12
+
+
+def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "huge")
+    pad = page.get_by_role("slider", name="Place in the text")
+    box = pad.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    expect(page.locator(".vw-say")).to_contain_text("so far", timeout=LONG)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
+    viewer.at(24_800_000, 25_200_000)
+    pad.press("ArrowRight")
+    viewer.at(25_300_000, 25_700_000)
+    viewer.rail.press("End")
+    viewer.at(49_990_000, 50_100_000)
+
+
+def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "plain")
+    table = page.get_by_test_id("stDataFrame")
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 400, box["y"] + 53)
+    expect(page.get_by_test_id("stElementToolbar").last).to_be_visible(timeout=LONG)  # it knows the pointer
+    page.mouse.down()
+    page.mouse.up()
+    expect(viewer.page.locator(".vw-passage").first).to_be_attached(timeout=LONG)
+    assert viewer.place > 0
+    # Another run of the page leaves a reader where he or she is.
+    viewer.go(1)
+    viewer.at(0, 0)
+    page.get_by_role("button", name="Elsewhere").click()
+    viewer.told(0)
+    assert viewer.place == 0
+
+
+def test_two_models_colour_the_difference(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "plain", "&versus=1")
+    colour = page.get_by_role("combobox", name="Colour")
+    assert colour.locator("option").all_inner_texts() == ["surprisal", "rank", "difference"]
+    for mode in ("versus", "rank", "surprisal"):
+        colour.select_option(mode)
+        expect(viewer.page.locator(".vw-chunk").first).to_have_attribute("data-mode", mode, timeout=LONG)
+        assert viewer.page.locator(".vw-chunk span[class^=vw-]").count() > 20
+    viewer.go(30)
+    said = viewer.told(29)
+    assert "Expected by gru" in said
+    assert "Expected by 3gram" in said
+
+
+def test_a_narrow_projector_clips_nothing(page: Page, url: str) -> None:
+    Viewer(page, url, "plain")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    pane = page.locator(".vw-pane")
+    assert pane.evaluate("e => e.scrollWidth <= e.clientWidth")

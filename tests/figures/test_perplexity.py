@@ -1,0 +1,94 @@
+"""The curve of a scored text: exact values on axes that show them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures import perplexity
+from rnnviz.figures.themes import THEMES
+
+
+@dataclass
+class Drawn:
+    position: Any
+    running: Any
+    rolling: Any
+    window: int
+
+
+def curve(running: list[float], rolling: list[float], window: int = 2) -> Drawn:
+    return Drawn(np.arange(1, len(running) + 1) * 10, np.array(running), np.array(rolling), window)
+
+
+CURVE = curve([900, 12, 8, 6, 5.5], [900, 9, 4, 3, 5], window=20)
+
+
+@pytest.mark.parametrize("theme", THEMES.values(), ids=lambda theme: theme.name)
+def test_the_figure_is_plotlys_and_holds_the_values(theme: Any) -> None:
+    drawn = perplexity.figure({"gru": CURVE, "3gram": CURVE}, theme=theme)
+    go.Figure(drawn)  # raises for anything that Plotly doesn't know
+    lines = {line["name"]: line for line in drawn["data"]}
+    assert list(lines) == ["gru rolling", "gru running", "3gram rolling", "3gram running"]
+    assert lines["gru running"]["x"] == [10, 20, 30, 40, 50]
+    assert lines["gru running"]["y"] == [900, 12, 8, 6, 5.5]
+    assert lines["3gram rolling"]["y"] == [900, 9, 4, 3, 5]
+    assert lines["gru running"]["line"]["color"] != lines["3gram running"]["line"]["color"]
+    assert drawn["layout"]["xaxis"]["range"] == [0, 50]
+    assert drawn["layout"]["yaxis"]["type"] == "log"
+
+
+def test_the_first_characters_do_not_press_the_rest_into_a_strip() -> None:
+    low, high = perplexity.extent({"gru": CURVE})
+    assert math.log10(12) < high < math.log10(20)
+    assert math.log10(2) < low < math.log10(3)
+
+
+def test_what_is_not_finite_is_a_gap() -> None:
+    drawn = perplexity.figure({"gru": curve([math.inf, 4, 4], [math.nan, 3, 5])})
+    assert drawn["data"][0]["y"] == [None, 3, 5]
+    assert drawn["data"][1]["y"] == [None, 4, 4]
+    assert all(map(math.isfinite, drawn["layout"]["yaxis"]["range"]))
+
+
+def test_a_text_of_one_character_has_an_axis() -> None:
+    drawn = perplexity.figure({"gru": curve([3.0], [3.0], window=50)})
+    low, high = drawn["layout"]["yaxis"]["range"]
+    assert low < math.log10(3) < high
+    assert drawn["layout"]["yaxis"]["tickvals"]
+
+
+def test_a_name_is_text_and_no_markup() -> None:
+    drawn = perplexity.figure({"<b>x</b>": CURVE})
+    assert drawn["data"][0]["name"] == "&lt;b&gt;x&lt;/b&gt; rolling"
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
+def test_one_or_two_models(names: tuple[str, ...]) -> None:
+    with pytest.raises(ConfigError, match=f"received {len(names)}"):
+        perplexity.skeleton(names, length=1, ends=(0, 1))
+
+
+@given(low=st.floats(0, 250), span=st.floats(0.12, 50))
+def test_every_axis_has_a_few_numbers_within_it(low: float, span: float) -> None:
+    values, texts = perplexity.ticks(low, low + span)
+    assert 2 <= len(values) == len(texts) <= 13
+    assert len(set(texts)) == len(texts)
+    assert values == sorted(values)
+    assert all(low - 1e-6 <= math.log10(v) <= low + span + 1e-6 for v in values)
+    assert all(len(text) <= 12 for text in texts)
+
+
+def test_large_numbers_are_powers() -> None:
+    assert perplexity.ticks(0, 7)[1] == ["1", "100", "10,000", "10⁶"]
+    assert perplexity.ticks(5.1, 6.1)[1] == ["2·10⁵", "5·10⁵", "10⁶"]
+    assert perplexity.ticks(0, 2)[1] == ["1", "2", "5", "10", "20", "50", "100"]
+    assert perplexity.ticks(math.log10(3.19), math.log10(4.1))[1] == ["3.2", "3.4", "3.6", "3.8", "4"]

@@ -1,0 +1,184 @@
+"""Work in the background: order, cancelling, leaving; and what is kept of it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+from rnnviz.errors import TextError
+from rnnviz.ui.perplexity.jobs import Check, Jobs, Make, Step
+from rnnviz.ui.perplexity.store import Store
+
+SOON = 5.0
+
+
+class Endless:
+    """A job that goes on until it is stopped, and says when it was."""
+
+    def __init__(self) -> None:
+        self.started, self.closed = threading.Event(), threading.Event()
+
+    def __call__(self, check: Check) -> Generator[Step, None, None]:
+        try:
+            while True:
+                self.started.set()
+                time.sleep(0.001)
+                yield Step(0.5, 10, 4.0)
+        finally:
+            self.closed.set()
+
+
+def simple(result: object, done: list[object]) -> Make:
+    def make(check: Check) -> Generator[Step, None, object]:
+        yield Step(0.5)
+        done.append(result)
+        return result
+
+    return make
+
+
+def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
+    jobs, done = Jobs(), list[object]()
+    for n in range(5):
+        jobs.ask(n, str(n), simple(n, done))
+    assert jobs.wait(range(5), SOON)
+    assert done == [0, 1, 2, 3, 4]
+    assert jobs.stopped(SOON)
+    job = jobs.get(3)
+    assert job is not None
+    assert (job.state, job.result) == ("done", 3)
+    jobs.ask(9, "later", simple(9, done))  # and starts again
+    assert jobs.wait([9], SOON)
+    assert done[-1] == 9
+
+
+def test_asking_twice_is_asking_once_while_it_is_at_work() -> None:
+    jobs, endless = Jobs(), Endless()
+    first = jobs.ask("a", "a", endless)
+    assert endless.started.wait(SOON)
+    assert jobs.ask("a", "a", endless) is first
+    jobs.cancel(["a"])
+    assert jobs.stopped(SOON)
+
+
+def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
+    jobs, endless, done = Jobs(), Endless(), list[object]()
+    jobs.ask("long", "long", endless)
+    jobs.ask("next", "next", simple(1, done))
+    assert endless.started.wait(SOON)
+    began = time.monotonic()
+    jobs.cancel(["long"])
+    assert not jobs.busy(["long"])
+    assert endless.closed.wait(SOON)
+    assert time.monotonic() - began < 1
+    assert jobs.wait(["next"], SOON)  # the others go on
+    assert done == [1]
+    job = jobs.ask("long", "long", endless)  # a rerun of the page does not start it again
+    assert job.state == "cancelled"
+    jobs.forget(["long"])
+    assert jobs.ask("long", "long", simple(2, done)).state != "cancelled"
+    assert jobs.wait(["long"], SOON)
+
+
+def test_a_job_still_waiting_is_never_started_once_it_is_cancelled() -> None:
+    jobs, first, second = Jobs(), Endless(), Endless()
+    jobs.ask(1, "1", first)
+    jobs.ask(2, "2", second)
+    assert first.started.wait(SOON)
+    jobs.cancel([1, 2])
+    assert jobs.stopped(SOON)
+    assert not second.started.is_set()
+
+
+def test_nothing_keeps_running_once_the_reader_has_left() -> None:
+    there = threading.Event()
+    there.set()
+    jobs, endless, done = Jobs(there.is_set), Endless(), list[object]()
+    job = jobs.ask("a", "a", endless)
+    waiting = jobs.ask("b", "b", simple(1, done))
+    assert endless.started.wait(SOON)
+    there.clear()
+    assert endless.closed.wait(SOON)
+    assert jobs.stopped(SOON)
+    assert (job.state, waiting.state, done) == ("left", "left", [])
+    there.set()  # back again: the page asks anew
+    jobs.ask("b", "b", simple(1, done))
+    assert jobs.wait(["b"], SOON)
+    assert done == [1]
+
+
+def test_what_nobody_looks_at_any_more_is_dropped() -> None:
+    jobs, endless = Jobs(), Endless()
+    jobs.ask("a", "a", endless)
+    assert endless.started.wait(SOON)
+    jobs.retain(["b"])
+    assert endless.closed.wait(SOON)
+    assert jobs.get("a") is None
+
+
+def test_a_failure_is_kept_and_only_the_unexpected_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def failing(error: Exception) -> Make:
+        def make(check: Check) -> Generator[Step, None, None]:
+            yield Step(0.1)
+            raise error
+
+        return make
+
+    jobs = Jobs()
+    with caplog.at_level(logging.ERROR, "rnnviz"):
+        jobs.ask("expected", "x", failing(TextError("it is empty")))
+        jobs.ask("unexpected", "y", failing(RuntimeError("boom")))
+        assert jobs.wait(["expected", "unexpected"], SOON)
+    states = [jobs.get(k) for k in ("expected", "unexpected")]
+    assert [s.state for s in states if s] == ["failed", "failed"]
+    assert [str(s.error) for s in states if s] == ["it is empty", "boom"]
+    assert "boom" in caplog.text
+    assert "it is empty" not in caplog.text
+
+
+def filled(store: Store, size: int) -> Path:
+    folder = store.folder()
+    folder.mkdir()
+    (folder / "x").write_bytes(bytes(size))
+    return folder
+
+
+def test_the_store_is_bounded_in_number_and_the_latest_seen_stay() -> None:
+    store = Store(kept=3)
+    for n in range(3):
+        store.put(n, f"r{n}")
+    assert store.get(0) == "r0"
+    store.put(3, "r3")
+    assert [store.get(n) for n in range(4)] == ["r0", None, "r2", "r3"]
+    store.clear()
+    assert len(store) == 0
+
+
+def test_the_store_is_bounded_on_disk_and_removes_what_it_forgets() -> None:
+    store = Store(on_disk=250)
+    folders = [filled(store, 100) for _ in range(4)]
+    for n, folder in enumerate(folders):
+        store.put(n, n, folder)
+    assert store.bytes == 200
+    assert [f.is_dir() for f in folders] == [False, False, True, True]
+    huge = filled(store, 1000)
+    store.put("huge", 1, huge)  # larger than all of it: the newest stays, alone
+    assert huge.is_dir()
+    assert len(store) == 1
+    store.clear()
+    assert not huge.exists()
+
+
+def test_a_result_that_is_put_again_replaces_its_folder() -> None:
+    store = Store()
+    first, second = filled(store, 10), filled(store, 20)
+    store.put("a", 1, first)
+    store.put("a", 2, second)
+    assert (store.get("a"), store.bytes) == (2, 20)
+    assert not first.exists()
+    store.clear()

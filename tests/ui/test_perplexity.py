@@ -1,0 +1,404 @@
+"""The Perplexity page: texts of all kinds, what goes wrong with them, and everything below the answer."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import logging
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz import corpora
+from rnnviz.checkpoint import load
+from rnnviz.scoring import Report, perplexity
+from rnnviz.ui.perplexity import answer, encodings, progress, store, take, work
+from rnnviz.ui.perplexity.words import rounded
+from tests.conftest import TEXT
+from tests.ui.conftest import Open, everything
+
+LATIN = "The Time Traveller smiled.\r\nHe had a machine to show his guests.\r\n"
+GERMAN = "Größe und Ärger für Übermut. " * 40
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known() -> Iterator[None]:
+    store.shared().clear()
+    yield
+    store.shared().clear()
+
+
+def settled(app: AppTest) -> AppTest:
+    """Run until nothing is at work any more."""
+    jobs = app.session_state["perplexity.jobs"]
+    for _ in range(50):
+        busy = [job.key for job in jobs.busy()]
+        if not busy:
+            return app.run()
+        assert jobs.wait(busy[:1], 60)
+        app.run()
+    raise AssertionError("the page never came to rest")
+
+
+def upload(app: AppTest, **files: bytes | str) -> AppTest:
+    uploader = app.file_uploader[0]
+    for name, data in files.items():
+        uploader.upload(name.replace("__", "."), data if isinstance(data, bytes) else data.encode())
+    app.run()
+    return settled(app)
+
+
+def shown(app: AppTest) -> str:
+    """The large figure."""
+    return next(m.value for m in app.metric if m.label.startswith("Perplexity of"))
+
+
+def section(app: AppTest, name: str) -> AppTest:
+    app.session_state["section"] = name
+    app.run()
+    return settled(app)
+
+
+def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Report:
+    return perplexity(load(models_folder / f"{model}.safetensors"), text=text)
+
+
+def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folder: Path) -> None:
+    app = settled(open_app("perplexity"))
+    assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
+    assert "An example" in everything(app)
+    assert "this is an anecdote" in everything(app)
+    assert not app.exception
+    assert not app.error
+
+
+def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), wells__txt=LATIN)
+    assert not app.exception
+    report = expected(models_folder, LATIN)
+    assert shown(app) == f"{report.perplexity:.2f}"
+    words = everything(app)
+    for part in (
+        f"**{report.bits_per_character:.3f}**",
+        f"**{report.bits_per_byte:.3f}**",
+        f"**{report.characters}**",
+        f"among **{report.perplexity:.1f}** equally likely characters",
+        r"Encoding **UTF\-8**, verified",
+        "2 line ends made uniform",
+    ):
+        assert part in words
+    assert "An example" not in words
+    assert not app.session_state["perplexity.jobs"].busy()
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (LATIN.encode("utf-16"), r"Encoding **UTF\-16 LE**, declared"),
+        (LATIN.encode("utf-8-sig"), r"Encoding **UTF\-8**, declared"),
+        (GERMAN.encode("cp1252"), r"Encoding **Windows\-1252**, guessed"),
+    ],
+)
+def test_how_the_encoding_is_known(open_app: Open, data: bytes, words: str) -> None:
+    app = upload(open_app("perplexity"), a__txt=data)
+    assert not app.error
+    assert words in everything(app)
+
+
+def test_a_wrong_guess_is_mended_with_one_click(open_app: Open) -> None:
+    data = GERMAN.encode("cp1252")
+    app = upload(open_app("perplexity"), a__txt=data)
+    before = shown(app)
+    choice = next(b for b in app.button if b.key and b.key.startswith("read-") and b.key.endswith("cp1251"))
+    assert "гцЯe" in choice.label or "Grц" in choice.label  # what the text would then be
+    choice.click().run()
+    settled(app)
+    assert r"Encoding **Windows\-1251**, declared" in everything(app)
+    listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
+    assert "ц" in listed["Character"].tolist()
+    picker = next(s for s in app.selectbox if s.key and s.key.startswith("encoding-"))
+    assert picker.value == "cp1251"
+    picker.set_value("").run()
+    settled(app)
+    assert r"Encoding **Windows\-1252**, guessed" in everything(app)
+    assert shown(app) == before
+
+
+def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
+    data = ("machine " * 20 + "Gr\xfc\xdfe").encode("utf-8")[:-1] + b"\xff" + "ä ö ü ".encode() * 40
+    app = upload(open_app("perplexity"), cut__txt=data)
+    assert len(app.error) == 1
+    assert r"is UTF\-8 but damaged" in app.error[0].value
+    next(s for s in app.selectbox if s.key and s.key.startswith("encoding-")).set_value("iso8859-1").run()
+    settled(app)
+    assert not app.error
+    assert r"Encoding **Latin\-1**, declared" in everything(app)
+
+
+def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(open_app: Open) -> None:
+    app = upload(
+        open_app("perplexity"),
+        good__txt="time",
+        picture__png=b"\x89PNG\r\n\x1a\n" + bytes(200),
+        empty__txt=b"",
+        nul__txt=b"machine\0\0\0" * 30,
+        other__txt="machine",
+    )
+    assert not app.exception
+    words = [e.value.replace("\\", "") for e in app.error]
+    assert len(words) == 3
+    assert r"picture.png is not a text file: it looks like a PNG image" in words[0]
+    assert "no characters" in words[1]
+    assert "NUL" in words[2]
+    assert app.dataframe[0].value["Text"].tolist() == ["good.txt", "other.txt"]
+    first = shown(app)
+    app.selectbox(key="closer").set_value(1).run()
+    settled(app)
+    assert shown(app) != first
+    assert shown(app) == f"{app.dataframe[0].value['Perplexity'][1]:.2f}"
+
+
+def test_many_files_at_once_each_get_the_number_they_get_alone(open_app: Open, models_folder: Path) -> None:
+    texts = {f"t{n}__txt": TEXT[n * 31 : n * 31 + 150] for n in range(12)}
+    app = upload(open_app("perplexity"), **texts)
+    alone = [expected(models_folder, text).perplexity for text in texts.values()]
+    assert app.dataframe[0].value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)
+
+
+def test_a_pasted_text_is_scored_beside_the_files(open_app: Open, models_folder: Path) -> None:
+    app = open_app("perplexity")
+    app.text_area(key="pasted").set_value("The Time\nTraveller")
+    next(b for b in app.button if b.label == "Score this text").click().run()
+    settled(app)
+    assert not app.exception
+    assert shown(app) == f"{expected(models_folder, 'The Time' + chr(10) + 'Traveller').perplexity:.2f}"
+    assert "Encoding" not in everything(app)
+
+
+def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
+    open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = corpora.from_text(TEXT, "machine")
+    monkeypatch.setattr("rnnviz.corpora.read", lambda name: corpus)
+    app = settled(open_app("perplexity", corpus="machine"))
+    assert shown(app) == rounded(expected(models_folder, corpus.split().held_out).perplexity)
+    app.session_state["part"] = "all"
+    settled(app.run())
+    assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
+
+
+def test_unknown_characters_are_listed_and_explained(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), mixed__txt="time 时间 时")
+    words = everything(app)
+    assert "3 characters are not in its vocabulary" in words
+    known = expected(models_folder, "time 时间 时").perplexity_known
+    assert f"without them the perplexity is **{rounded(known or 0)}**" in words
+    listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
+    assert listed["Character"].tolist() == ["时", "间"]
+    assert listed["Count"].tolist() == [2, 1]
+    assert listed["Code point"].tolist() == ["U+65F6", "U+95F4"]
+    app = upload(open_app("perplexity"), chinese__txt="时间机器")
+    assert "It knows none of these characters" in everything(app)
+    assert "**–**" in everything(app)
+
+
+def test_html_in_a_name_or_a_text_stays_text(open_app: Open) -> None:
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("<img src=x onerror=alert(1)>.txt", b"<img src=x onerror=alert(1)>").run()
+    for name in ("origin", "against", "sum", "compression", "take"):
+        section(app, name)
+        assert not app.exception, name
+        assert "<img" not in everything(app).replace(r"\<img", ""), name
+
+
+def test_the_same_content_is_scored_once_whatever_its_name(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scored: list[str] = []
+    real = work.record
+
+    def counting(model: Any, *args: Any, **options: Any) -> Any:
+        scored.append(model.name)
+        return real(model, *args, **options)
+
+    monkeypatch.setattr(work, "record", counting)
+    app = upload(open_app("perplexity"), a__txt="time", b__txt="time")
+    app.run()
+    assert scored == ["tiny-gru", "tiny-gru"]  # the example, the file
+    assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "b.txt"]
+    app.sidebar.selectbox(key="model").select("tiny-3gram").run()
+    settled(app)
+    assert scored[2:] == ["tiny-3gram"]
+    again = upload(open_app("perplexity"), c__txt="time")  # another session
+    assert shown(again)
+    assert len(scored) == 3
+
+
+def test_an_unexpected_failure_costs_one_file_only(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    real = work.record
+
+    def failing(model: Any, *args: Any, name: str, **options: Any) -> Any:
+        if name == "bad.txt":
+            raise RuntimeError("secret detail")
+        return real(model, *args, name=name, **options)
+
+    monkeypatch.setattr(work, "record", failing)
+    with caplog.at_level(logging.ERROR, "rnnviz"):
+        app = upload(open_app("perplexity"), bad__txt="times", good__txt="time")
+    assert not app.exception
+    assert len(app.error) == 1
+    assert "secret detail" not in everything(app)
+    assert "secret detail" in caplog.text
+    assert shown(app)
+
+
+def test_a_cancelled_text_says_so_and_can_be_scored_after_all(open_app: Open) -> None:
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("long.txt", (TEXT * 2000).encode()).run()
+    jobs = app.session_state["perplexity.jobs"]
+    assert [job.title for job in jobs.busy()] == ["long.txt"]
+    next(b for b in app.button if b.label == "Cancel").click().run()
+    assert not jobs.busy()
+    assert jobs.stopped(2)
+    assert "cancelled" in app.info[0].value
+    assert not app.metric
+    next(b for b in app.button if b.label == "Score it after all").click().run()
+    assert [job.title for job in jobs.busy()] == ["long.txt"]
+    jobs.cancel([job.key for job in jobs.busy()])
+    assert jobs.stopped(2)
+
+
+def test_what_is_taken_back_is_not_worked_on(open_app: Open) -> None:
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("long.txt", (TEXT * 2000).encode()).run()
+    jobs = app.session_state["perplexity.jobs"]
+    assert jobs.busy()
+    app.file_uploader[0].set_value([]).run()
+    assert not jobs.busy()
+    assert jobs.stopped(2)
+
+
+def test_against_what(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    section(app, "against")
+    table = app.dataframe[0].value.set_index("Who predicts")
+    assert table["Bits per character"].is_monotonic_increasing
+    assert table.index[0] == "tiny-3gram"
+    assert table["best"].tolist() == ["★", "", "", "", "", ""][: len(table)]
+    gru = expected(models_folder, TEXT)
+    assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
+    assert table.loc["blind guess", "Perplexity"] == pytest.approx(load_size(models_folder))
+    assert "tiny-lstm" not in table.index  # nobody asked for it
+    app.button(key="compare").click().run()
+    settled(app)
+    table = app.dataframe[0].value.set_index("Who predicts")
+    assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
+    assert table["best"].tolist().count("★") == 1
+    assert not app.error
+
+
+def load_size(models_folder: Path) -> int:
+    return load(models_folder / "tiny-gru.safetensors").vocabulary.size
+
+
+def test_several_texts_against_several_models(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[:300])
+    section(app, "against")
+    table = next(d.value for d in app.dataframe if "Who predicts" in d.value.columns)
+    assert {"a.txt", "b.txt", "★ a.txt", "★ b.txt"} <= set(table.columns)
+    assert not table[["a.txt", "b.txt"]].isna().any().any()
+
+
+def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt="The Time Traveller")
+    section(app, "sum")
+    table = app.dataframe[0].value
+    report = expected(models_folder, "The Time Traveller")
+    assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(report.perplexity, rel=1e-6)
+    assert table["came"].tolist()[:4] == ["T", "h", "e", "·"]
+    assert f"{math.log(report.perplexity) * 18:.2f}" in app.get("latex")[0].value
+    assert "start symbol" in everything(app)
+
+
+def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT + "时")
+    section(app, "compression")
+    app.button(key="pack").click().run()
+    settled(app)
+    assert not app.error
+    report = expected(models_folder, TEXT + "时")
+    promised = report.bits_per_character * report.characters / 8
+    size = float(next(m.value for m in app.metric if "compressed" in m.label).replace(",", ""))
+    assert promised <= size + 1
+    assert size <= promised * 1.001 + 32
+    app.button(key="unpack").click().run()
+    settled(app)
+    assert "every one of them the same" in app.success[0].value
+
+
+def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
+    reports = [expected(models_folder, "time"), expected(models_folder, "时间")]
+    rows = list(csv.DictReader(io.StringIO(take.as_csv(reports))))
+    assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in reports]
+    assert json.loads(take.as_json(reports)) == [r.to_json() for r in reports]
+
+
+def test_every_way_to_take_it_away_is_offered(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    section(app, "take")
+    assert len(app.get("download_button")) == 5
+    assert not app.exception
+
+
+@pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_every_section_opens(open_app: Open, name: str, locale: str) -> None:
+    app = settled(open_app("perplexity", locale=locale, section=name))
+    assert not app.exception
+    assert not app.error
+    assert app.session_state["section"] == name
+
+
+def test_a_second_model_is_set_against_the_first(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    app.selectbox(key="second").set_value("tiny-lstm").run()
+    settled(app)
+    assert not app.exception
+    assert not app.error
+    assert len(store.shared()) >= 4  # both models' records and reports
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(4.126, "4.13"), (999.994, "999.99"), (12345.6, "12,346"), (math.inf, "∞")]
+)
+def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:
+    assert rounded(value) == words
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
+def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
+    assert progress.duration(seconds) == words
+
+
+def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None:
+    data = b"plain line\n" * 3000 + "Ärger\n".encode("cp1252") + b"plain line\n" * 3000
+    assert encodings.sample(encodings.window(data), "cp1252").startswith("Ärger plain")
+    assert encodings.sample(b"\xff\xfe\xff", "utf-8") == ""
+
+
+def test_the_scale_holds_perplexities_beyond_every_measure(open_app: Open, models_folder: Path) -> None:
+    class Context:
+        model = load(models_folder / "tiny-gru.safetensors")
+
+        class info:
+            card: dict[str, Any] = {"held_out": {"perplexity": 4.0}}  # noqa: RUF012
+
+    report = expected(models_folder, "时间机器")
+    assert "left:100.00%" in answer.scale(Context, report)  # type: ignore[arg-type]

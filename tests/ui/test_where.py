@@ -1,0 +1,150 @@
+"""The section "Where it comes from" without a browser: what it sends, and its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.ngram import NgramModel
+from rnnviz.record import Record, record
+from rnnviz.scoring import perplexity
+from rnnviz.ui.live.payload import unpack
+from rnnviz.ui.perplexity.tables import kind_names, seen
+from rnnviz.ui.perplexity.where import KEPT, Where
+from tests.conftest import TEXT, tiny
+
+GRU = tiny("gru", name="tiny-gru")
+NGRAM = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+LINES = TEXT + "\n\nA second paragraph: 42 \U0001f600 中文 <b>\t</b>\n"
+
+
+def kept(folder: Path, model: Any, text: str) -> Record:
+    """The record of a text."""
+    steps = record(model, None, folder, text=text, name="a *text*")
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: Record = end.value
+            return found
+
+
+def script() -> None:
+    """What AppTest runs: the section alone."""
+    import streamlit as st
+
+    from rnnviz.ui.perplexity import where
+
+    where.show(*st.session_state["shown"])
+
+
+@pytest.fixture
+def shown(tmp_path: Path) -> Callable[..., AppTest]:
+    """The section for a text, with a second model where `compared`."""
+
+    def opened(text: str = LINES, *, compared: bool = False, other_text: str | None = None) -> AppTest:
+        app = AppTest.from_function(script, default_timeout=60)
+        other = (kept(tmp_path / "b", NGRAM, other_text or text), NGRAM) if compared else None
+        app.session_state["shown"] = (kept(tmp_path / "a", GRU, text), GRU, other)
+        app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+def turn_to(app: AppTest, name: str) -> Any:
+    (choice,) = app.get("button_group")
+    choice.set_value(name).run()
+    assert not app.exception
+    return app.dataframe[0].value
+
+
+def test_the_curve_ends_at_the_reports_perplexity(shown: Callable[..., AppTest]) -> None:
+    header, arrays = sent(shown())
+    assert arrays["curveAt"][-1] == len(LINES)
+    assert arrays["curveRunning0"][-1] == pytest.approx(perplexity(GRU, text=LINES).perplexity, rel=1e-6)
+    assert len(arrays["curveAt"]) <= 2000
+    assert header["length"] == len(LINES)
+    assert header["static"]["names"] == ["tiny-gru"]
+    assert "".join(map(chr, arrays["codes"])) == LINES
+    assert "versus" not in arrays
+
+
+def test_the_passages_are_the_records(shown: Callable[..., AppTest]) -> None:
+    app = shown()
+    wanted = app.session_state["shown"][0].passages(20, 80)
+    table = app.dataframe[0].value
+    assert table["Perplexity"].tolist() == [p.perplexity for p in wanted]
+    assert table["Character"].tolist() == [p.start + 1 for p in wanted]
+    assert not table["Passage"].str.contains("\n").any()
+    easiest = turn_to(app, "least")
+    assert easiest["Perplexity"].max() < table["Perplexity"].max()
+
+
+def test_lines_paragraphs_and_kinds(shown: Callable[..., AppTest]) -> None:
+    app = shown()
+    lines = turn_to(app, "lines")
+    assert lines["Characters"].sum() == len(LINES)
+    assert lines["Bits"].sum() == pytest.approx(np.log2(perplexity(GRU, text=LINES).perplexity) * len(LINES))
+    assert lines["Beginning"].iloc[-1] == "A second paragraph: 42 \U0001f600 中文 <b>⇥</b>"
+    assert len(turn_to(app, "paragraphs")) == 2
+    kinds = turn_to(app, "kinds")
+    assert kinds["Share of characters"].sum() == pytest.approx(1)
+    assert kinds["Share of bits"].sum() == pytest.approx(1)
+    assert set(kinds["Kind"]) <= set(kind_names().values())
+    assert "letters of other scripts" in set(kinds["Kind"])
+
+
+def test_two_models_are_compared(shown: Callable[..., AppTest]) -> None:
+    app = shown(compared=True)
+    header, arrays = sent(app)
+    assert header["static"]["names"] == ["tiny-gru", "tiny-3gram"]
+    first, second, _ = app.session_state["shown"]
+    other = app.session_state["shown"][2][0]
+    np.testing.assert_allclose(arrays["versus"], other.nll[:] - first.nll[:], atol=1e-4)
+    assert arrays["curveRunning1"][-1] == pytest.approx(perplexity(NGRAM, text=LINES).perplexity, rel=1e-6)
+    table = turn_to(app, "versus")
+    differences = table["Bits a character"].abs().tolist()
+    assert differences == sorted(differences, reverse=True)
+    assert second is GRU
+
+
+def test_another_text_can_not_be_compared_and_the_rest_stays(shown: Callable[..., AppTest]) -> None:
+    app = shown(compared=True, other_text=LINES + "x")
+    assert len(app.warning) == 1
+    assert sent(app)[0]["static"]["names"] == ["tiny-gru"]
+    assert len(app.dataframe) == 1
+
+
+def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
+    app = shown("x")
+    assert sent(app)[1]["curveAt"].tolist() == [1]
+    for name in ("least", "lines", "paragraphs", "kinds"):
+        turn_to(app, name)
+
+
+def test_a_passage_is_one_line() -> None:
+    assert seen("a b\nc\td\x00\u202e中\U0001f600<") == "a b⏎c⇥d␀U+202E中\U0001f600<"
+
+
+def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
+    app = shown()
+    for n in range(KEPT + 3):
+        app.session_state["shown"] = (kept(tmp_path / f"more-{n}", GRU, TEXT), GRU, None)
+        app.run()
+        assert not app.exception
+    state = app.session_state._state.filtered_state
+    sections = [value for value in state.values() if isinstance(value, Where)]
+    assert len(sections) == KEPT + 1
+    assert sent(app)[0]["length"] == len(TEXT)
