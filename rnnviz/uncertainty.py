@@ -34,6 +34,9 @@ FEWEST = 10
 MOST = 4096
 """Blocks that are drawn from: beyond these, neighbours are joined, which keeps what they share."""
 
+HALF = 0.5
+"""The share of all variance that one block may have: beyond it, an interval tells whether it was drawn."""
+
 CHARACTERS = 100
 """Characters of a block where lines can't serve."""
 
@@ -94,6 +97,10 @@ def interval(
     m = len(blocks.sums)
     if m < FEWEST:
         return Interval(None, None, level, m, name, f"{m} blocks of {name} are too few; it takes {FEWEST}")
+    residuals = np.square(blocks.sums - blocks.sums.sum() / blocks.counts.sum() * blocks.counts)
+    if residuals.max() > HALF * residuals.sum() and residuals.max() > 0:
+        reason = f"one block of {name} differs from all others; how many such there are can't be said"
+        return Interval(None, None, level, m, name, reason)
     low, high = _bootstrap_t(blocks.sums, blocks.counts, level, samples, seed)
     return Interval(of_sum(max(low, 0.0), 1), of_sum(high, 1), level, m, name)
 

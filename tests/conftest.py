@@ -15,6 +15,10 @@ from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
 from rnnviz.vocabulary import Vocabulary
 
+# Small models gain nothing from a second thread, and two that wait for one another lose much
+# wherever a browser or another test has the other core.
+torch.set_num_threads(1)
+
 TEXT = (
     "The Time Traveller (nobody knew another name for him) was explaining a machine of brass and quartz to "
     "us. His voice was quiet and his eyes were bright; then he pulled the lever, and half of us jumped.\n"

@@ -102,6 +102,13 @@ def test_too_short_a_text_gets_a_reason_and_no_interval(tmp_path: Path) -> None:
     assert interval(told(tmp_path, "a\n" * 10, np.ones(20))).low is not None
 
 
+def test_one_block_unlike_all_others_is_no_ground_for_an_interval() -> None:
+    costs = np.concatenate([np.full(100, 5.0), np.tile([0.1, 0.12], 2000)])
+    found = interval(costs, block=100)
+    assert (found.low, found.high) == (None, None)
+    assert "one block of 100 characters" in found.reason
+
+
 def test_equal_costs_leave_nothing_uncertain() -> None:
     found = interval(np.full(2000, math.log(26)))
     assert (found.low, found.high) == (pytest.approx(26), pytest.approx(26))

@@ -44,13 +44,29 @@ def load(info: checkpoint.ModelInfo, *, to_read: bool = False) -> CharModel | Nu
     `to_read`: one text at a time, as it is typed. Without a GPU that needs no
     torch, so the first page doesn't wait for its import.
     """
-    light = to_read and info.kind != "ngram" and not gpu_driver()
+    light = info.kind == "ngram" or (to_read and not gpu_driver())
     return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, light)
 
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
 def _load(path: str, changed: int, size: int, light: bool) -> CharModel | NumpyModel | NgramModel:
-    return checkpoint.load_numpy(path) if light else checkpoint.load(path, device="auto")
+    if light:
+        return checkpoint.load_numpy(path)
+    leave_a_core()
+    return checkpoint.load(path, device="auto")
+
+
+@functools.cache
+def leave_a_core() -> None:
+    """Keep one core free of torch's threads, for the page and, on a laptop, its browser.
+
+    Threads that share a core wait for one another at every time step: with a
+    browser on the second of two cores, two threads read a text ten times
+    slower than one.
+    """
+    import torch
+
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
 
 
 @functools.cache

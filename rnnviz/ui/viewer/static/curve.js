@@ -50,6 +50,7 @@ export class Curve {
   see(first, last) {
     this.sight = [first, last];
     const percent = (v) => (100 * v) / Math.max(1, this.length);
+    this.seen.hidden = last - first >= this.length; // all of it: nothing to point out
     this.seen.style.left = percent(first) + "%";
     this.seen.style.width = `max(3px, ${percent(last - first)}%)`;
     this.pad.setAttribute("aria-valuenow", first + 1);
