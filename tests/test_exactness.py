@@ -1,0 +1,75 @@
+"""The perplexity of shipped models, against a loop in float64 that reads one character after another."""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+
+import pytest
+import torch
+
+import rnnviz
+from rnnviz import CharModel, scoring, side_by_side
+
+_random = random.Random(5)
+STORY = (
+    "It was past midnight when the machine came back. Nobody had touched the lamp, and the clock on the "
+    "shelf said a quarter to three. 'Well?' said the doctor. The traveller drank, and drank again.\n"
+)
+TEXTS = {
+    "one character": "T",
+    "prose": STORY * 3,
+    "verse": "KING:\nWhat news, my lord?\n\nMESSENGER:\nNone that I dare to bring.\n" * 8,
+    "code": "def mean(values):\n    return sum(values) / len(values)\n\n\nclass Box:\n    pass\n" * 8,
+    "Chinese": "那日天色将晚。师徒四人走到山前，忽见一座古庙。" * 20,
+    "Japanese": "吾輩は猫である。名前はまだ無い。" * 20,
+    "Arabic": "كان يا ما كان في قديم الزمان " * 20,
+    "emoji": "a 👩‍👩‍👧 family, 🇨🇳 a flag, 👍🏽 a thumb\n" * 12,
+    "combining": "re\u0301sume\u0301 and nai\u0308ve " * 30,
+    "capitals": "STOP! WHO GOES THERE? " * 25,
+    "digits": "".join(_random.choice("0123456789,. ") for _ in range(600)),
+    "spaces": " \t  \n" * 100,
+    "one letter": "e" * 600,
+    "noise": "".join(chr(_random.randrange(32, 127)) for _ in range(600)),
+    "any code point": "".join(chr(_random.randrange(0x20, 0xD7FF)) for _ in range(300)),
+    "markup": "<p class='a'>Some &amp; more</p>\n" * 20,
+    "table": "time,place,count\n1895,Richmond,7\n" * 20,
+    "line ends": "one\r\ntwo\rthree\n\r\n" * 30,
+    "one long line": STORY.replace("\n", " ") * 6,
+    "a long text": "".join(
+        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(side_by_side.LEAST // 55)
+    ),
+}
+
+
+def plain_loop(model: CharModel, text: str) -> float:
+    """The perplexity by DESIGN's definition, nothing clever."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    exact = copy.deepcopy(model).double()
+    vocabulary = model.vocabulary
+    total, state, before = 0.0, None, vocabulary.start
+    with torch.no_grad():
+        for symbol in vocabulary.encode(text).tolist():
+            logits, state = exact(torch.tensor([[before]]), state)
+            total -= float(torch.log_softmax(logits[0, 0], dim=0)[symbol])
+            if symbol == 0:
+                total += math.log(0x110000 - 0x800 - (vocabulary.size - 1))
+            before = symbol
+    return math.exp(total / len(text))
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", ["timemachine-gru", "timemachine-lstm"])
+def test_a_plain_loop_in_float64_agrees(name: str, kind: str) -> None:
+    model, text = rnnviz.load(name), TEXTS[kind]
+    assert isinstance(model, CharModel)
+    expected = plain_loop(model, text)
+    assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
+    other = list(scoring.score(model, text=text, piece=251))[-1]
+    assert other.perplexity == pytest.approx(expected, rel=1e-4)
+
+
+def test_twenty_kinds_and_one_of_them_long() -> None:
+    assert len(TEXTS) == 20
+    assert len(TEXTS["a long text"]) >= side_by_side.LEAST
