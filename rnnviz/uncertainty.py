@@ -34,7 +34,7 @@ FEWEST = 10
 MOST = 4096
 """Blocks that are drawn from: beyond these, neighbours are joined, which keeps what they share."""
 
-HALF = 0.5
+ALL_BUT = 0.9
 """The share of all variance that one block may have: beyond it, an interval tells whether it was drawn."""
 
 CHARACTERS = 100
@@ -98,7 +98,7 @@ def interval(
     if m < FEWEST:
         return Interval(None, None, level, m, name, f"{m} blocks of {name} are too few; it takes {FEWEST}")
     residuals = np.square(blocks.sums - blocks.sums.sum() / blocks.counts.sum() * blocks.counts)
-    if residuals.max() > HALF * residuals.sum() and residuals.max() > 0:
+    if residuals.max() > ALL_BUT * residuals.sum() and residuals.max() > 0:
         reason = f"one block of {name} differs from all others; how many such there are can't be said"
         return Interval(None, None, level, m, name, reason)
     low, high = _bootstrap_t(blocks.sums, blocks.counts, level, samples, seed)

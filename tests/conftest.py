@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,10 @@ def only_tiny_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 def command_environment(models_folder: Path) -> dict[str, str]:
     """For a process of its own: the tiny models stand first."""
     return {**os.environ, "RNNVIZ_MODELS": str(models_folder), "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(autouse=True)
+def floats_as_they_are() -> Iterator[None]:
+    """Training in a test flushes denormal numbers to zero, which the next test's numbers must not see."""
+    yield
+    torch.set_flush_denormal(False)

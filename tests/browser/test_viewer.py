@@ -27,7 +27,7 @@ ODD = (
     "中文：齊天大聖。\n\U0001f469\u200d\U0001f469\u200d\U0001f467 "
     "\U0001f1eb\U0001f1f7 e\u0301 \u202eabc\u202c \x01\n"
 )
-TEXTS = {"odd": ODD + TEXT, "plain": TEXT * 30, "line": "word " * 20_000}
+TEXTS = {"odd": ODD + TEXT, "plain": TEXT * 30, "line": "word " * 20_000, "late": TEXT * 5 + "ß" * 60}
 HUGE = 50_000_000
 
 APP = """
@@ -227,7 +227,7 @@ def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> N
 
 
 def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
-    viewer = Viewer(page, url, "plain")
+    viewer = Viewer(page, url, "late")  # what surprises most stands at the end
     table = page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
