@@ -68,12 +68,14 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
         "learning_rate": trainer.optimiser.param_groups[0]["lr"],
         "bfloat16": trainer.bfloat16,
         "vocabulary": trainer.model.vocabulary.to_json(),
+        "text": trainer.text_sha256,
     }
 
 
 def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
     """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe are not the same."""
-    if meta["vocabulary"] != trainer.model.vocabulary.to_json():
+    same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
+    if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:
         raise TrainingError(
             "the saved run was trained on another text (its characters differ); start a new run"
         )

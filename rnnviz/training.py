@@ -14,11 +14,13 @@ folder: who runs it saves its state (rnnviz.run_state).
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import torch
@@ -144,6 +146,11 @@ class Trainer:
         """Nothing read since the last report."""
         # Summed where it is, so that a GPU need not wait at each step.
         return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @cached_property
+    def text_sha256(self) -> str:
+        """By which the text is known again when the run goes on."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def done(self) -> bool:
