@@ -62,10 +62,9 @@ def run(
                     if queued or folder.path.parent == home():
                         run_queue.take_ticket(folder)
                 if queued:
-                    make_way()
                     wait_until(lambda: run_queue.may_train(folder), request)
                 run_events.append(folder.events, {"event": "starting", "time": time.time()})
-                return _train(folder, request, show, corpus)
+                return _train(folder, request, show, corpus, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _ended(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
@@ -82,7 +81,7 @@ def run(
 
 
 def _train(
-    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None
+    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
 ) -> tuple[Path, dict[str, Any]]:
     import torch
 
@@ -103,6 +102,8 @@ def _train(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
     journal = Journal(folder, trainer, description.probe, baselines)
+    if queued:
+        make_way()  # not before: whoever pressed Start is waiting to see something
     journal.begin(_about(trainer))
     with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 

@@ -61,8 +61,8 @@ def state(id: str) -> str:
 
 
 def ready(id: str) -> str:
-    """`id`, whose process has come so far that it can be stopped politely."""
-    until(lambda: "nice" in dir(os) and RunFolder(runs.find(id).path).owner() is not None)
+    """`id`, whose process has signed."""
+    until(lambda: RunFolder(runs.find(id).path).owner())
     return id
 
 
