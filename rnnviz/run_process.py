@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from rnnviz.training import StepReport, Trainer
 
 NICE = 10
-"""How much a queued run makes way for others, the page among them."""
+"""How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
+says otherwise."""
 
 Show = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
@@ -192,12 +193,14 @@ def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
 
 def make_way() -> None:
     """Let every other program have the processor first."""
-    if hasattr(os, "nice"):
+    wish = os.environ.get("RNNVIZ_NICE", "")
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
-            os.nice(NICE)
-    # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICE))
+            os.nice(nice)
+        # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def tune_process() -> None:
