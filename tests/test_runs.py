@@ -169,9 +169,7 @@ def test_the_toy_is_learnt_in_three_seconds() -> None:
     assert time.process_time() - began < 3
 
 
-def test_stopped_within_two_seconds_killed_and_resumed_it_ends_with_the_same_weights(
-    home: Path, whole: dict[str, torch.Tensor]
-) -> None:
+def test_stopped_within_two_seconds_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", probe="lit", threads=1))
     until(lambda: runs.find(id).last)
