@@ -38,7 +38,10 @@ ALL_BUT = 0.9
 """The share of all variance that one block may have: beyond it, an interval tells whether it was drawn."""
 
 CHARACTERS = 100
-"""Characters of a block where lines can't serve."""
+"""Characters of a block where lines can't serve, of a text that has FEWEST such blocks."""
+
+SMALLEST = 20
+"""Characters of a block of a shorter text, at least: in smaller ones neighbours would be torn apart."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,10 @@ def interval(
     """An interval for the perplexity of a scored text, or of costs in nats (n,).
 
     `block` is what is drawn: lines, or stretches of so many characters. Costs alone have no lines, and a
-    text may have too few, or one that is most of it: then stretches of 100 characters
-    serve, and `block_kind` says so. Raises ConfigError for settings out of range and for costs that are no
-    numbers.
+    text may have too few, or one that is most of it: then stretches of 100 characters serve, of a tenth of
+    a text below 1,000 characters, and `block_kind` says so. From 200 characters on there is an interval,
+    unless one block is unlike all others. Raises ConfigError for settings out of range and for costs that
+    are no numbers.
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(
@@ -88,7 +92,7 @@ def interval(
             blocks.add(sums, (stops - starts).astype(np.float64))
         unit = blocks.finish()
     if block != "line" or not blocks.enough():
-        size = CHARACTERS if block == "line" else block
+        size = min(CHARACTERS, max(SMALLEST, len(costs) // FEWEST)) if block == "line" else block
         kind, blocks = "characters", _Blocks()
         for sums, counts in _cut(costs, size):
             blocks.add(sums, counts)
