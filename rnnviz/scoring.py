@@ -91,7 +91,7 @@ class _UniformScorer:
         return np.full(len(ids), self.log_probability)
 
     def advance_details(self, ids: Ids) -> Details:
-        ranks = (ids + 1).astype(np.int32)  # all are equally likely: the smaller integer stands first
+        ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
         return self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32)
 
 
@@ -101,8 +101,8 @@ class Piece:
 
     `start` counts the characters before it; `nll` (n,) is -log P in nats, the
     unknown characters' whole cost included; `known` (n,) is False for those.
-    Where they were asked for: `rank` (n,), 1 if the most probable symbol came (an
-    unknown character ranks as `<unk>`; of equals the smaller integer is first), and
+    Where they were asked for: `rank` (n,), how many symbols were more probable than
+    the one that came, plus one (an unknown character ranks as `<unk>`), and
     `entropy` (n,) in nats, of the prediction before the character came.
     """
 
