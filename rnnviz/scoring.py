@@ -48,7 +48,8 @@ class LanguageModel(Protocol):
     integers of the next characters (n,) and returns their log P in nats (n,),
     each given everything before it; 0 asks for log P(<unk>), and this module
     adds what the unknown character costs beyond that. `advance_details(ids)`
-    does the same and returns (log P, rank, entropy); only `pieces(..., details=True)` asks for it.
+    does the same and returns (log P, rank, entropy). A record needs it, and so does
+    `pieces(..., details=True)`; `perplexity` does without, and so can a class of your own.
     """
 
     @property
@@ -314,6 +315,12 @@ def _pieces(
     if piece is not None and piece < 1:
         raise ConfigError(f"a piece is at least 1 character; received {piece}")
     scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
+    if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
+        raise ConfigError(
+            f"details were asked for, and the scorer of the model {model.name!r}, {type(scorer).__name__}, "
+            "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
+            "each; add it, or ask for the perplexity alone"
+        )
     length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
     for text in source.pieces(length):
         ids = vocabulary.encode(text)
