@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -156,6 +157,32 @@ def test_joining_keeps_sums_sizes_and_neighbours(step: int) -> None:
     assert unit == 8
     np.testing.assert_allclose(blocks.sums, np.add.reduceat(values, np.arange(0, n, unit)))
     assert blocks.counts.tolist() == [8] * (n // 8) + [n % 8]
+
+
+@pytest.mark.parametrize("block", ["line", 100])
+@pytest.mark.parametrize("text", ["a line\n" * 300, "x" * 2100], ids=["lines", "one line"])
+def test_whoever_waits_can_end_it_at_any_time(
+    text: str, block: int | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Enough(Exception):
+        pass
+
+    made = told(tmp_path, text, np.random.default_rng(0).exponential(size=len(text)))
+    monkeypatch.setattr("rnnviz.columns.STRETCH", 200)
+    monkeypatch.setattr("rnnviz.uncertainty.STRETCH", 200)
+    looks: list[int] = []
+    expected = interval(made, block=block, check=lambda: looks.append(1))
+    assert expected == interval(made, block=block)
+    assert len(looks) > 10  # one for each stretch, and for each batch of samples
+    for last in range(len(looks)):
+        left = iter(range(last))
+
+        def check(left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Enough
+
+        with pytest.raises(Enough):
+            interval(made, block=block, check=check)
 
 
 @pytest.mark.parametrize(
