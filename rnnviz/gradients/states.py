@@ -43,8 +43,8 @@ class StateNorms:
 
     text     the T characters read, normalised
     target   the integer of the symbol the loss is about; None for a Jacobian's norms
-    hidden   (T + 1, L) float64; row k: with respect to h_{T-k}, lag k. The last is the state after the start symbol
-    cell     (T + 1, L) float64, with respect to c_{T-k}; None for cells without one
+    hidden   (T + 1, L) float64; row k: for h_{T-k}, lag k; the last is the state after the start symbol
+    cell     (T + 1, L) float64, for c_{T-k}; None for cells without one
     """
 
     text: str
@@ -85,7 +85,7 @@ def state_gradients(
 def jacobian_norms(
     model: CharModel | NumpyModel, text: str, *, norm: Norm = "frobenius", at: int | None = None
 ) -> StateNorms:
-    """‖∂h_T/∂h_t‖ for every t ≤ T, h_T being the top layer's state after `at` characters (None: all; ≤ 1,000).
+    """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
 
     "frobenius" is the root of the sum of squares, √H at lag 0; "spectral" the
     largest singular value, 1 at lag 0, the most that a change of h_t of length
@@ -95,7 +95,11 @@ def jacobian_norms(
     if norm not in get_args(Norm):
         raise ConfigError(f"norm is 'frobenius' or 'spectral'; received {norm!r}")
     reading = read(
-        model, text, stop=at, limit=MAX_JACOBIAN, advice="cut the text's beginning off, or use state_gradients"
+        model,
+        text,
+        stop=at,
+        limit=MAX_JACOBIAN,
+        advice="cut the text's beginning off, or use state_gradients",
     )
     T, H = len(reading.text), reading.top.shape[1]
     hidden, cell = _room(T, len(reading.layers), reading.weights.cell)
