@@ -86,7 +86,7 @@ def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
 
 
 def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Doubles:
-    """‖W^k‖ for k = 0 .. n, float64 (n + 1,): "frobenius", or "spectral" to about 1e-4.
+    """‖W^k‖ for k = 0 .. n, float64 (n + 1,): "frobenius", or "spectral", as `jacobian_norms` has them.
 
     In float32 with exponents of their own, so that no power under- or overflows
     before float64 does (then 0 or inf). Raises ConfigError for no square
