@@ -388,6 +388,8 @@ class TestStates:
         for share in np.linspace(0, 1, 100):
             values = ends[0] * (1 - share) + ends[1] * share
             assert largest((u * values @ v).astype(np.float32)) == pytest.approx(values.max(), rel=5e-3)
+        with np.errstate(invalid="ignore"):
+            assert largest(np.full((50, 50), np.inf, np.float32)) == math.inf
         assert Largest(1)(np.array([[-3]], np.float32)) == pytest.approx(3)
 
 

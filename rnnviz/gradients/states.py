@@ -135,10 +135,10 @@ class Largest:
 
     def __init__(self, size: int) -> None:
         self._generator = np.random.default_rng(0)
-        self._start = np.zeros(size, np.float32)
+        self._start: Floats = np.zeros(size, np.float32)
 
     def __call__(self, matrix: Floats) -> float:
-        """σ of `matrix`, float32 (H, H); 0 if it is zero."""
+        """σ of `matrix`, float32 (H, H); 0 if it is zero, inf if its numbers have overflowed."""
         most = min(MOST, len(matrix))
         left, right = np.empty((most + 1, len(matrix)), np.float32), np.empty((most, len(matrix)), np.float32)
         bidiagonal = np.zeros((most + 1, most))
@@ -149,10 +149,12 @@ class Largest:
         for k in range(most + 1):
             v = _orthogonal(left[k] @ matrix, right[:k])
             alpha = math.sqrt(v @ v)
-            if k > 2 or k == most or min(alpha, beta) <= RESIDUAL * value:
+            if not math.isfinite(alpha):
+                return math.inf
+            if k > 2 or (k and (k == most or min(alpha, beta) <= RESIDUAL * bidiagonal[0, 0])):
                 vectors, values, _ = np.linalg.svd(bidiagonal[: k + 1, :k], full_matrices=False)
-                value = float(values[0]) if k else 0.0
-                if k and alpha * abs(vectors[k, 0]) <= RESIDUAL * value:
+                value = float(values[0])
+                if alpha * abs(vectors[k, 0]) <= RESIDUAL * value:
                     break
             if k == most or alpha == 0:
                 break
@@ -162,7 +164,7 @@ class Largest:
             bidiagonal[k, k], bidiagonal[k + 1, k] = alpha, beta
             np.divide(u, beta or 1, out=left[k + 1])
         kept = vectors[:, :TRACKED].astype(np.float32)
-        self._start = (kept @ FALLING[: kept.shape[1]]) @ left[: len(vectors)]
+        self._start = np.asarray((kept @ FALLING[: kept.shape[1]]) @ left[: len(vectors)], np.float32)
         return value
 
 

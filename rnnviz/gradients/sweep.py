@@ -106,6 +106,10 @@ class _Layer:
         if t < self._from:
             self._make(t)
         product = np.matmul(self.both[:n], self._matrices[:, t - self._from], out=self._product[:n])
+        if self.cell is None and not self.inputs and n == len(self.both):  # nothing but states: don't copy
+            self.both, self._product = self._product, self.both
+            self.state = self.both
+            return None
         self.state[:n] = product[:, : self.units]
         if self.cell is not None and self.slopes.keep is not None:
             self.cell[:n] *= self.slopes.keep[t]

@@ -29,13 +29,14 @@ from rnnviz.checkpoint import load_numpy
 from rnnviz.prepared import NumpyModel
 
 TEXT = (
-    "Would you tell me, please, which way I ought to go from here? That depends a good deal on where you want "
-    "to get to, said the Cat. I don't much care where, said Alice. Then it doesn't matter which way you go. "
+    "Would you tell me, please, which way I ought to go from here? That depends a good deal on where you "
+    "want to get to, said the Cat. I don't much care where, said Alice. Then it doesn't matter which way you "
+    "go, said the Cat. "
 ) * 6
 
 
 def measured(call: Callable[[], object], rounds: int) -> tuple[float, float, float]:
-    """Median and least wall-clock time, and median processor time, in milliseconds."""
+    """Wall-clock median and least, and processor median, in milliseconds."""
     call()
     wall, processor = [], []
     for _ in range(rounds):
@@ -73,44 +74,37 @@ def main() -> None:
     assert isinstance(model, NumpyModel)
     assert isinstance(network, CharModel)
     short, long = TEXT[:200], TEXT[:1_000]
-    one = range(1_000, 1_001)
-    tasks: list[
-        tuple[str, Callable[[], object], Callable[[], np.ndarray] | None, Callable[[], np.ndarray]]
-    ] = [
+    tasks: list[tuple[str, Callable[[], object], Callable[[], np.ndarray] | None]] = [
         (
             "200 characters, all rows",
-            lambda: rnnviz.connectivity(model, short),
-            lambda: rows(network, short, range(1, 201)),
             lambda: rnnviz.connectivity(model, short).norms,
+            lambda: rows(network, short, range(1, 201)),
         ),
         (
             "1,000 characters, one row",
-            lambda: rnnviz.connectivity_row(model, long),
-            lambda: rows(network, long, one),
             lambda: rnnviz.connectivity_row(model, long).norms[None],
+            lambda: rows(network, long, range(1_000, 1_001)),
         ),
         (
             "200 steps, Frobenius norms",
             lambda: rnnviz.jacobian_norms(model, short),
             None,
-            lambda: np.empty(0),
         ),
         (
             "200 steps, spectral norms",
             lambda: rnnviz.jacobian_norms(model, short, norm="spectral"),
             None,
-            lambda: np.empty(0),
         ),
     ]
     print(f"{options.model}, milliseconds of {options.rounds} rounds; load {os.getloadavg()[0]:.1f}")
-    for name, call, theirs, ours in tasks:
+    for name, call, theirs in tasks:
         wall, least, processor = measured(call, options.rounds)
         line = f"{name:28} median {wall:5.0f}, least {least:5.0f}, processor {processor:5.0f}"
         if theirs is not None and not options.no_autograd:
             begin = time.perf_counter()
             expected = theirs()
             took = (time.perf_counter() - begin) * 1e3
-            error = np.abs(ours() - expected).max() / expected.max()
+            error = np.abs(np.asarray(call()) - expected).max() / expected.max()
             line += (
                 f"; autograd, a row at a time {took:6.0f} ({took / wall:.0f} times), difference {error:.0e}"
             )
