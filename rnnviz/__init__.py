@@ -43,6 +43,8 @@ _HOMES = {
     "TrainingError": "errors",
     "UniformModel": "scoring",
     "Vocabulary": "vocabulary",
+    "adapt": "adapter",
+    "adapt_state_dict": "adapter",
     "available": "checkpoint",
     "load": "checkpoint",
     "perplexity": "scoring",
@@ -76,6 +78,8 @@ __all__ = [
     "UniformModel",
     "Vocabulary",
     "__version__",
+    "adapt",
+    "adapt_state_dict",
     "available",
     "load",
     "perplexity",
@@ -86,6 +90,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from rnnviz.adapter import adapt, adapt_state_dict
     from rnnviz.checkpoint import ModelInfo, available, load, save
     from rnnviz.config import ModelConfig, TrainConfig
     from rnnviz.errors import (
@@ -110,6 +115,10 @@ if TYPE_CHECKING:
     from rnnviz.vocabulary import Vocabulary
 
 
+# Subpackages that a notebook reaches as `rnnviz.units` without importing them first.
+_SUBPACKAGES = ("units",)
+
+
 class _Package(types.ModuleType):
     """This package, with `trace` always the function.
 
@@ -125,6 +134,8 @@ class _Package(types.ModuleType):
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"rnnviz.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'rnnviz' has no attribute {name!r}")
@@ -134,7 +145,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})
 
 
 sys.modules[__name__].__class__ = _Package
