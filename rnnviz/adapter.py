@@ -1,4 +1,4 @@
-"""Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an embedding and an output layer.
+"""Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an output layer.
 
     model = rnnviz.adapt(network.rnn, network.decoder, characters, embedding=network.encoder)
     model = rnnviz.adapt_state_dict(torch.load(path, weights_only=True), characters,
@@ -64,27 +64,32 @@ def adapt(
     characters   what each index of the network's vocabulary stands for: single characters, each once; any
                  name at the indices `start` and `unknown`
     embedding    nn.Embedding with len(characters) rows; None: the network reads one-hot vectors of that width
-    start        the character, or the index of the entry, that is read before a text; see the module's docstring
+    start        the character, or the index of the entry, that is read before a text; see above
     unknown      the index of the network's own symbol for unknown characters
-    unknown_gap  nats, see the module's docstring
+    unknown_gap  nats, see above
 
-    A start symbol that is no character is never predicted: the probabilities are those given that something else comes.
+    A start symbol that is no character is never predicted: the probabilities are those given that
+    something else comes.
     Raises ConfigError, saying what is wrong, for layers of other kinds, bidirectional ones, ones with a
     dropout or a projection, an embedding with max_norm, and for shapes that don't fit.
     """
     kinds: dict[type[nn.Module], Cell] = {nn.RNN: "rnn", nn.GRU: "gru", nn.LSTM: "lstm"}
     cell = next((kind for layer, kind in kinds.items() if isinstance(recurrence, layer)), None)
     if cell is None or not isinstance(recurrence, nn.RNNBase):
-        raise ConfigError(f"the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {type(recurrence).__name__}")
+        raise ConfigError(
+            f"the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {type(recurrence).__name__}"
+        )
     if recurrence.dropout:
         raise ConfigError(
-            f"the recurrence has a dropout of {recurrence.dropout:g} between its layers, which a CharModel hasn't; "
-            "it does nothing while a text is read: set its `dropout` to 0 and adapt it again"
+            f"the recurrence has a dropout of {recurrence.dropout:g} between its layers, which a CharModel "
+            "hasn't; it does nothing while a text is read: set its `dropout` to 0 and adapt it again"
         )
     if not isinstance(output, nn.Linear):
         raise ConfigError(f"the output layer is an nn.Linear; received {type(output).__name__}")
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
-        raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it while it is read")
+        raise ConfigError(
+            "the embedding is an nn.Embedding without max_norm, which changes it while it is read"
+        )
     tensors = {f"recurrence.{key}": w for key, w in recurrence.state_dict().items()}
     tensors |= {f"output.{key}": w for key, w in output.state_dict().items()}
     if embedding is not None:
@@ -133,26 +138,27 @@ def adapt_state_dict(
     found: Cell | None = {1: "rnn", 3: "gru", 4: "lstm"}.get(gates) if not rest else None  # type: ignore[assignment]
     if found is None or cell not in (None, found):
         raise ConfigError(
-            f"{called['recurrence']}.weight_hh_l0 has shape {tuple(recurrence['weight_hh_l0'].shape)}, which is "
-            f"no {cell or 'rnn, gru or lstm'}'s"
+            f"{called['recurrence']}.weight_hh_l0 has shape {tuple(recurrence['weight_hh_l0'].shape)}, "
+            f"which is no {cell or 'rnn, gru or lstm'}'s"
         )
     n = len(characters)
     if readout is None or tuple(readout.shape) != (n, H):
         received = "none" if readout is None else str(tuple(readout.shape))
         raise ConfigError(
-            f"{called['output']}.weight has a row for each of the {n} characters and {H} columns, one for each "
-            f"unit; received {received}"
+            f"{called['output']}.weight has a row for each of the {n} characters and {H} columns, one for "
+            f"each unit; received {received}"
         )
     embedding = parts["embedding"].get("weight")
     if embedding is not None and len(embedding) != n:
         raise ConfigError(
-            f"{called['embedding']}.weight has a row for each of the {n} characters; received {tuple(embedding.shape)}"
+            f"{called['embedding']}.weight has a row for each of the {n} characters; "
+            f"received {tuple(embedding.shape)}"
         )
     X = n if embedding is None else embedding.shape[1]
     if recurrence["weight_ih_l0"].shape[1] != X:
-        what = "one-hot vectors of the characters" if embedding is None else "the embedding"
+        what = "one-hot vectors" if embedding is None else "the embedding"
         raise ConfigError(
-            f"the recurrence reads {recurrence['weight_ih_l0'].shape[1]} numbers at a time and {what} give {X}"
+            f"the recurrence reads {recurrence['weight_ih_l0'].shape[1]} numbers at a time and has {X} from {what}"
         )
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(f"unknown_gap is a number of nats above 0; received {unknown_gap}")
@@ -162,11 +168,13 @@ def adapt_state_dict(
             f"this network has {layers} layers, and no input leaves them all as they are before a text; "
             "name the character that is read first, such as start='\\n'"
         )
-    return _build(found, activation, layers, H, recurrence, embedding, parts["output"], symbols, unknown_gap, name)
+    return _build(
+        found, activation, layers, H, recurrence, embedding, parts["output"], symbols, unknown_gap, name
+    )
 
 
 class _Symbols:
-    """Which row of the network's vocabulary is each of ours: `rows` (V - 1,) for the characters in our order."""
+    """Which index of the network's is each of our symbols; `rows` (V - 1,) for the characters, in our order."""
 
     def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
         n = len(characters)
@@ -184,8 +192,8 @@ class _Symbols:
         for index in own:
             if not isinstance(characters[index], str) or len(characters[index]) != 1:
                 raise ConfigError(
-                    f"entry {index} of the characters is {characters[index]!r}, and only those that `start` and "
-                    "`unknown` name are no single characters"
+                    f"entry {index} of the characters is {characters[index]!r}, and only those that `start` "
+                    "and `unknown` name are no single characters"
                 )
         if len({characters[index] for index in own}) < len(own):
             twice = next(c for c in characters if list(characters).count(c) > 1)
@@ -250,7 +258,9 @@ def _build(
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        raise ConfigError(f"the network's layers don't fit together: {str(error).splitlines()[-1].strip()}") from None
+        raise ConfigError(
+            f"the network's layers don't fit together: {str(error).splitlines()[-1].strip()}"
+        ) from None
     return model.requires_grad_(False).eval()
 
 
@@ -294,7 +304,7 @@ def _layers(recurrence: Mapping[str, Tensor], called: str) -> int:
         raise ConfigError("the recurrence has a proj_size, which a CharModel hasn't; train it without one")
     if not {"weight_ih_l0", "weight_hh_l0"} <= recurrence.keys():
         raise ConfigError(
-            f"there is no {called}.weight_ih_l0 with {called}.weight_hh_l0; say with keys={{'recurrence': …}} what "
-            "the recurrent layer is called in the state dict"
+            f"there is no {called}.weight_ih_l0 with {called}.weight_hh_l0; say with "
+            "keys={'recurrence': …} what the recurrent layer is called in the state dict"
         )
     return sum(key.startswith("weight_hh_l") for key in recurrence)

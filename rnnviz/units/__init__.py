@@ -3,10 +3,10 @@
     from rnnviz import units
 
     trace = rnnviz.trace(model, text)
-    found = units.search(trace, units.target("quotes", text))          which units tell, beside what chance finds
-    for progress in units.scan(model, "book.txt"): ...                 what every unit does over a corpus
+    found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
+    for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
     units.pushes(model, 17)                                            what a unit speaks for
-    units.project(trace)                                               the path of the state, in two dimensions
+    units.project(trace)                                               the path of the state in a plane
     units.gates(trace)                                                 saturation and time constants
     units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
     for progress in units.ablate(model, text): ...                     what each unit is worth
@@ -20,16 +20,16 @@
 from __future__ import annotations
 
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
-from rnnviz.units.activations import Unit, activations, quantities
 from rnnviz.units.comparison import Comparison, compare
-from rnnviz.units.gates import Gates, gates
+from rnnviz.units.gating import Gates, gates
 from rnnviz.units.interventions import Intervention, continuation, intervene
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.running import run
-from rnnviz.units.scan import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
-from rnnviz.units.search import Found, Search, Searcher, search
+from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
+from rnnviz.units.searching import Found, Search, Searcher, search
 from rnnviz.units.targets import KINDS, Target, pattern_target, span_target, target
+from rnnviz.units.unit import Unit, activations, quantities
 
 __all__ = [
     "KINDS",

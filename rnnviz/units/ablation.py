@@ -3,7 +3,7 @@
 Many copies of the network read the same text side by side, each without another
 unit. That is a batch: the product with W_hh costs little more for sixty-four than for one.
 
-    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it     nats a character
+    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it    (nats a character)
 
 Silencing a unit takes the network to states that no text leads to, so a loss is
 an upper limit of what the unit is for. Holding it at its own mean is the milder question.
@@ -26,8 +26,8 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import LOGITS, Ids, Weights
 from rnnviz.text import normalise
-from rnnviz.units.activations import check_layer, check_units
 from rnnviz.units.lanes import Change, Lanes
+from rnnviz.units.unit import check_layer, check_units
 
 if TYPE_CHECKING:
     from rnnviz.model import CharModel
@@ -43,7 +43,7 @@ STRETCHES = 20
 
 @dataclass(frozen=True)
 class AblationProgress:
-    """How far a ranking is: readings of a character by a network without a unit, and how many there will be."""
+    """How far it is: readings of a character by a network without a unit, and how many there will be."""
 
     done: int
     total: int
@@ -88,7 +88,7 @@ def ablate(
     to: Literal["zero", "mean"] | float = "zero",
     batch: int = 64,
 ) -> Generator[AblationProgress, None, Ablation]:
-    """Read `text` once without each of `units` (all of `layer` where None); the generator returns the Ablation.
+    """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
 
     `to` says what the missing unit's hidden state is throughout, from the start symbol on:
     0, its own mean over the text, or a number. `batch` units are done at a time.

@@ -1,4 +1,4 @@
-"""Several networks on the same text, character by character: two that learned, or one at two moments of its training.
+"""Several networks on the same text, character by character; or one, at two moments of its training.
 
 Costs include what a character outside a vocabulary costs (see `rnnviz.scoring`), so
 networks with different vocabularies are compared in the same currency. Where
@@ -56,7 +56,7 @@ class Comparison:
         return np.asarray((self.traces[b].nll - self.traces[a].nll) / math.log(2))
 
     def divergence(self, a: int = 0, b: int = 1) -> Doubles:
-        """(T + 1,) bits, the Jensen-Shannon divergence of the two predictions at each step: 0 same, 1 disjoint.
+        """(T + 1,) bits, the Jensen-Shannon divergence of the two predictions at each step: 0 the same.
 
         Row t is about character t + 1. Characters that only one of the two knows, and
         `<unk>`, count as one symbol (Lin 1991).

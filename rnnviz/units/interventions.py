@@ -24,8 +24,8 @@ from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import LOGITS, Weights
 from rnnviz.text import normalise
 from rnnviz.trace import Trace
-from rnnviz.units.activations import check_layer, check_units
 from rnnviz.units.lanes import Change, Lanes
+from rnnviz.units.unit import check_layer, check_units
 from rnnviz.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class Intervention:
         if not math.isfinite(self.value):
             raise ConfigError(f"a unit is set to a number, or scaled by one; received {self.value}")
         if self.quantity not in ("hidden", "cell"):
-            raise ConfigError(f"what is changed is the hidden state or an LSTM's cell; received {self.quantity!r}")
+            raise ConfigError(
+                f"what is changed is the hidden state or an LSTM's cell; received {self.quantity!r}"
+            )
         if self.start < 0 or (self.stop is not None and self.stop < self.start):
             raise ConfigError(
                 f"an intervention goes from a time step to one after it; received {self.start} to {self.stop}"
@@ -151,7 +153,8 @@ class _ChangedReader:
         self.lanes.step(np.array([symbol]))
 
     def log_probs(self) -> Doubles:
-        return self.lanes.weights.log_probs(self.lanes.hidden[-1])[0].astype(np.float64)
+        found: Doubles = self.lanes.weights.log_probs(self.lanes.hidden[-1])[0].astype(np.float64)
+        return found
 
 
 def _changes(weights: Weights, interventions: Intervention | Sequence[Intervention]) -> list[Change]:

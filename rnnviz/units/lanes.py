@@ -21,7 +21,7 @@ import numpy.typing as npt
 from rnnviz.stepping import Floats, Ids, Layer, Weights, product
 
 FEW = 4
-"""Lanes that are multiplied one by one: BLAS would wait for all cores over so little (see stepping.PRODUCT)."""
+"""Lanes that are multiplied one by one: BLAS would wait for all cores over so little; see stepping.PRODUCT."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,11 @@ class Change:
 
     def apply(self, state: Floats) -> None:
         """Do it."""
-        if np.any(self.factor):
-            state[self.index] = state[self.index] * np.float32(self.factor) + np.float32(self.value)
+        factor, value = np.asarray(self.factor, np.float32), np.asarray(self.value, np.float32)
+        if np.any(factor):
+            state[self.index] = state[self.index] * factor + value
         else:  # a state that has grown to infinity, times 0, would be no number
-            state[self.index] = np.float32(self.value)
+            state[self.index] = value
 
 
 class Lanes:
@@ -54,7 +55,9 @@ class Lanes:
     `time` counts the characters read: the start symbol's step is number 0.
     """
 
-    def __init__(self, weights: Weights, lanes: int, changes: Sequence[Change] = (), *, time: int = 0) -> None:
+    def __init__(
+        self, weights: Weights, lanes: int, changes: Sequence[Change] = (), *, time: int = 0
+    ) -> None:
         self.weights, self.lanes, self.time = weights, lanes, time
         shape = (len(weights.layers), lanes, weights.layers[0].units)
         self.hidden = np.zeros(shape, np.float32)
@@ -63,7 +66,7 @@ class Lanes:
 
     def step(self, ids: Ids) -> Floats:
         """Read one symbol per lane, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy."""
-        below = self.hidden[0]
+        below: Floats = self.hidden[0]
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
             for n, layer in enumerate(self.weights.layers):
@@ -72,7 +75,7 @@ class Lanes:
         return below
 
     def read(self, ids: Ids) -> Floats:
-        """The top layer's H after each step, (n, B, H), of symbols (n, B) or, for all lanes the same, (n, 1)."""
+        """The top layer's H after each step, (n, B, H), of symbols (n, B), or (n, 1) for all lanes."""
         out = np.empty((len(ids), self.lanes, self.hidden.shape[2]), np.float32)
         for t, symbols in enumerate(ids):
             out[t] = self.step(symbols)
@@ -86,7 +89,7 @@ class Lanes:
             x = layer.from_inputs(self.weights.embedding[ids])
         else:
             x = _times(below, layer.W_x) + layer.b
-        h = self.hidden[n]
+        h: Floats = self.hidden[n]
         if layer.cell == "gru":
             _gru(layer, x, h)
         elif layer.cell == "lstm":
@@ -119,6 +122,7 @@ class Lanes:
 
 
 def _gru(layer: Layer, x: Floats, h: Floats) -> None:
+    assert layer.b_n is not None
     H = layer.units
     pre = _times(h, layer.W_h)
     gates, candidate = pre[:, : 2 * H], pre[:, 2 * H :]

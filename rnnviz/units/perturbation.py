@@ -53,7 +53,7 @@ class Perturbation:
         return self.divergence / math.log(2)
 
     def remembered(self, threshold: float = 0.01) -> int:
-        """How many characters after the changed one the predictions last differ by `threshold` bits or more."""
+        """How many characters after the changed one predictions still differ by `threshold` bits or more."""
         last = np.flatnonzero(self.bits >= threshold)
         return int(last[-1]) - (self.position + 1) if len(last) else 0
 
@@ -68,7 +68,9 @@ def perturb(model: CharModel | NumpyModel, text: str, position: int, character: 
     before = tracer.extend(text)
     text = before.text
     if not 0 <= position < len(text):
-        raise ConfigError(f"the text has {len(text):,} characters, counted from 0; received position {position}")
+        raise ConfigError(
+            f"the text has {len(text):,} characters, counted from 0; received position {position}"
+        )
     if len(character) != 1 or character == text[position] or character == "\r":
         raise ConfigError(
             f"one character takes the place of another; received {character!r} for {text[position]!r}"

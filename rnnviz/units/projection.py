@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.trace import Trace
-from rnnviz.units.activations import activations
+from rnnviz.units.unit import activations
 
 Doubles = npt.NDArray[np.float64]
 

@@ -25,7 +25,7 @@ COLUMNS = 64
 
 
 def ranks(values: npt.NDArray[Any]) -> Doubles:
-    """The rank of each value in its column, (n, U), less their mean: -(n-1)/2 .. (n-1)/2, ties share theirs."""
+    """The rank of each value in its column, (n, U), less the mean rank; equals share theirs."""
     n, units = values.shape
     out = np.empty((n, units))
     for begin in range(0, units, COLUMNS):
@@ -38,17 +38,19 @@ def ranks(values: npt.NDArray[Any]) -> Doubles:
             after = np.append(first[1:], n)
             shared = (first + after - 1) / 2  # the mean of the places first .. after - 1
             out[order[:, column], begin + column] = np.repeat(shared, after - first)
-    return out - (n - 1) / 2
+    out -= (n - 1) / 2
+    return out
 
 
 def auc(ranked: Doubles, mask: npt.NDArray[np.bool_]) -> Doubles:
     """The AUC of each unit, (U,), for `ranks` (n, U) and a mask (n,) that is True and False at least once."""
     inside = int(mask.sum())
-    return auc_of_sums(ranked[mask].sum(axis=0), inside, len(mask) - inside)
+    sums: Doubles = ranked[mask].sum(axis=0)
+    return auc_of_sums(sums, inside, len(mask) - inside)
 
 
 def auc_of_sums(sums: Doubles, inside: int, outside: int) -> Doubles:
-    """The AUC from the sum of centred ranks inside; mean ranks inside and outside are AUC - 1/2 of n apart."""
+    """The AUC from the sum of centred ranks inside: mean ranks inside and outside are n (AUC - 1/2) apart."""
     return np.asarray(0.5 + sums / (inside * outside))
 
 

@@ -63,7 +63,7 @@ class Contexts:
         self._points, self._values = self._points[length:], self._values[length:]
 
     def chosen(self, unit: int, sign: int) -> list[tuple[int, float, str, int, Floats]]:
-        """Up to K contexts that don't overlap, the most extreme first: position, value, text, place in it, values."""
+        """Up to K contexts that don't overlap, the most extreme first, as `Context` has it."""
         out: list[tuple[int, float, str, int, Floats]] = []
         for position, value, points, values in self._best[sign].of(unit):
             if any(abs(position - other[0]) < self._W for other in out):
@@ -78,7 +78,7 @@ class Contexts:
 
 
 class _Best:
-    """The `keep` highest candidates of each unit, the highest first, with W characters and values around each."""
+    """The `keep` highest candidates of each unit, the highest first, with what is around each."""
 
     def __init__(self, keep: int, units: int, width: int) -> None:
         self._keep, self._width = keep, width
@@ -88,7 +88,7 @@ class _Best:
         self._around = np.full((keep, units, width), np.nan, np.float32)
 
     def add(self, value: Floats, place: Ids, done: int, points: Points, values: Floats) -> None:
-        """Candidates (m, U): values, and places counted from the beginning of `points` less what is before."""
+        """Candidates (m, U): values, and where in `points` their contexts begin; `done` more in the text."""
         all_values = np.concatenate([self._value, value])
         order = np.argsort(-all_values, axis=0, kind="stable")[: self._keep]  # of equals the earlier
         self._value = np.take_along_axis(all_values, order, axis=0)
@@ -98,7 +98,9 @@ class _Best:
         self._around = np.take_along_axis(self._around, old, axis=0)
         row, unit = np.nonzero((order >= self._keep) & (self._value > -np.inf))
         if len(row):
-            first = place[order[row, unit] - self._keep, unit]  # a place's context begins there, `before` earlier
+            first = place[
+                order[row, unit] - self._keep, unit
+            ]  # a place's context begins there, `before` earlier
             reach = first[:, None] + np.arange(self._width)
             self._points[row, unit] = points[reach]
             self._around[row, unit] = values[reach, unit[:, None]]
@@ -116,7 +118,7 @@ class _Best:
 
 
 class Histograms:
-    """How often each unit had which value, between -limit and limit, which doubles when a value lies outside."""
+    """How often each unit had which value, from -limit to limit, which doubles when a value lies outside."""
 
     def __init__(self, units: int, bins: int) -> None:
         self._limit = np.ones(units)
@@ -187,8 +189,8 @@ class Moves:
         self._change[symbols] += np.add.reduceat(rows, first, axis=0)
         self._amount[symbols] += np.add.reduceat(np.abs(rows), first, axis=0)
 
-    def of(self, unit: int) -> list[tuple[int, float, float, int]]:
-        """Symbol, mean amount, mean change and count of those that move it most.
+    def of(self, unit: int) -> list[tuple[int, tuple[float, float, int]]]:
+        """Symbol; mean amount, mean change and count of those that move it most.
 
         Symbols rarer than one in 2,000 characters are left out, and those that came but once or twice.
         """
@@ -198,9 +200,11 @@ class Moves:
         return [
             (
                 s,
-                float(self._amount[s, unit] / self._count[s]),
-                float(self._change[s, unit] / self._count[s]),
-                int(self._count[s]),
+                (
+                    float(self._amount[s, unit] / self._count[s]),
+                    float(self._change[s, unit] / self._count[s]),
+                    int(self._count[s]),
+                ),
             )
             for s in order
         ]

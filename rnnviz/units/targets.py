@@ -58,7 +58,9 @@ class Target:
     def spans(self) -> list[Span]:
         """The (start, stop) of each run of characters for which it holds. Raises ConfigError if graded."""
         if self.graded:
-            raise ConfigError(f"{self.name} is a matter of degree and has no spans; choose one that holds or not")
+            raise ConfigError(
+                f"{self.name} is a matter of degree and has no spans; choose one that holds or not"
+            )
         edges = np.flatnonzero(np.diff(self.values.astype(np.int8), prepend=0, append=0))
         return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
@@ -176,7 +178,8 @@ def _each(test: Callable[[str], bool]) -> Callable[[str], Values]:
 
     def mask(text: str) -> Values:
         points, which = np.unique(code_points(text), return_inverse=True)
-        return np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
+        found: Values = np.array([test(chr(p)) for p in points.tolist()], np.bool_)[which]
+        return found
 
     return mask
 

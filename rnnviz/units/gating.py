@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.trace import Trace
-from rnnviz.units.activations import activations, check_layer
+from rnnviz.units.unit import activations, check_layer
 
 Doubles = npt.NDArray[np.float64]
 

@@ -1,9 +1,9 @@
-"""Which units respond to something: ranked on one half of a text, measured on the other, beside what chance finds.
+"""Which units respond to something: ranked on one half of a text, measured on the other, beside chance.
 
     text      |  0  |  1  |  2  |  3  | …    contiguous blocks, by turns
     ranked on    ▒▒▒         ▒▒▒             how well each unit tells, and in which direction
     measured on        ▒▒▒         ▒▒▒       how well it tells there, in the same direction
-    chance             ▒▒▒         ▒▒▒       the same with the target shifted around the end: the best of all units
+    chance             ▒▒▒         ▒▒▒       with the target shifted around the end: the best of all units
 
 Of many units one will always seem to respond. How well the best of all units
 does for a target that is shifted against the text, again and again, is what a
@@ -30,8 +30,8 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.trace import Trace
 from rnnviz.units import ranking
-from rnnviz.units.activations import Unit, activations, unit_of
 from rnnviz.units.targets import Target
+from rnnviz.units.unit import Unit, activations, unit_of
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -111,7 +111,10 @@ class Searcher:
         seed: int = 0,
     ) -> None:
         if isinstance(source, Trace):
-            self._values, self._H = activations(source, layer=layer, quantity=quantity), source.hidden.shape[2]
+            self._values, self._H = (
+                activations(source, layer=layer, quantity=quantity),
+                source.hidden.shape[2],
+            )
         else:
             if source.ndim != 2 or not source.shape[1]:
                 raise ConfigError(f"activations are (T, U); received shape {source.shape}")
@@ -138,7 +141,9 @@ class Searcher:
         nowhere or everywhere, or is the same everywhere, and for numbers out of range.
         """
         if len(target) != len(self):
-            raise ConfigError(f"{target.name} covers {len(target):,} characters, the activations {len(self):,}")
+            raise ConfigError(
+                f"{target.name} covers {len(target):,} characters, the activations {len(self):,}"
+            )
         if edges < 0 or (edges and target.graded):
             raise ConfigError(
                 f"edges counts characters, from 0 on, beside spans that hold or don't; received {edges}"
@@ -159,7 +164,13 @@ class Searcher:
         order = np.argsort(-score, kind="stable")
         p = 1 - (np.searchsorted(by_chance, measured, side="left")) / (len(by_chance) + 1)
         found = tuple(
-            Found(unit_of(u, self._H, self._layer), float(measured[u]), float(score[u]), int(direction[u]), float(p[u]))
+            Found(
+                unit_of(u, self._H, self._layer),
+                float(measured[u]),
+                float(score[u]),
+                int(direction[u]),
+                float(p[u]),
+            )
             for u in order.tolist()
         )
         return Search(
@@ -175,7 +186,7 @@ class Searcher:
         )
 
     def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
-        """How many blocks to cut the text into, so that both halves have something to tell; 0: there are none."""
+        """How many blocks to cut the text into, so that both halves have something to tell; 0: none will do."""
         blocks = 10
         while len(self) // blocks >= SHORTEST_BLOCK:
             halves = [self._half(blocks, half) for half in (0, 1)]
@@ -251,8 +262,10 @@ def search(
     shifts: int = 200,
     seed: int = 0,
 ) -> Search:
-    """One search; see `Searcher` for the first arguments and `Searcher.search` for the others and the errors."""
-    return Searcher(source, layer=layer, quantity=quantity, seed=seed).search(target, edges=edges, shifts=shifts)
+    """One search; see `Searcher` for the first arguments, `Searcher.search` for the others and the errors."""
+    return Searcher(source, layer=layer, quantity=quantity, seed=seed).search(
+        target, edges=edges, shifts=shifts
+    )
 
 
 def _varies(values: npt.NDArray[Any]) -> bool:

@@ -1,6 +1,6 @@
 """The activations of a trace as one table, whatever the layer and whatever the part of the cell.
 
-    quantity    hidden, for an LSTM cell, and the cell's gates: reset, update, candidate, input, forget, output
+    quantity    hidden; for an LSTM cell; and the gates: reset, update, candidate, input, forget, output
 
 Shape letters: T time steps, L layers, H hidden units.
 """
@@ -35,7 +35,9 @@ def quantities(cell: Cell | str) -> tuple[str, ...]:
 def check_quantity(quantity: str, cell: str) -> None:
     """Raise ConfigError unless a network of such cells has it."""
     if quantity not in quantities(cell):
-        raise ConfigError(f"a network of {cell} cells has {', '.join(quantities(cell))}; received {quantity!r}")
+        raise ConfigError(
+            f"a network of {cell} cells has {', '.join(quantities(cell))}; received {quantity!r}"
+        )
 
 
 def check_layer(layer: int, layers: int) -> None:
@@ -50,7 +52,9 @@ def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
         raise ConfigError(f"units are whole numbers, at least one; received {units!r}")
     if found.min() < 0 or found.max() >= H:
-        raise ConfigError(f"a layer has units 0 to {H - 1}; received {int(found.min())} to {int(found.max())}")
+        raise ConfigError(
+            f"a layer has units 0 to {H - 1}; received {int(found.min())} to {int(found.max())}"
+        )
     return found.astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""What every unit of a network does over a whole corpus, in one pass and in memory that the corpus doesn't change.
+"""What every unit of a network does over a whole corpus, in one pass and in constant memory.
 
 For each unit: where it is highest and lowest, with the text around; how often it has
 which value; its mean and variance; the characters after which it moves most.
@@ -26,8 +26,8 @@ from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.reading import Reader
 from rnnviz.stepping import Floats, Weights
 from rnnviz.text import Source
-from rnnviz.units.activations import Unit, check_layer, check_quantity, check_units, unit_of
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
+from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
 from rnnviz.vocabulary import Ids, Vocabulary, code_points
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Move:
-    """How a unit changes when it reads `character`: the mean of its change and of its amount, over `count` times."""
+    """How a unit changes at `character`: the mean of its change and of its amount, over `count` times."""
 
     character: str
     amount: float
@@ -112,11 +112,9 @@ class ScanReport:
         if unit not in self.units:
             raise ConfigError(f"unit {unit[1]} of layer {unit[0]} was not scanned")
         u = self.units.index(Unit(*unit))
-        top, bottom = (
-            tuple(Context(*found) for found in self._contexts.chosen(u, sign)) for sign in (1, -1)
-        )
+        top, bottom = (tuple(Context(*found) for found in self._contexts.chosen(u, sign)) for sign in (1, -1))
         counts, edges = self._histograms.of(u)
-        moves = tuple(Move(self._vocabulary.symbol(s), *rest) for s, *rest in self._moves.of(u))
+        moves = tuple(Move(self._vocabulary.symbol(s), *how) for s, how in self._moves.of(u))
         return UnitReport(
             Unit(*unit),
             top,
@@ -177,7 +175,9 @@ def scan(
     if units is not None and layer is None:
         raise ConfigError("units are counted within a layer; say which one")
     columns = np.arange(H if layer is not None else layers * H) if units is None else check_units(units, H)
-    if not (1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0):
+    if not (
+        1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0
+    ):
         raise ConfigError(
             "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
             f"received {contexts}, {before}, {after} and {bins}"
