@@ -32,17 +32,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rnnviz.config import Cell, ModelConfig
+from rnnviz.adapter_weights import Symbols, build
+from rnnviz.config import Cell
 from rnnviz.errors import ConfigError
 from rnnviz.model import CharModel
-from rnnviz.vocabulary import Vocabulary
 
 KEYS: Mapping[str, str] = {"embedding": "embedding", "recurrence": "rnn", "output": "output"}
 """What the parts of a network are called in its state dict, unless `keys` says otherwise."""
-
-START_ENTRY = 1024.0
-"""The start symbol's one entry, large so that the weight beside it is small: what measures
-the sensitivity to an embedding hardly sees it."""
 
 
 def adapt(
@@ -73,12 +69,9 @@ def adapt(
     Raises ConfigError, saying what is wrong, for layers of other kinds, bidirectional ones, ones with a
     dropout or a projection, an embedding with max_norm, and for shapes that don't fit.
     """
-    kinds: dict[type[nn.Module], Cell] = {nn.RNN: "rnn", nn.GRU: "gru", nn.LSTM: "lstm"}
-    cell = next((kind for layer, kind in kinds.items() if isinstance(recurrence, layer)), None)
-    if cell is None or not isinstance(recurrence, nn.RNNBase):
-        raise ConfigError(
-            f"the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {type(recurrence).__name__}"
-        )
+    if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
+        what = type(recurrence).__name__
+        raise ConfigError(f"the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {what}")
     if recurrence.dropout:
         raise ConfigError(
             f"the recurrence has a dropout of {recurrence.dropout:g} between its layers, which a CharModel "
@@ -87,24 +80,14 @@ def adapt(
     if not isinstance(output, nn.Linear):
         raise ConfigError(f"the output layer is an nn.Linear; received {type(output).__name__}")
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
-        raise ConfigError(
-            "the embedding is an nn.Embedding without max_norm, which changes it while it is read"
-        )
+        raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
     tensors = {f"recurrence.{key}": w for key, w in recurrence.state_dict().items()}
     tensors |= {f"output.{key}": w for key, w in output.state_dict().items()}
     if embedding is not None:
         tensors["embedding.weight"] = embedding.weight
-    return adapt_state_dict(
-        tensors,
-        characters,
-        keys={part: part for part in KEYS},
-        cell=cell,
-        activation=getattr(recurrence, "nonlinearity", "tanh"),
-        start=start,
-        unknown=unknown,
-        unknown_gap=unknown_gap,
-        name=name,
-    )
+    activation = getattr(recurrence, "nonlinearity", "tanh")
+    called = {part: part for part in KEYS}
+    return _adapted(tensors, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
 
 
 def adapt_state_dict(
@@ -112,7 +95,6 @@ def adapt_state_dict(
     characters: Sequence[str],
     *,
     keys: Mapping[str, str] | None = None,
-    cell: Cell | None = None,
     activation: str = "tanh",
     start: str | int | None = None,
     unknown: int | None = None,
@@ -124,24 +106,37 @@ def adapt_state_dict(
     `keys` says what they are called there, KEYS where it doesn't: with {"recurrence": "lstm"} the tensors
     lstm.weight_ih_l0, lstm.weight_hh_l0 and so on are read, and as ever embedding.weight (where it
     is missing, the network reads one-hot vectors), output.weight and output.bias. Others are passed
-    over. `cell` is found from the shapes. `activation` is that of an nn.RNN, "tanh" or
+    over. The cell is found from the shapes. `activation` is that of an nn.RNN, "tanh" or
     "relu", which a state dict doesn't tell. All else is as for `adapt`.
     """
     called = {**KEYS, **(keys or {})}
     if strange := sorted(called.keys() - KEYS.keys()):
         raise ConfigError(f"keys are {', '.join(KEYS)}; received {', '.join(map(repr, strange))}")
+    return _adapted(state, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
+
+
+def _adapted(
+    state: Mapping[str, Tensor],
+    symbols: Symbols,
+    called: Mapping[str, str],
+    activation: str,
+    unknown_gap: float,
+    name: str,
+) -> CharModel:
+    """Check that everything is there and fits, and build it."""
     parts = {part: _part(state, prefix) for part, prefix in called.items()}
     recurrence, readout = parts["recurrence"], parts["output"].get("weight")
     layers = _layers(recurrence, called["recurrence"])
     H = recurrence["weight_hh_l0"].shape[1]
     gates, rest = divmod(recurrence["weight_hh_l0"].shape[0], H)
-    found: Cell | None = {1: "rnn", 3: "gru", 4: "lstm"}.get(gates) if not rest else None  # type: ignore[assignment]
-    if found is None or cell not in (None, found):
+    kinds: dict[int, Cell] = {1: "rnn", 3: "gru", 4: "lstm"}
+    cell = None if rest else kinds.get(gates)
+    if cell is None:
         raise ConfigError(
             f"{called['recurrence']}.weight_hh_l0 has shape {tuple(recurrence['weight_hh_l0'].shape)}, "
-            f"which is no {cell or 'rnn, gru or lstm'}'s"
+            "which is no rnn's, gru's or lstm's"
         )
-    n = len(characters)
+    n = len(symbols.entries)
     if readout is None or tuple(readout.shape) != (n, H):
         received = "none" if readout is None else str(tuple(readout.shape))
         raise ConfigError(
@@ -154,133 +149,40 @@ def adapt_state_dict(
             f"{called['embedding']}.weight has a row for each of the {n} characters; "
             f"received {tuple(embedding.shape)}"
         )
-    X = n if embedding is None else embedding.shape[1]
+    X = n if embedding is None else int(embedding.shape[1])
     if recurrence["weight_ih_l0"].shape[1] != X:
         what = "one-hot vectors" if embedding is None else "the embedding"
         raise ConfigError(
-            f"the recurrence reads {recurrence['weight_ih_l0'].shape[1]} numbers at a time and has {X} from {what}"
+            f"the recurrence reads {recurrence['weight_ih_l0'].shape[1]} numbers and has {X} from {what}"
         )
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(f"unknown_gap is a number of nats above 0; received {unknown_gap}")
-    symbols = _Symbols(characters, start, unknown)
     if symbols.start is None and layers > 1:
         raise ConfigError(
             f"this network has {layers} layers, and no input leaves them all as they are before a text; "
             "name the character that is read first, such as start='\\n'"
         )
-    return _build(
-        found, activation, layers, H, recurrence, embedding, parts["output"], symbols, unknown_gap, name
-    )
+    parts["recurrence"] |= {  # a layer without biases has biases of 0
+        f"bias_{kind}_l{layer}": torch.zeros(gates * H)
+        for layer in range(layers)
+        for kind in ("ih", "hh")
+        if f"bias_{kind}_l{layer}" not in recurrence
+    }
+    for layer in range(layers):
+        width = X if layer == 0 else H
+        expected = {"weight_ih": (gates * H, width), "weight_hh": (gates * H, H), "bias_ih": (gates * H,)}
+        for kind, size in {**expected, "bias_hh": (gates * H,)}.items():
+            _check_shape(recurrence, f"{kind}_l{layer}", size, called["recurrence"])
+    if "bias" in parts["output"]:
+        _check_shape(parts["output"], "bias", (n,), called["output"])
+    shape = (layers, H, activation)
+    return build(cell, shape, recurrence, embedding, parts["output"], symbols, unknown_gap, name)
 
 
-class _Symbols:
-    """Which index of the network's is each of our symbols; `rows` (V - 1,) for the characters, in our order."""
-
-    def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
-        n = len(characters)
-        if isinstance(start, str):
-            if start not in characters:
-                raise ConfigError(f"the start {start!r} is not among the {n} characters; name one that is")
-            start = list(characters).index(start)
-        for what, index in (("start", start), ("unknown", unknown)):
-            if index is not None and (type(index) is not int or not 0 <= index < n):
-                raise ConfigError(f"{what} is an index from 0 to {n - 1}; received {index!r}")
-        if start is not None and start == unknown:
-            raise ConfigError(f"start and unknown are two symbols; received {start} for both")
-        special = {unknown} | ({start} if start is not None and len(characters[start]) != 1 else set())
-        own = [n for n in range(n) if n not in special]
-        for index in own:
-            if not isinstance(characters[index], str) or len(characters[index]) != 1:
-                raise ConfigError(
-                    f"entry {index} of the characters is {characters[index]!r}, and only those that `start` "
-                    "and `unknown` name are no single characters"
-                )
-        if len({characters[index] for index in own}) < len(own):
-            twice = next(c for c in characters if list(characters).count(c) > 1)
-            raise ConfigError(f"each character stands once; received {twice!r} twice")
-        own.sort(key=lambda index: characters[index])
-        self.rows, self.start, self.unknown = own, start, unknown
-        self.vocabulary = Vocabulary(tuple(characters[index] for index in own))
-
-
-def _build(
-    cell: Cell,
-    activation: str,
-    layers: int,
-    H: int,
-    recurrence: Mapping[str, Tensor],
-    embedding: Tensor | None,
-    output: Mapping[str, Tensor],
-    symbols: _Symbols,
-    unknown_gap: float,
-    name: str,
-) -> CharModel:
-    """Our symbols in our order; a column more for a start symbol of our own."""
-    tensors = {f"recurrence.{key}": w for key, w in recurrence.items()}
-    for n in range(layers):
-        for kind in ("ih", "hh"):
-            tensors.setdefault(
-                f"recurrence.bias_{kind}_l{n}", torch.zeros(len(recurrence[f"weight_hh_l{n}"]))
-            )
-    W_x = tensors["recurrence.weight_ih_l0"]
-    still = _leaves_at_zero(cell, H, tensors)  # (G·H,) what the start symbol must add
-
-    def ours(rows: Tensor, begin: Tensor) -> Tensor:
-        """Rows of unknown, the characters, the start symbol."""
-        unknown = rows.mean(dim=0) if symbols.unknown is None else rows[symbols.unknown]
-        first = begin if symbols.start is None else rows[symbols.start]
-        return torch.cat([unknown[None], rows[symbols.rows], first[None]])
-
-    if embedding is None:
-        tensors["recurrence.weight_ih_l0"] = ours(W_x.T, still).T.contiguous()
-        width = 0
-    else:
-        X = embedding.shape[1]
-        table = ours(embedding, torch.zeros(X))
-        if symbols.start is None:  # one number more, which only the start symbol has
-            table = torch.cat([table, torch.zeros(len(table), 1)], dim=1)
-            table[-1, -1] = START_ENTRY
-            tensors["recurrence.weight_ih_l0"] = torch.cat([W_x, still[:, None] / START_ENTRY], dim=1)
-        tensors["embedding.weight"], width = table, table.shape[1]
-    weight = output["weight"]
-    bias = output.get("bias", torch.zeros(len(weight)))
-    both = torch.cat([weight, bias[:, None]], dim=1)  # a symbol's logit is a product with (H, 1)
-    kept = both[symbols.rows]
-    if symbols.unknown is None:
-        none = kept.double().mean(dim=0).float()
-        none[-1] -= unknown_gap
-    else:
-        none = both[symbols.unknown]
-    both = torch.cat([none[None], kept])
-    tensors |= {"readout.weight": both[:, :-1].contiguous(), "readout.bias": both[:, -1].contiguous()}
-    config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)  # type: ignore[arg-type]
-    model = CharModel(config, symbols.vocabulary, name=name)
-    try:
-        model.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ConfigError(
-            f"the network's layers don't fit together: {str(error).splitlines()[-1].strip()}"
-        ) from None
-    return model.requires_grad_(False).eval()
-
-
-def _leaves_at_zero(cell: Cell, H: int, tensors: Mapping[str, Tensor]) -> Tensor:
-    """What (G·H,) an input must add in the first layer so that a state of zeros stays at zero.
-
-    The candidate must be φ(0): for an rnn the sum of both biases is taken back, for an LSTM that of its
-    candidate alone, for a GRU b_in + σ(b_r) ⊙ b_hn. Gates may have any value then.
-    """
-    b_x, b_h = (tensors[f"recurrence.bias_{kind}_l0"].double() for kind in ("ih", "hh"))
-    still = torch.zeros(len(b_x), dtype=torch.float64)
-    if cell == "rnn":
-        still -= b_x + b_h
-    elif cell == "gru":
-        reset = torch.sigmoid(b_x[:H] + b_h[:H])
-        still[2 * H :] -= b_x[2 * H :] + reset * b_h[2 * H :]
-    else:  # torch's order: input, forget, candidate, output
-        candidate = slice(2 * H, 3 * H)
-        still[candidate] -= b_x[candidate] + b_h[candidate]
-    return still.float()
+def _check_shape(part: Mapping[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
+    received = tuple(part[key].shape) if key in part else "none"
+    if received != shape:
+        raise ConfigError(f"{called}.{key} should have shape {shape}; received {received}")
 
 
 def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:

@@ -1,7 +1,8 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like.
 
 One row for each thing asked for: the unit that told best on one half of the text, how well it tells on the
-other, and how well the best of all units does there by chance.
+other, and how well the best of all units does there by chance; how many are above that; and how well the
+character just read tells by itself, without any memory.
 """
 
 from __future__ import annotations
@@ -95,8 +96,19 @@ def main(args: argparse.Namespace) -> int:
             rows.append(_row(target, found, why))
     if rows:
         print(f"{model.name}, {args.quantity}, {len(traced):,} characters")
-        head = ("target", "share", "measure", "unit", "ranked by", "held out", "chance", "above", "")
-        print_table(head, rows, numbers={1, 3, 4, 5, 6, 7})
+        head = (
+            "target",
+            "share",
+            "measure",
+            "unit",
+            "ranked by",
+            "held out",
+            "chance",
+            "above",
+            "character",
+            "",
+        )
+        print_table(head, rows, numbers={1, 3, 4, 5, 6, 7, 8})
     return 0
 
 
@@ -123,7 +135,7 @@ def _search(searcher: Any, target: Target, args: argparse.Namespace) -> tuple[Se
 def _row(target: Target, found: Search | None, why: str) -> tuple[str, ...]:
     share = "" if target.graded or not len(target) else f"{100 * target.values.mean():.1f} %"
     if found is None:
-        return (target.name, share, "", "", "", "", "", "", why)
+        return (target.name, share, *[""] * 7, why)
     best = found.best
     sign = "+" if best.direction > 0 else "-"
     return (
@@ -135,6 +147,7 @@ def _row(target: Target, found: Search | None, why: str) -> tuple[str, ...]:
         f"{best.score:.3f}" if found.held_out else "–",
         f"{found.chance:.3f}" if found.held_out else "–",
         str(len(found.above_chance)) if found.held_out else "–",
+        f"{found.character:.3f}" if found.held_out and found.character is not None else "–",
         "" if found.held_out else "too rare to be held out",
     )
 
@@ -152,6 +165,7 @@ def _object(target: Target, found: Search | None, why: str, model: str) -> dict[
         "held_out": found.held_out,
         "chance": found.chance,
         "above_chance": len(found.above_chance),
+        "character": found.character,
         "units": [
             {
                 "layer": f.unit.layer,

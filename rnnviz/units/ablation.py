@@ -3,7 +3,7 @@
 Many copies of the network read the same text side by side, each without another
 unit. That is a batch: the product with W_hh costs little more for sixty-four than for one.
 
-    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it    (nats a character)
+    loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
 
 Silencing a unit takes the network to states that no text leads to, so a loss is
 an upper limit of what the unit is for. Holding it at its own mean is the milder question.
@@ -43,7 +43,7 @@ STRETCHES = 20
 
 @dataclass(frozen=True)
 class AblationProgress:
-    """How far it is: readings of a character by a network without a unit, and how many there will be."""
+    """How far it is: characters read, by the whole network and without each unit, and how many in the end."""
 
     done: int
     total: int
@@ -111,19 +111,20 @@ def ablate(
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids))
 
-    whole = Lanes(weights, 1)
-    sums = np.zeros(H)
-    costs = []
-    for start, top, own in _read(whole, inputs[:-1], layer):
+    last, total = time.perf_counter(), (len(which) + 1) * len(ids)
+    sums, costs = np.zeros(H), []
+    for start, top, own in _read(Lanes(weights, 1), inputs[:-1], layer):
         costs.append(_costs(weights, top, ids[start : start + len(top)])[:, 0])
         sums += own.sum(axis=0, dtype=np.float64)
+        if time.perf_counter() - last >= INTERVAL:
+            last = time.perf_counter()
+            yield AblationProgress(start + len(top), total)
     base = np.concatenate(costs)
     values = sums / len(ids) if to == "mean" else np.full(H, 0.0 if to == "zero" else float(to))
 
     stretch = np.arange(len(ids)) * STRETCHES // len(ids)
     counts = np.bincount(stretch, minlength=STRETCHES)
     more = np.zeros((len(which), STRETCHES))
-    last, total = time.perf_counter(), len(which) * len(ids)
     for begin in range(0, len(which), batch):
         now = which[begin : begin + batch]
         change = Change(layer, (np.arange(len(now)), now), 0.0, values[now])
@@ -134,7 +135,7 @@ def ablate(
             np.add.at(more[begin : begin + batch].T, stretch[here], extra)
             if time.perf_counter() - last >= INTERVAL:
                 last = time.perf_counter()
-                yield AblationProgress(begin * len(ids) + (start + len(top)) * len(now), total)
+                yield AblationProgress((begin + 1) * len(ids) + (start + len(top)) * len(now), total)
     yield AblationProgress(total, total)
     loss = more.sum(axis=1) / len(ids)
     if counts.min() > 0:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from rnnviz.stepping import Floats, Ids, Layer, Weights, product
 
 FEW = 4
-"""Lanes that are multiplied one by one: BLAS would wait for all cores over so little; see stepping.PRODUCT."""
+"""Lanes that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
 
 
 @dataclass(frozen=True, eq=False)

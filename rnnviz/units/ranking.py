@@ -61,6 +61,28 @@ def correlation(ranked: Doubles, target: Doubles) -> Doubles:
         return np.where(length > 0, target @ ranked / np.where(length > 0, length, 1), 0.0)
 
 
+def by_symbol(
+    ids: npt.NDArray[np.int64],
+    values: npt.NDArray[Any],
+    learn: npt.NDArray[np.bool_] | slice,
+    measure: npt.NDArray[np.bool_] | slice,
+) -> float:
+    """How well the symbol just read tells, and nothing before it: the AUC, or correlation, of what it says.
+
+    What each of `ids` (n,) says is the mean of `values` (n,), a mask or graded, where it stood in the
+    half `learn`. A network without memory can know that much.
+    """
+    count = np.bincount(ids[learn])
+    mean = np.full(int(ids.max()) + 1, values[learn].mean())
+    seen = np.flatnonzero(count)
+    mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
+    ranked = ranks(mean[ids[measure]][:, None])
+    came = values[measure]
+    if came.dtype == np.bool_:
+        return float(auc(ranked, came)[0])
+    return float(correlation(ranked, ranks(came[:, None])[:, 0])[0])
+
+
 def shifted_products(ranked: Doubles, target: Doubles, shifts: npt.NDArray[np.int64]) -> Doubles:
     """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U).
 

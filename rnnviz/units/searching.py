@@ -69,6 +69,8 @@ class Search:
     chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 where
                 the text is too short to say
     shifts      (S,) what the best unit reached for each shifted target, in increasing order
+    character   what the character just read tells by itself, measured as `score` is: a unit that tells no
+                more needs no memory; None where only activations were given
     held_out    False where the target couldn't be found in both halves: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
     """
@@ -79,6 +81,7 @@ class Search:
     found: tuple[Found, ...]
     chance: float
     shifts: Doubles
+    character: float | None
     held_out: bool
     characters: int
     inside: int | None
@@ -119,6 +122,7 @@ class Searcher:
             if source.ndim != 2 or not source.shape[1]:
                 raise ConfigError(f"activations are (T, U); received shape {source.shape}")
             self._values, self._H, layer = source, source.shape[1], layer or 0
+        self._ids = source.ids if isinstance(source, Trace) else None
         # A network that exploded has states that can't be ranked; they count as equal.
         self._values = np.nan_to_num(self._values, posinf=np.inf, neginf=-np.inf)
         self._layer, self.quantity, self._seed = layer, quantity, seed
@@ -180,13 +184,16 @@ class Searcher:
             found=found,
             chance=_quantile(by_chance),
             shifts=by_chance,
+            character=None
+            if self._ids is None
+            else ranking.by_symbol(self._ids, target.values, first, second),
             held_out=bool(blocks),
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
         )
 
     def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
-        """How many blocks to cut the text into, so that both halves have something to tell; 0: none will do."""
+        """How many blocks to cut the text into, so that both halves have something to tell; 0: none do."""
         blocks = 10
         while len(self) // blocks >= SHORTEST_BLOCK:
             halves = [self._half(blocks, half) for half in (0, 1)]

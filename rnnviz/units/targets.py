@@ -83,10 +83,10 @@ def inside_quotes(text: str, *, unclosed: Unclosed = "paragraph") -> Values:
     straight marks, as around Python's docstrings, close only with three.
 
     What is never closed ends where its paragraph does, at an empty line, and
-    counts up to there, as in speech that goes on in the next paragraph; with
-    `unclosed` "line" it ends with its line.
+    counts up to there, as in speech that goes on in the next paragraph. With
+    `unclosed` "line" it ends with its line: for programs, and texts whose paragraphs are lines.
     """
-    _check_unclosed(unclosed)
+    by_line = _by_line(unclosed)
     spans: list[Span] = []
     open_at, waiting = 0, list[str]()  # what would close each open mark, the innermost last
     for match in _QUOTE.finditer(text):
@@ -94,7 +94,7 @@ def inside_quotes(text: str, *, unclosed: Unclosed = "paragraph") -> Values:
         was = bool(waiting)
         if mark[0] == "\n":
             triple = bool(waiting) and len(waiting[0]) == 3
-            if not triple and (unclosed == "line" or len(mark) > 1 or text[at + 1 : at + 2] == "\n"):
+            if not triple and (by_line or len(mark) > 1 or text[at + 1 : at + 2] == "\n"):
                 waiting.clear()
         elif waiting and waiting[-1] in ('"', "'", '"""', "'''"):
             # Of straight marks only their own kind means anything, but curly ones may be of the text inside.
@@ -130,13 +130,13 @@ def inside_brackets(text: str, *, unclosed: Unclosed = "paragraph") -> Values:
 
 def bracket_depth(text: str, *, unclosed: Unclosed = "paragraph") -> Values:
     """How many brackets are open, (T,) float64; see `inside_brackets`."""
-    _check_unclosed(unclosed)
+    by_line = _by_line(unclosed)
     steps = np.zeros(len(text) + 1)
     waiting: list[str] = []
     for match in _BRACKET.finditer(text):
         at, mark = match.start(), match[0]
         if mark[0] == "\n":
-            if waiting and (unclosed == "line" or len(mark) > 1 or text[at + 1 : at + 2] == "\n"):
+            if waiting and (by_line or len(mark) > 1 or text[at + 1 : at + 2] == "\n"):
                 steps[at] -= len(waiting)
                 waiting.clear()
         elif mark in BRACKETS:
@@ -202,7 +202,7 @@ def _indentation(text: str) -> Values:
 
 
 def _line_start(text: str) -> Values:
-    return line_position(text) == 1
+    return np.asarray(line_position(text) == 1)
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     kind = KINDS.get(name)
     if kind is None:
         raise ConfigError(f"nothing is called {name!r} here; there is {', '.join(KINDS)}")
-    _check_unclosed(unclosed)
+    _by_line(unclosed)
     values = kind.find(text, unclosed=unclosed) if kind.closes else kind.find(text)
     return Target(name, values)
 
@@ -265,9 +265,10 @@ def span_target(spans: Sequence[Span], text: str) -> Target:
     return Target("the selected span", _from_spans(spans, len(text)))
 
 
-def _check_unclosed(unclosed: str) -> None:
+def _by_line(unclosed: str) -> bool:
     if unclosed not in ("paragraph", "line"):
         raise ConfigError(f"unclosed is 'paragraph' or 'line'; received {unclosed!r}")
+    return unclosed == "line"
 
 
 def _word(text: str, at: int) -> bool:
