@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from pathlib import Path
 from typing import Any
@@ -235,5 +234,5 @@ def test_all_of_it_is_exported() -> None:
     assert rnnviz.units is units
     for name in units.__all__:
         assert (getattr(units, name).__doc__ or "").strip()
-    modules = itertools.chain((Path(rnnviz.__file__).parent / "units").glob("*.py"))
+    modules = (Path(rnnviz.__file__).parent / "units").glob("*.py")
     assert all(len(path.read_text().splitlines()) < 300 for path in modules)

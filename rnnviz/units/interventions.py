@@ -97,7 +97,7 @@ def intervene(
     """The Trace of `text` read under `interventions`, done in their order; of none, that of `rnnviz.trace`.
 
     Its probabilities, perplexity, states and gates are those of the changed
-    run. 500 characters of a GRU with 256 units take about 30 ms.
+    run. 500 characters of a GRU with 256 units take about 40 ms of one core.
 
     Raises ConfigError for a layer, unit or cell that the network doesn't have,
     TextError for half a surrogate pair in the text.
