@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
+    from rnnviz.modelfile import Sketch
+
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
@@ -106,6 +108,7 @@ class NumpyModel:
     name: str = ""
     card: Mapping[str, Any] = field(default_factory=dict)
     normaliser: str = "newlines"
+    sketch: Sketch | None = None
 
     @property
     def parameter_count(self) -> int:

@@ -19,7 +19,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from rnnviz import checkpoint
+from rnnviz import checkpoint, modelfile
 from rnnviz.config import CELLS, Cell, ModelConfig
 from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.model import CharModel
@@ -159,14 +159,14 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def without(path: Path, name: str) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     tensors = load_file(path)
     del tensors[name]
     save_file(tensors, path, {"rnnviz": json.dumps(meta)})
 
 
 def as_type(path: Path, dtype: torch.dtype, fill: float = 0.0) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     tensors = {k: torch.full_like(v, fill).to(dtype) for k, v in load_file(path).items()}
     save_file(tensors, path, {"rnnviz": json.dumps(meta)})
 
@@ -244,7 +244,7 @@ def test_a_device_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 WRITE_FOREVER = """
 import sys, torch
-from rnnviz import checkpoint
+from rnnviz import checkpoint, modelfile
 model = checkpoint.load(sys.argv[1])
 print("ready", flush=True)
 while True:
