@@ -45,6 +45,8 @@ _HOMES = {
     "TrainingError": "errors",
     "UniformModel": "scoring",
     "Vocabulary": "vocabulary",
+    "adapt": "adapter",
+    "adapt_state_dict": "adapter",
     "available": "checkpoint",
     "connectivity": "gradients",
     "connectivity_row": "gradients",
@@ -84,6 +86,8 @@ __all__ = [
     "UniformModel",
     "Vocabulary",
     "__version__",
+    "adapt",
+    "adapt_state_dict",
     "available",
     "connectivity",
     "connectivity_row",
@@ -98,6 +102,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from rnnviz.adapter import adapt, adapt_state_dict
     from rnnviz.checkpoint import ModelInfo, available, load, save
     from rnnviz.config import ModelConfig, TrainConfig
     from rnnviz.errors import (
@@ -130,6 +135,10 @@ if TYPE_CHECKING:
     from rnnviz.vocabulary import Vocabulary
 
 
+# Subpackages that a notebook reaches as `rnnviz.units` and the like without importing them first.
+_SUBPACKAGES = ("gradients", "units")
+
+
 class _Package(types.ModuleType):
     """This package, with `trace` always the function.
 
@@ -145,6 +154,8 @@ class _Package(types.ModuleType):
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"rnnviz.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'rnnviz' has no attribute {name!r}")
@@ -154,7 +165,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})
 
 
 sys.modules[__name__].__class__ = _Package
