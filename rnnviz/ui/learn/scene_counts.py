@@ -70,10 +70,10 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
     for kind in ("rnn", "gru"):
         readings[kind] = counts.read(context.network(NETWORKS[kind]), state["text"])
     names = {
-        "mlp": _("MLP"),
+        "mlp": "MLP",
         "ngram": _("{n}-gram").format(n=looks),
-        "rnn": _("RNN"),
-        "gru": _("GRU"),
+        "rnn": "RNN",
+        "gru": "GRU",
     }
     data = {
         "n": n,
@@ -103,16 +103,13 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "table": _("entries in a table of {n}-grams"),
             "seen": _("{count} of them occur in the book"),
             "seen.unknown": _("next to none of them occur in the book"),
-            "parameters": _("parameters of the RNN, for every n"),
+            "parameters": _("parameters of the RNN, whatever n is"),
             "axis": _("n: characters taken together"),
             "sizes": _("numbers to keep"),
             "line.table": _("table: {symbols}ⁿ"),
             "line.seen": _("in the book"),
-            "line.rnn": _("RNN: {count}"),
             "text": _("Text"),
             "bits": _("bits per character"),
-            "given": _("P({character}):"),
-            "beyond": _("the counts go up to {n}"),
         },
     }
     return state, data

@@ -94,7 +94,7 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
 
     data = {
         "kind": _shown(state),
-        "kinds": [["mlp", _("MLP")], ["rnn", _("RNN")], ["gru", _("GRU")]],
+        "kinds": [["mlp", "MLP"], ["rnn", "RNN"], ["gru", "GRU"]],
         "left": half(state["left"], one),
         "right": half(state["right"], other),
         "symbols": [symbol(i) for i in compared.symbols],
@@ -109,7 +109,6 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "units": _("hidden layer, {n} units") if _shown(state) == "mlp" else _("hidden state, {n} units"),
             "next": _("next character"),
             "largest": _("largest difference of a probability"),
-            "largest.state": _("of a unit"),
             "unlike": _("the two texts end differently"),
             "network": _("Network"),
         },

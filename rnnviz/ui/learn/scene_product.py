@@ -81,7 +81,6 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "difference": _("largest absolute difference"),
             "two": _("two products, added"),
             "one": _("one product"),
-            "entry": _("row {i}, column {j}"),
         },
     }
     return {**state, "edits": edits}, data

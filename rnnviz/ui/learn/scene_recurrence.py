@@ -41,7 +41,10 @@ def notice(state: State) -> str:
 def formula(state: State) -> str:
     """The recurrence; of one unit, where one unit is shown."""
     if state["step"] == REAL:
-        return r"h_{t,j} = \phi\Bigl((\mathbf{X}_t \mathbf{W}_{xh})_j + \sum_i h_{t-1,i}\, w_{ij} + b_j\Bigr)"
+        return (
+            r"h_{t,j} = \phi\bigl((\mathbf{X}_t \mathbf{W}_{xh})_j "
+            r"+ \textstyle\sum_i h_{t-1,i}\, w_{ij} + b_j\bigr)"
+        )
     return (
         r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{H}_{t-1} \mathbf{W}_{hh} + \mathbf{b}_h)"
     )
@@ -106,7 +109,6 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
         "unit": _("unit {n}"),
         "others": _("{n} other units"),
         "units": _("{n} of {count} units; click one"),
-        "before": _("h of unit {n}: {state} × {weight}"),
     }
     return state, {**shown, "words": words}
 

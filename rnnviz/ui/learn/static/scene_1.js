@@ -33,7 +33,7 @@ function sizes(board, data, ask, height) {
   const label = (px, py, text, fill, anchor = "start") => board.text(px, py, text, { fill, anchor, weight: 600, size: 20 });
   label(X(8) - 16, Y(data.sizes[7][1]) - 6, fill(words["line.table"], { symbols: data.symbols }), theme.ngram, "end");
   if (step >= 1) {
-    label(X(data.longest), Y(data.parameters) - 20, fill(words["line.rnn"], { count: data.parameters.toLocaleString("en-GB") }), theme.model, "end");
+    label(X(data.longest), Y(data.parameters) - 20, `RNN: ${data.parameters.toLocaleString("en-GB")}`, theme.model, "end");
     label(X(6) + 12, Y(data.seen[5][1]) + (height > 200 ? 24 : 18), words["line.seen"], theme.ngram);
   }
 
@@ -92,7 +92,7 @@ function rows(board, data, ask, y) {
   if (over === undefined) return;
   const line = board.text(720, y + 20, "", { size: 22 });
   const head = board.make("tspan", { fill: theme.muted }, line);
-  head.textContent = fill(words.given, { character: characters[over] === " " ? "·" : characters[over] }) + "  ";
+  head.textContent = `P(${characters[over] === " " ? "·" : characters[over]}):  `;
   for (const row of shown) {
     const part = board.make("tspan", { fill: theme.cells[row.kind], "font-weight": 600 }, line);
     part.textContent = `${board.percent(row.chances[over])}   `;

@@ -29,7 +29,7 @@ function small(board, data, ask) {
   board.text(W - 152, 21, fill(words.seed, { n: data.seed }), { anchor: "end", fill: board.theme.muted, size: 20 });
   const spare = Math.max(0, H - 540);
   unrolled(board, data, ask, 88 + spare * 0.2);
-  numbers(board, data, 256 + spare * 0.6);
+  numbers(board, data, 242 + spare * 0.6);
 }
 
 // The net once for every character: one more with each step, all with the same parameters.
@@ -60,7 +60,7 @@ function unrolled(board, data, ask, y) {
     );
     const frame = k > 0 && apart ? teal : k === t ? theme.pinned : theme.axis;
     const border = board.rect(x, y, wide, high, {
-      fill: "transparent", stroke: frame, "stroke-width": k === t || apart ? 4 : 1.5, rx: 6,
+      fill: "transparent", stroke: frame, "stroke-width": k === t || apart ? 4 : 1.5, rx: 2,
     }, g);
     if (k > 0) board.on(border, `node.${k}`, { click: () => ask({ t: k }), label: `t = ${k}` });
   }
@@ -198,7 +198,7 @@ function sum(board, data, x, y) {
   const [names, extras, numbers] = [160, 132, 84];
   const from = x + names + extras;
   const track = W - from - numbers;
-  const full = Math.max(1, ...rows.map((row) => Math.abs(row.value)));
+  const full = Math.max(0.6, ...rows.map((row) => Math.abs(row.value)));
   const zero = from + track / 2;
   const scale = track / 2 / full;
   board.text(x, y - 14, `${fill(words.unit, { n: unit })},  t = ${t}`, { weight: 700, fill: theme.pinned });
