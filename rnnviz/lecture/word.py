@@ -88,6 +88,11 @@ class WordRun:
         self._found = [self._look()]
         self._lock = threading.Lock()
 
+    @property
+    def trained(self) -> int:
+        """How many training steps have been taken so far."""
+        return len(self._found) - 1
+
     def at(self, step: int) -> Snapshot:
         """The network after `step` training steps, 0 .. `steps`; trains as far as it has not been."""
         if not 0 <= step <= self.steps:
