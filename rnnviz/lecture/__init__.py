@@ -1,5 +1,5 @@
-"""What the lecture's scenes compute: small experiments on the shipped models and on networks small enough to read.
+"""The lecture's arithmetic: what the Learn page shows, as functions to import in a notebook.
 
-One module a scene or an idea. Pure functions; who draws what they return is
-`rnnviz.ui.learn`. This package knows no screen.
+One module an idea. Everything is computed by shipped models or by small nets
+whose every number can be shown; nothing here knows a screen.
 """

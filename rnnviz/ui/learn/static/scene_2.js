@@ -1,0 +1,1 @@
+export { draw } from "./scene_4.js";
