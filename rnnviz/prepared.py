@@ -90,7 +90,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
         # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
         # decides in what order they are added up, changes no bit: a compressed text depends on every one.
         table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(np.float32)
-    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n)
+    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,7 @@ class Layer:
     b     (G·H,)
     W_h   (G·H, H)      None for an mlp
     b_n   (H,)          a GRU candidate's second bias, halved
+    W_in  (G·H, X)      W_x again, kept beside a table too: what a gradient goes back to the inputs through
     """
 
     cell: str
@@ -73,6 +74,7 @@ class Layer:
     b: Floats
     W_h: Floats | None
     b_n: Floats | None
+    W_in: Floats
 
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (n, G·H), for inputs (n, X)."""
