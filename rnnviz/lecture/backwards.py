@@ -17,17 +17,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.gradients.reading import read
+from rnnviz.gradients.sweep import norms, sweep
+
+if TYPE_CHECKING:
+    from rnnviz.gradients.reading import Floats
+    from rnnviz.gradients.sweep import Exponents
+    from rnnviz.model import CharModel
+    from rnnviz.prepared import NumpyModel
 
 Doubles = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]
 
 UNITS = 6
 LAGS = 40
+LONGEST = 400
+"""Characters that `flow` goes back through."""
+
 WEIGHT = 1.1
 """Of the chain: large enough for its gradient to come from many steps back."""
 
@@ -39,6 +51,50 @@ def clip(gradient: npt.ArrayLike, threshold: float) -> Doubles:
     g = np.asarray(gradient, np.float64)
     norm = float(np.linalg.norm(g))
     return g * min(1.0, threshold / norm) if norm > 0 else g.copy()
+
+
+# Trained models.
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How the gradient of one loss fades on its way back, by lag k = 0 .. T - 1, from the newest state on.
+
+    hidden   (T,) ‖∂L/∂H_{T-k}‖ of the top layer, where L = -log P of the character that comes after H_T
+    cell     (T,) ‖∂L/∂C_{T-k}‖ of an LSTM, with what comes through H_{T-k}; None for other cells
+    """
+
+    text: str
+    hidden: Doubles
+    cell: Doubles | None
+
+
+def flow(model: CharModel | NumpyModel, text: str) -> Flow:
+    """The gradient of the last character's loss with respect to every state before it.
+
+    Raises ConfigError for a model that is no network or a text of one character, EmptyTextError
+    for none, TextError for more than LONGEST.
+    """
+    if len(text) == 1:
+        raise ConfigError("a gradient goes back from a last character to earlier ones; give at least two")
+    reading = read(model, text, limit=LONGEST, advice="cut the text's beginning off")
+    last = len(reading.inputs) - 2  # the step whose prediction is about the last character
+    top = len(reading.layers) - 1
+    hidden = np.zeros(last)
+    cell = np.zeros(last) if reading.weights.cell == "lstm" else None
+
+    def on_state(t: int, layer: int, h: Floats, c: Floats | None, exponents: Exponents) -> None:
+        if layer == top and t > 0:
+            hidden[last - t] = norms(h, exponents)[0]
+            if cell is not None and c is not None:
+                cell[last - t] = norms(c, exponents)[0]
+
+    seeds = reading.seeds(reading.came, slice(last, last + 1))
+    if reading.weights.cell == "mlp":  # no way back: the newest state is all
+        hidden[0] = float(np.linalg.norm(seeds[0].astype(np.float64)))
+    else:
+        sweep(reading.layers, seeds, last, on_state=on_state)
+    return Flow(reading.text, hidden, cell)
 
 
 # The dial.

@@ -18,12 +18,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from rnnviz import sampling
-from rnnviz.cells import RNNParameters, rnn_step, rnn_step_concatenated
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards, guessing, memorising
+from rnnviz.lecture.products import Factors
 from rnnviz.ngram import NgramModel
 from rnnviz.trace import trace
 
@@ -177,18 +176,11 @@ def _twice(characters: float, load: Load) -> Evidence:
 
 
 def _concatenated(units: float, load: Load) -> Evidence:
-    h = int(units)
-    g = torch.Generator().manual_seed(SEED)
-    shapes = ((3, 1), (3, h), (1, h), (h, h))
-    x, state, w_xh, w_hh = (torch.randn(s, generator=g, dtype=torch.float64) for s in shapes)
-    p = RNNParameters(w_xh, w_hh, torch.zeros(h, dtype=torch.float64))
-    difference = (rnn_step(p, x, state).state - rnn_step_concatenated(p, x, state)).abs().max()
-    left, right = torch.cat([x, state], 1), torch.cat([w_xh, w_hh], 0)
-    answer = "sum" if left.shape[1] == h + 1 and float(difference) < 1e-12 else "other"
-    shape = "{} × {}".format
+    factors = Factors.drawn(SEED, units=int(units))
+    difference = factors.largest_difference()
+    left, right = (" × ".join(map(str, m.shape)) for m in (factors.joined_inputs, factors.joined_weights))
     return Evidence(
-        answer,
-        (("left", shape(*left.shape)), ("right", shape(*right.shape)), ("difference", float(difference))),
+        "sum" if difference < 1e-9 else "other", (("left", left), ("right", right), ("difference", difference))
     )
 
 

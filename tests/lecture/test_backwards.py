@@ -10,6 +10,8 @@ import torch
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards
+from rnnviz.vocabulary import Vocabulary
+from tests.conftest import tiny
 
 
 @pytest.mark.parametrize("radius", [0.5, 1.0, 1.3])
@@ -114,3 +116,36 @@ def test_never_cutting_is_the_full_gradient() -> None:
 def test_a_dial_beyond_its_scale_is_refused(bad: float) -> None:
     with pytest.raises(ConfigError):
         backwards.dial(bad)
+
+
+@pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+def test_what_flows_back_in_a_model_is_autograds(cell: str) -> None:
+    """Each state is cut off from the one before and handed to torch's own layer as a leaf."""
+    model = tiny(cell).double()
+    text = "The Time Traveller"
+    flow = backwards.flow(tiny(cell), text)
+    vocabulary: Vocabulary = model.vocabulary
+    ids = torch.tensor([[vocabulary.start, *vocabulary.encode(text).tolist()]])
+    for lag in (0, 1, 5, len(text) - 2):
+        t = len(text) - 1 - lag  # characters read when the state was the one asked about
+        with torch.no_grad():
+            _, state = model(ids[:, : t + 1])
+        leaves = tuple(part.clone().requires_grad_() for part in state)
+        if lag:
+            logits, _ = model(ids[:, t + 1 : len(text)], leaves)
+            last = logits[0, -1]
+        else:
+            last = leaves[0][-1, 0] @ model.readout_weight.T + model.readout.bias
+        torch.nn.functional.cross_entropy(last, ids[0, len(text)]).backward()
+        assert leaves[0].grad is not None
+        assert float(leaves[0].grad.norm()) == pytest.approx(flow.hidden[lag], rel=1e-4)
+    assert (flow.cell is not None) == (cell == "lstm")
+    assert len(flow.hidden) == len(text) - 1
+
+
+def test_without_a_hidden_state_nothing_flows_back() -> None:
+    flow = backwards.flow(tiny("mlp"), "The Time")
+    assert flow.hidden[0] > 0
+    assert not flow.hidden[1:].any()
+    with pytest.raises(ConfigError, match="at least two"):
+        backwards.flow(tiny("rnn"), "T")

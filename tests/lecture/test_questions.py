@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 
-import rnnviz
+from rnnviz import checkpoint
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import questions
 from rnnviz.ngram import NgramModel
 from rnnviz.prepared import NumpyModel
-from rnnviz.ui import shelf
 
 RIGHT = {
     "output": "symbols",
@@ -31,10 +31,11 @@ RIGHT = {
 }
 
 
+@cache
 def load(name: str) -> NumpyModel | NgramModel:
     """The shipped models, as the page loads them."""
-    (info,) = [m for m in rnnviz.available() if m.path.stem == name]
-    return shelf.reader(info)
+    (info,) = [m for m in checkpoint.available()[0] if m.path.stem == name]
+    return checkpoint.load_numpy(info.path)
 
 
 def test_there_are_the_chapters_four_and_ten_more() -> None:
