@@ -24,7 +24,7 @@ LONGEST = 120
 CELLS = ("rnn", "gru", "lstm")
 SEED = 1
 HIGHEST = 999
-LEAST, MOST = 0.5, 1.5  # of the dial
+LEAST, MOST = 0.6, 1.4  # of the dial
 RADII = [round(float(r), 3) for r in np.linspace(LEAST, MOST, 41)]
 TIME_STEPS = 12
 DRAWS = 10_000
@@ -34,7 +34,10 @@ CURVE = tuple(sorted({round(10 ** (n / 12)) for n in range(49)}))
 def notice(state: State) -> str:
     """What to notice."""
     return [
-        _("The loss at the end hardly reaches the early states; a gated cell keeps its slope flatter for longer."),
+        _(
+            "Every step back costs the RNN about the same factor: a straight line down. "
+            "The GRU's gates let the gradient pass for longer."
+        ),
         _("Below 1 every step back shrinks the gradient, above 1 it grows: the largest eigenvalue decides."),
         _("Clipping shortens an arrow that is too long. Where it points to stays the same."),
         _("Values cross the cut, gradients stop at it: the terms beyond it are simply left out."),
@@ -45,13 +48,13 @@ def notice(state: State) -> str:
 def formula(state: State) -> str:
     """The step's formula."""
     return [
-        r"\frac{\partial L_T}{\partial \mathbf{H}_t} = \frac{\partial L_T}{\partial \mathbf{H}_T}"
-        r"\prod_{j=t+1}^{T} \frac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}",
-        r"\bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert \sim \rho^{\,k},\qquad \rho = \max_i |\lambda_i|",
-        r"\mathbf{g} \leftarrow \min\Bigl(1, \frac{\theta}{\lVert\mathbf{g}\rVert}\Bigr)\,\mathbf{g}",
-        r"\frac{\partial h_T}{\partial w} = \sum_{k=0}^{T-1} \frac{\partial f_{T-k}}{\partial w}"
-        r"\prod_{j=T-k+1}^{T} \frac{\partial f_j}{\partial h_{j-1}}",
-        r"z_t = \frac{\partial f_t}{\partial w} + \xi_t\,\frac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
+        r"\tfrac{\partial L_T}{\partial \mathbf{H}_t} = \tfrac{\partial L_T}{\partial \mathbf{H}_T}\,"
+        r"\textstyle\prod_{j=t+1}^{T} \tfrac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}",
+        r"\bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert \sim \rho^{\,k},\quad \rho = \textstyle\max_i |\lambda_i|",
+        r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
+        r"\tfrac{\partial h_T}{\partial w} = \textstyle\sum_{k=0}^{T-1} \tfrac{\partial f_{T-k}}{\partial w}"
+        r"\prod_{j=T-k+1}^{T} \tfrac{\partial f_j}{\partial h_{j-1}}",
+        r"z_t = \tfrac{\partial f_t}{\partial w} + \xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
         r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi,\quad E[\xi_t] = 1",
     ][state["step"]]
 

@@ -34,6 +34,8 @@ GOOD = "It was a quiet evening, and for some time we sat and looked into the fir
 POOR = "banana tree jazz quiz fog mixes by two ugly vowels"
 WIDEST = 100
 
+PASS = 10
+
 PLAYERS = ("6gram", "gru", "lstm")
 GUESSES = 330
 """Characters of a game's history: the address must hold them."""
@@ -59,7 +61,7 @@ def formula(state: State) -> str:
     return [
         perplexity,
         perplexity,
-        r"\log_{2} \frac{1}{P(x_1, \ldots, x_n)} = n \log_2 (\mathrm{perplexity})\ \ \text{bits}",
+        r"-\log_{2} P(x_1, \ldots, x_n) = n \log_2 (\mathrm{perplexity})\ \ \text{bits}",
         perplexity,
         r"\textstyle\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; H \;\le\; -\sum_i q_i \log_2 q_i",
     ][state["step"]]
@@ -82,7 +84,7 @@ def initial(query: Mapping[str, str]) -> State:
             asking.whole(query.get("a"), 1, WIDEST) or 80,
             asking.whole(query.get("b"), 1, WIDEST) or 20,
         ],
-        "pass": asking.whole(query.get("pass"), 1, memorising.PASSES) or 1,
+        "pass": asking.whole(query.get("pass"), 1, memorising.PASSES) or PASS,
         "vote": "",
         "sentence": sentence - 1,
         "history": asking.line(query.get("guesses"), GUESSES) or "",
@@ -103,7 +105,7 @@ def query(state: State) -> dict[str, str]:
     elif step == LENGTH:
         found |= {k: str(n) for k, n, u in zip("ab", state["cuts"], usual["cuts"], strict=True) if n != u}
     elif step == HEART:
-        if state["pass"] > 1:
+        if state["pass"] != PASS:
             found["pass"] = str(state["pass"])
     else:
         if state["sentence"]:
@@ -254,7 +256,7 @@ def _length(state: State, context: Context) -> dict[str, Any]:
             "perplexity": _("perplexity"),
             "characters": _("characters read"),
             "cut": _("cut after"),
-            "numbers": _("10^{log10} · perplexity {perplexity} · {bits} bits = {ideal} bytes"),
+            "numbers": _("likelihood {likelihood} · perplexity {perplexity} · {bits} bits = {ideal} bytes"),
             "file": _("as a file: {bytes} bytes, {header} of them for the header"),
         },
     }

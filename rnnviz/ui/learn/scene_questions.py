@@ -138,6 +138,6 @@ _FORMULAS = {
     "forgets": r"\mathbf{H} = \phi(\mathbf{X}\mathbf{W}_{xh} + \mathbf{b}_h)",
     "hundredth": r"\rho^{k} < \tfrac{1}{100}",
     "clipped": r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
-    "mean": r"z_t = \frac{\partial f_t}{\partial w} + \xi_t\,\frac{\partial f_t}{\partial h_{t-1}}\,z_{t-1}",
+    "mean": r"z_t = \tfrac{\partial f_t}{\partial w} + \xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1}",
     "print": r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
 }

@@ -32,7 +32,7 @@ def formula(state: State) -> str:
     return [
         r"\mathbf{H}_t = \phi(\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh} + \mathbf{b}_h)",
         r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q,\quad \ell_t = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}",
-        r"L = \frac{1}{T}\sum_{t=1}^{T} \ell_t,\qquad \mathrm{perplexity} = e^{L}",
+        r"L = \tfrac{1}{T}\textstyle\sum_{t=1}^{T} \ell_t,\qquad \mathrm{perplexity} = e^{L}",
         r"x_{t+1} = \mathrm{argmax}\ P(x \mid x_1, \ldots, x_t)",
     ][state["step"]]
 

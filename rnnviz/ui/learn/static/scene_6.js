@@ -150,8 +150,13 @@ function rain(board, data, ask) {
     });
     if (each >= 28) board.text(letters.length * each + 6, y + 104, words.bits, { size: 16, fill: theme.muted });
     board.rect(x, y + 20, Math.max(3, X(row.perplexity) - x), 56, { fill: theme.model, rx: 5 });
-    board.text(X(row.perplexity) + 14, y + 48, short(row.perplexity), { size: 38, weight: 700, fill: theme.model });
+    board.text(board.W, y + 48, short(row.perplexity), { size: 38, anchor: "end", weight: 700, fill: theme.model });
   });
+}
+
+// A rim that keeps a number readable where it stands on a line.
+function halo(theme) {
+  return { stroke: theme.background, "stroke-width": 7, "stroke-linejoin": "round", "paint-order": "stroke" };
 }
 
 // ---- two texts of any length ------------------------------------------------------------------------
@@ -180,6 +185,7 @@ function length(board, data, ask) {
       ys,
       log,
       yTitle,
+      yTicks: log ? [1, 3, 10, 30, 100, 300, 1000].filter((v) => v <= ys[1]).map((v) => [v, String(v)]) : undefined,
       xTitle: words.characters,
       lines: rows.map((r, i) => ({ points: r[key].map((v, n) => [n + 1, v]), colour: colours[i], width: 3 })),
     });
@@ -193,7 +199,7 @@ function length(board, data, ask) {
         Math.min(X(cuts[i]), x + wide - 36),
         Y(value) + (above ? -24 : 26),
         key === "log10" ? board.number(value, 1) : short(value),
-        { size: 22, anchor: "middle", weight: 700, fill: colours[i] },
+        { size: 22, anchor: "middle", weight: 700, fill: colours[i], ...halo(theme) },
       );
     });
   }
@@ -227,7 +233,7 @@ function length(board, data, ask) {
       },
     });
     const numbers = {
-      log10: board.number(r.log10[r.cut - 1], 1),
+      likelihood: "10" + board.raised(Math.round(r.log10[r.cut - 1])),
       perplexity: short(r.perplexity[r.cut - 1]),
       bits: Math.round(r.bits),
       ideal: Math.ceil(r.bits / 8),
@@ -360,22 +366,22 @@ function shannon(board, data, ask) {
   };
   const size = 27;
   const step = size * 0.605;
-  const put = (text, y, colour, from = 0) =>
-    [...text].forEach((c, i) => board.text((from + i) * step, y, c, { size, mono: true, fill: colour, weight: 600 }));
+  const put = (text, y, colour) =>
+    [...text].forEach((c, i) => board.text(3 + i * step, y, c, { size, mono: true, fill: colour, weight: 600 }));
   put(data.given, 26, theme.muted);
   put(data.shown, 66, theme.model);
   const at = data.shown.length;
   if (data.left) {
-    board.rect(at * step - 1, 48, step + 2, 36, { fill: "none", stroke: theme.came, "stroke-width": 3, rx: 4 });
+    board.rect(2 + at * step, 48, step + 2, 36, { fill: "none", stroke: theme.came, "stroke-width": 3, rx: 4 });
     for (let i = 1; i < data.left; i++)
       board.line((at + i) * step + 3, 80, (at + i + 1) * step - 3, 80, { stroke: theme.axis, width: 2 });
   }
-  const key = 43;
+  const key = 42;
   KEYS.forEach((row, r) =>
     [...row].forEach((c, i) => {
       const tried = data.tried.includes(c);
       const wide = c === " " ? key * 2 + 4 : key;
-      const [x, y] = [i * (key + 4), 112 + r * 52];
+      const [x, y] = [1 + i * (key + 4), 112 + r * 52];
       const g = board.group({ opacity: tried ? 0.3 : 1 });
       board.rect(x, y, wide, 46, { fill: tried ? theme.grid : theme.background, stroke: theme.axis, "stroke-width": 1.5, rx: 6 }, g);
       board.text(x + wide / 2, y + 23, c === " " ? words.space : c, { size: c === " " ? 18 : 24, anchor: "middle", mono: c !== " " }, g);
@@ -419,18 +425,18 @@ function shannon(board, data, ask) {
   const axis = x + 130;
   const room = board.W - axis - 20;
   const X = (bits) => axis + (bits / 5) * room;
-  const top = 150;
+  const top = 170;
   for (let b = 0; b <= 5; b++) {
-    board.line(X(b), top, X(b), top + 300, { stroke: theme.grid });
-    board.text(X(b), top + 318, String(b), { size: 18, anchor: "middle", fill: theme.muted });
+    board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
+    board.text(X(b), top + 298, String(b), { size: 18, anchor: "middle", fill: theme.muted });
   }
-  board.text(board.W, top + 346, words.bits, { size: 18, anchor: "end", fill: theme.muted });
+  board.text(board.W, top + 326, words.bits, { size: 18, anchor: "end", fill: theme.muted });
   const blind = X(data.uniform);
-  board.line(blind, top, blind, top + 300, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
-  board.text(blind, top - 16, `${words.blind} ${data.uniform.toFixed(2)}`, { size: 18, anchor: "middle", fill: theme.uniform });
+  board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
+  board.text(board.W, top - 16, `${words.blind} ${data.uniform.toFixed(2)}`, { size: 18, anchor: "end", fill: theme.uniform });
   const rows = [...(data.class ? [{ kind: "class", ...data.class }] : []), ...data.models];
   rows.forEach((row, i) => {
-    const y = top + 42 + i * 72;
+    const y = top + 38 + i * 68;
     const own = row.kind === "class";
     const colour = own ? theme.came : theme.model;
     board.text(axis - 14, y, words[row.kind], { size: 22, anchor: "end", weight: own ? 700 : 400, fill: own ? theme.came : theme.text });
@@ -440,5 +446,5 @@ function shannon(board, data, ask) {
     board.text(Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70), y, said, { size: 20, weight: 600, fill: colour });
   });
   const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
-  board.say("note", note.map((s) => [s, "quiet"]), { x, y: data.class ? 84 : 230, width: board.W - x, size: data.class ? 18 : 26 });
+  board.say("note", note.map((s) => [s, "quiet"]), { x: axis, y: 96 - (data.class ? 26 : 0), width: board.W - axis, size: data.class ? 17 : 22 });
 }

@@ -6,7 +6,7 @@ export function draw(board, data, ask) {
   ({ flow, dial, clip, cut, random })[data.show](board, data, ask);
 }
 
-const WORST = 1e-12;
+const WORST = 1e-18;
 
 // ---- how far it reaches in trained models -----------------------------------------------------------
 
@@ -67,7 +67,7 @@ function flow(board, data, ask) {
 // ---- the dial ---------------------------------------------------------------------------------------
 
 function dial(board, data, ask) {
-  const { theme, local } = board;
+  const { theme } = board;
   const { words } = data;
   board.slider("radius", {
     x: 0,
@@ -92,7 +92,6 @@ function dial(board, data, ask) {
     change: (power) => ask({ power }),
   });
   board.button("seed", { x: board.W - 190, y: 2, width: 190, label: words.seed, press: () => ask({ seed: (data.seed + 1) % 1000 }) });
-  void local;
 
   // The complex plane.
   const [cx, cy, unit] = [176, 290, 96];
@@ -110,25 +109,25 @@ function dial(board, data, ask) {
 
   // The matrix, multiplied with itself.
   const n = data.matrix.length;
-  const cell = 48;
+  const cell = 50;
   const [mx, my] = [388, 144];
   const head = board.symbol(mx + (n * cell) / 2, 84, "W", "hh", { anchor: "middle", size: 26 });
   const above = board.make("tspan", { dy: -16, "font-size": 18 }, head);
   above.textContent = String(data.power);
-  board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16, digits: 1, lit: () => 1 });
+  board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
   board.text(mx + (n * cell) / 2, cy + 190, `‖W${board.raised(data.power)}‖ = ${board.power(data.size)}`, { size: 24, anchor: "middle", weight: 600 });
 
   // The curve.
   const x = 790;
   const points = (values) => values.map((v, k) => [k, v]);
   const width = board.W - x - 80;
-  const { X, Y } = board.chart({
+  const { Y } = board.chart({
     x,
     y: 112,
     width,
     height: 340,
     xs: [0, data.lags],
-    ys: [1e-12, 1e8],
+    ys: [1e-9, 1e6],
     log: true,
     yTitle: words.norm,
     xTitle: words.lag,
@@ -139,7 +138,6 @@ function dial(board, data, ask) {
     ],
     marks: [{ x: data.power, colour: theme.pinned }],
   });
-  void X;
   const names = [
     ["φ(a) = a", data.linear, theme.came],
     ["tanh", data.tanh, theme.model],
@@ -203,7 +201,7 @@ function clip(board, data, ask) {
   lines.forEach(([label, v, norm, colour], i) =>
     board.text(
       40,
-      508 + i * 28 - 8,
+      512 + i * 28,
       `${label} (${board.number(v[0], 2)}, ${board.number(v[1], 2)}), ‖g‖ = ${board.number(norm, 2)}`,
       { size: 21, weight: 600, fill: colour },
     ),
@@ -359,7 +357,7 @@ function random(board, data, ask) {
   board.text(left + T * each - 4, y + 80, `${T - 1} ${words.lag}`, { size: 18, anchor: "end", fill: theme.muted });
 
   const x = left + T * each + 110;
-  const width = board.W - x - 12;
+  const width = board.W - x - 40;
   const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18];
   const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18];
   const { X, Y } = board.chart({
