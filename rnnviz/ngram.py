@@ -89,6 +89,33 @@ class NgramModel:
         """How many n-grams are stored, of all orders together; the V single symbols are among them."""
         return self.vocabulary.size + sum(len(keys) for keys in self._counts.keys)
 
+    @property
+    def seen(self) -> list[int]:
+        """How many different n-grams of 2, 3 … `order` symbols the text had, its beginning's among them."""
+        return [len(keys) for keys in self._counts.keys]
+
+    def shortened(self, order: int) -> NgramModel:
+        """The model of the same text with a smaller `order`, its own at most; raises ConfigError otherwise.
+
+        It is what `fit` would have made, but that the text's very last n-grams may count one less: where
+        a text ends, the longer counts don't say.
+        """
+        _check_order(order, ConfigError)
+        if order > self.order:
+            raise ConfigError(f"this model counts up to {self.order}-grams; received order {order}")
+        base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
+        for level in range(len(keys) - 1, order - 2, -1):
+            nodes = len(keys[level - 1]) if level else base
+            counts = np.bincount(keys[level] // base, counts, minlength=nodes).astype(np.int64)
+            if level:
+                counts = np.maximum(counts, 1)  # what occurred at the very end alone
+            else:
+                counts[self.vocabulary.size] = 0  # the start symbol
+        shorter = Counts(self._counts.size, keys[: order - 1], counts)
+        return NgramModel(
+            shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser
+        )
+
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
         """log P of each symbol given everything before it, in nats, shape (T,).
 

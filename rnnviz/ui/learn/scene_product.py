@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.products import NAMES, Factors
 from rnnviz.ui.i18n import _
+from rnnviz.ui.learn import given
 
 if TYPE_CHECKING:
     from rnnviz.ui.learn.context import Context
@@ -41,7 +42,7 @@ def formula(state: State) -> str:
 
 def initial(query: Mapping[str, str]) -> State:
     """Numbers from the address's seed."""
-    return {"seed": _seed(query.get("seed")) or SEED, "edits": {}}
+    return {"seed": given.whole(query.get("seed"), 0, HIGHEST) or SEED, "edits": {}}
 
 
 def query(state: State) -> dict[str, str]:
@@ -51,7 +52,7 @@ def query(state: State) -> dict[str, str]:
 
 def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
     """Both sides for the matrices as they are now."""
-    seed = _seed(ask.get("seed"))
+    seed = given.whole(ask.get("seed"), 0, HIGHEST)
     if seed is not None:
         state = {**state, "seed": seed, "edits": {}}
     factors = Factors.drawn(state["seed"])
@@ -80,13 +81,6 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "difference": _("largest absolute difference"),
             "two": _("two products, added"),
             "one": _("one product"),
-            "entry": _("row {i}, column {j}"),
         },
     }
     return {**state, "edits": edits}, data
-
-
-def _seed(value: object) -> int | None:
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 4:
-        value = int(value)
-    return value if type(value) is int and 0 <= value <= HIGHEST else None

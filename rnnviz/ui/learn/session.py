@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.learn import scenes
+from rnnviz.ui.learn import given, scenes
 
 if TYPE_CHECKING:
     from rnnviz.ui.learn.context import Context
@@ -30,10 +30,10 @@ class Lecture:
     """The lecture of one session, begun at an address."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        self.number = _within(query.get("scene"), 1, len(scenes.MODULES)) or 1
+        self.number = given.whole(query.get("scene"), 1, len(scenes.MODULES)) or 1
         self.present = query.get("present") == "1"
         self._states: dict[int, State] = {}
-        step = _within(query.get("step"), 1, self.scene.STEPS) or 1
+        step = given.whole(query.get("step"), 1, self.scene.STEPS) or 1
         self._states[self.number] = {**self.scene.initial(query), "step": step - 1}
 
     @property
@@ -51,7 +51,7 @@ class Lecture:
     def take(self, wish: object) -> Mapping[str, Any]:
         """Go where a browser's wish says. Returns what it asks of that scene; {} for nonsense."""
         fields = wish if isinstance(wish, Mapping) else {}
-        self.number = _within(fields.get("scene"), 1, len(scenes.MODULES)) or self.number
+        self.number = given.whole(fields.get("scene"), 1, len(scenes.MODULES)) or self.number
         if isinstance(present := fields.get("present"), bool):
             self.present = present
         step = fields.get("step")
@@ -106,10 +106,3 @@ class Lecture:
             if len(urlencode({**found, name: value})) <= ADDRESS:
                 found[name] = value
         return found
-
-
-def _within(value: object, low: int, high: int) -> int | None:
-    """A whole number of a query or an ask, if it lies in low … high."""
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6:
-        value = int(value)
-    return value if type(value) is int and low <= value <= high else None

@@ -12,7 +12,7 @@
 
 export function chart(board, options) {
   const { x, y, width, height, xs, ys, log = false, logX = false, lines = [], marks = [], into } = options;
-  const { xTitle, yTitle, size = 18 } = options;
+  const { xTitle, yTitle, size = 20 } = options;
   const { theme } = board;
   const along = logX ? Math.log10 : (v) => v;
   const up = log ? Math.log10 : (v) => v;

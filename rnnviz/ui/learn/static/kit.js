@@ -286,7 +286,7 @@ export class Board {
       this.text(x + labels, middle, label, { size, anchor: "end", mono, weight }, into);
       const long = (Math.max(0, Math.min(1, value / max)) || 0) * track;
       this.rect(x + labels + 10, middle - row * 0.34, Math.max(1.5, long), row * 0.68, { fill: colour, rx: 3 }, into);
-      if (text) this.text(x + width, middle, text, { size: size * 0.86, anchor: "end", weight }, into);
+      if (text) this.text(x + width, middle, text, { size: size * 0.92, anchor: "end", weight }, into);
     });
   }
 
