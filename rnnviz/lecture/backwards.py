@@ -150,7 +150,7 @@ def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) 
     return Dial(
         radius,
         matrix,
-        np.linalg.eigvals(matrix),
+        np.linalg.eigvals(matrix).astype(np.complex128),
         linear,
         tanh,
         radius ** np.arange(lags + 1.0),
@@ -196,7 +196,7 @@ class Chain:
         return float(self.terms.sum())
 
     def truncated(self, steps: int) -> float:
-        """The gradient where only the last `steps` steps are gone through: values cross the cut, gradients stop."""
+        """The gradient through the last `steps` steps alone: values cross the cut, gradients stop."""
         if not 1 <= steps <= len(self.terms):
             raise ConfigError(f"the cut leaves 1 to {len(self.terms)} steps; received {steps}")
         return float(self.terms[:steps].sum())

@@ -46,7 +46,8 @@ class Curves:
     train      over the characters read since the report before
     held_out   over text that was never trained on
     uniform    of guessing blindly, |V|
-    recipe     the training's settings; corpus, characters, held_out_characters, seconds, versions: its circumstances
+    recipe     the training's settings
+    corpus, characters, held_out_characters, seconds, versions   its circumstances
     """
 
     passes: tuple[float, ...]
@@ -92,7 +93,7 @@ def record(
     seed: int = 0,
     progress: Callable[[StepReport], None] | None = None,
 ) -> Curves:
-    """Train on the first `characters` letters of `text` and measure on as many that follow; one report a pass.
+    """Train on the first `characters` letters of `text`, measure on as many that follow; a report a pass.
 
     Raises CorpusError if the text is too short for both.
     """
@@ -153,8 +154,8 @@ def _rounded(value: float) -> float:
 def recorded() -> Curves:
     """The run that ships with the package."""
     fields = json.loads(RECORDING.read_text("utf-8"))
-    curves = {name: tuple(fields.pop(name)) for name in ("passes", "train", "held_out")}
-    return Curves(**curves, **fields)
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    return Curves(**values)
 
 
 def write(curves: Curves, path: Path = RECORDING) -> None:

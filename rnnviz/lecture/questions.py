@@ -66,6 +66,7 @@ class Question:
 
 
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
+DISCOVERY = "It is a remarkable discover"
 PAIRS = ("the cat|we met", "a lamp|the stop")
 SEED = 1
 
@@ -73,8 +74,11 @@ SEED = 1
 def next_probabilities(model: Model, text: str) -> backwards.Doubles:
     """(V,) P of every symbol after `text`."""
     if isinstance(model, NgramModel):
-        return np.exp(model.log_probs(model.vocabulary.encode(text)))
-    return np.exp(trace(model, text).log_probs_at(len(text), len(text) + 1)[0].astype(np.float64))
+        log_p = model.log_probs(model.vocabulary.encode(text))
+    else:
+        log_p = trace(model, text).log_probs_at(len(text), len(text) + 1)[0].astype(np.float64)
+    found: backwards.Doubles = np.exp(log_p)
+    return found
 
 
 def apart(model: Model, one: str, other: str) -> float:
@@ -98,10 +102,10 @@ def _output(name: str, load: Load) -> Evidence:
 
 
 def _all_before(back: float, load: Load) -> Evidence:
-    place = len(TEXT) - int(back)
-    other = TEXT[:place] + ("x" if TEXT[place] != "x" else "y") + TEXT[place + 1 :]
-    rows = [(n, apart(load(f"timemachine-{n}"), TEXT, other)) for n in ("mlp", "6gram", "lstm")]
-    return Evidence("carried" if rows[-1][1] > 0 else "lost", (("back", int(back)), *rows))
+    place = len(DISCOVERY) - int(back)
+    other = DISCOVERY[:place] + "x" + DISCOVERY[place + 1 :]
+    rows = [(n, apart(load(f"timemachine-{n}"), DISCOVERY, other)) for n in ("mlp", "6gram", "lstm")]
+    return Evidence("carried" if rows[-1][1] > 0 else "lost", (("text", other), *rows))
 
 
 def _long_way(radius: float, load: Load) -> Evidence:
@@ -138,7 +142,11 @@ def _parameters(steps: float, load: Load) -> Evidence:
     table = symbols ** int(steps)
     return Evidence(
         "same" if table > count or steps < 3 else "more",
-        (("steps", int(steps)), ("parameters", count), ("table", f"{table:,}" if table < 10**12 else _power(table))),
+        (
+            ("steps", int(steps)),
+            ("parameters", count),
+            ("table", f"{table:,}" if table < 10**12 else _power(table)),
+        ),
     )
 
 
@@ -180,7 +188,8 @@ def _concatenated(units: float, load: Load) -> Evidence:
     difference = factors.largest_difference()
     left, right = (" × ".join(map(str, m.shape)) for m in (factors.joined_inputs, factors.joined_weights))
     return Evidence(
-        "sum" if difference < 1e-9 else "other", (("left", left), ("right", right), ("difference", difference))
+        "sum" if difference < 1e-9 else "other",
+        (("left", left), ("right", right), ("difference", difference)),
     )
 
 
@@ -206,7 +215,11 @@ def _clipped(threshold: float, load: Load) -> Evidence:
     here = backwards.clip(g, threshold)
     return Evidence(
         next(key for key, value in answers.items() if np.allclose(value, one)),
-        (("threshold", threshold), ("clipped", f"({here[0]:.2f}, {here[1]:.2f})"), ("norm", float(np.linalg.norm(here)))),
+        (
+            ("threshold", threshold),
+            ("clipped", f"({here[0]:.2f}, {here[1]:.2f})"),
+            ("norm", float(np.linalg.norm(here))),
+        ),
     )
 
 
@@ -244,7 +257,7 @@ QUESTIONS: tuple[Question, ...] = (
         0,
         _output,
     ),
-    Question("all_before", ("table", "carried", "lost"), (1, 2, 4, 6, 8, 12, 20, 40), 4, _all_before),
+    Question("all_before", ("table", "carried", "lost"), (1, 2, 4, 6, 8, 10, 20), 4, _all_before),
     Question("long_way", ("same", "vanishes", "both"), (0.8, 0.9, 1.0, 1.1, 1.2), 0, _long_way),
     Question(
         "greedy",

@@ -144,7 +144,8 @@ def probabilities(model: CharModel | NumpyModel | NgramModel, sentence: int) -> 
     else:
         rows = trace(model, text).log_probs_at(first, last).astype(np.float64)
     found: Doubles = np.exp(rows[:, places])
-    return found / found.sum(axis=1, keepdims=True)
+    found /= found.sum(axis=1, keepdims=True)
+    return found
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,10 @@ def test_spreading_out_sums_to_one() -> None:
 def test_an_ending_is_scored_after_its_beginning(kind: str) -> None:
     model = NgramModel.fit(TEXT, order=3) if kind == "ngram" else tiny("gru")
     whole = scoring.perplexity(model, text="The Time Traveller")
-    parts = guessing.continuation(model, "", "The Time"), guessing.continuation(model, "The Time", " Traveller")
+    parts = (
+        guessing.continuation(model, "", "The Time"),
+        guessing.continuation(model, "The Time", " Traveller"),
+    )
     nats = sum(float(part.nats.sum()) for part in parts)
     assert math.exp(nats / 18) == pytest.approx(whole.perplexity, rel=1e-6)
     assert parts[1].perplexity == pytest.approx(math.exp(parts[1].nats.mean()))
@@ -72,9 +75,7 @@ def test_likelihood_falls_with_length_and_perplexity_does_not() -> None:
     flat = NgramModel.fit(TEXT, order=3)
     cut = guessing.prefixes(flat, TEXT[:200])
     assert (np.diff(cut.log10) < 0).all()
-    assert cut.perplexity[99] == pytest.approx(
-        scoring.perplexity(flat, text=TEXT[:100]).perplexity, rel=1e-9
-    )
+    assert cut.perplexity[99] == pytest.approx(scoring.perplexity(flat, text=TEXT[:100]).perplexity, rel=1e-9)
     np.testing.assert_allclose(cut.bits, np.arange(1, 201) * np.log2(cut.perplexity), rtol=1e-9)
     assert scoring.perplexity(model, text=TEXT[:50]).perplexity == pytest.approx(
         scoring.perplexity(model, text=TEXT[:100]).perplexity

@@ -69,7 +69,7 @@ def test_sentences_are_in_shannons_alphabet(sentence: int) -> None:
 
 
 def test_a_model_plays_by_its_ranks() -> None:
-    given, hidden = shannon.SENTENCES[0]
+    _, hidden = shannon.SENTENCES[0]
     text = " ".join(given + hidden for given, hidden in shannon.SENTENCES) + shannon.ALPHABET * 2
     model = NgramModel.fit(text, order=4, name="reader")
     rows = shannon.probabilities(model, 0)

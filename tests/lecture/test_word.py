@@ -1,4 +1,4 @@
-"""A word's own network: the textbook's inputs and labels, the project's own training, and perplexity 1 at its end."""
+"""A word's network: the textbook's inputs and labels, the project's training, perplexity 1 at its end."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def trainer(run: word.WordRun) -> Trainer:
         precision="float32",
     )
     found = Trainer(config, corpora.from_text(run.word), device="cpu")
-    # An epoch may begin a little later than the text, to vary what long streams see; a word begins at its start.
+    # An epoch may begin a little later than the text, to vary what long streams see; a word may not.
     found.streams.slack, found.streams.length, found.streams.chunks = 0, len(run.word), 1
     found.total_steps = run.steps
     own = run.parameters

@@ -10,7 +10,7 @@ from rnnviz.ui.i18n import _
 
 @dataclass(frozen=True)
 class Words:
-    """One question: its options and the rows of its evidence by their keys; `bars` are drawn as shares of 1."""
+    """One question: options and rows of evidence by their keys; `bars` are drawn as shares of 1."""
 
     question: str
     options: dict[str, str]
@@ -84,9 +84,9 @@ def _all_before() -> Words:
             "carried": _("the state before already depends on them all"),
             "lost": _("it can't: only the last few characters count"),
         },
-        _("change the letter so far from the end"),
+        _("letter to change, from the end"),
         {
-            "back": _("changed letter, from the end"),
+            "text": _("the text, with one letter changed"),
             "mlp": _("MLP: change of the prediction"),
             "6gram": _("6-gram: change of the prediction"),
             "lstm": _("LSTM: change of the prediction"),
@@ -122,7 +122,7 @@ def _greedy() -> Words:
             "noise": _("it falls apart into noise"),
         },
         _("model"),
-        {"written": _("it writes"), "period": _("repeats after characters")},
+        {"written": _("it writes"), "period": _("characters until it repeats")},
     )
 
 
@@ -206,7 +206,10 @@ def _forgets() -> Words:
         {
             "one": _("first text"),
             "other": _("second text"),
-            **{cell: _("{cell}: difference of the predictions").format(cell=name) for cell, name in _CELLS.items()},
+            **{
+                cell: _("{cell}: difference of the predictions").format(cell=name)
+                for cell, name in _CELLS.items()
+            },
         },
         frozenset({"mlp", "rnn", "lstm"}),
     )
@@ -292,18 +295,29 @@ _REASONS = {
     "all_before": lambda: _(
         "H is computed from H one step earlier, and so on back to the first character; a 6-gram sees five."
     ),
-    "long_way": lambda: _("k steps multiply it by the k-th power of the matrix: below 1 it fades, above 1 it bursts."),
-    "greedy": lambda: _(
-        "The state is all its memory, and far effects were hardly trained: nothing tells it that it was here before."
+    "long_way": lambda: _(
+        "k steps multiply it by the k-th power of the matrix: below 1 it fades, above 1 it bursts."
     ),
-    "parameters": lambda: _("Every time step uses the same weights; only the table of all texts grows, as |V| to the n."),
-    "uniform": lambda: _("exp(-log(1/|V|)) is |V|: perplexity counts how many equally likely choices are left."),
-    "one_zero": lambda: _("-log 0 is infinite, and no mean of it is finite: never hold anything impossible."),
+    "greedy": lambda: _(
+        "The state is all its memory, and far effects were hardly trained: "
+        "nothing tells it that it was here before."
+    ),
+    "parameters": lambda: _(
+        "Every time step uses the same weights; only the table of all texts grows, as |V| to the n."
+    ),
+    "uniform": lambda: _(
+        "exp(−log(1/|V|)) is |V|: perplexity counts how many equally likely choices are left."
+    ),
+    "one_zero": lambda: _("−log 0 is infinite, and no mean of it is finite: never hold anything impossible."),
     "twice": lambda: _("Likelihoods multiply with every character; perplexity is a mean per character."),
-    "concatenated": lambda: _("A row times a column adds up the input's part and the state's part: the same sum."),
+    "concatenated": lambda: _(
+        "A row times a column adds up the input's part and the state's part: the same sum."
+    ),
     "forgets": lambda: _("An MLP's only input is the last character. An RNN brings along what it has read."),
     "hundredth": lambda: _("0.9 to the 44th is 0.0097: what happened a sentence ago can hardly be learned."),
     "clipped": lambda: _("The whole arrow is shortened by one factor, 1/5 here, so it points where it did."),
     "mean": lambda: _("Going on has probability π and weight 1/π: each term counts once on average."),
-    "print": lambda: _("Training perplexity only says that the text is known by heart. Held-out text is the test."),
+    "print": lambda: _(
+        "Training perplexity only says that the text is known by heart. Held-out text is the test."
+    ),
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnviz.lecture import backwards
 from rnnviz.ui.i18n import _
-from rnnviz.ui.learn import asking
+from rnnviz.ui.learn import given
 
 if TYPE_CHECKING:
     from rnnviz.ui.learn.context import Context
@@ -48,33 +48,52 @@ def notice(state: State) -> str:
 def formula(state: State) -> str:
     """The step's formula."""
     return [
-        r"\tfrac{\partial L_T}{\partial \mathbf{H}_t} = \tfrac{\partial L_T}{\partial \mathbf{H}_T}\,"
-        r"\textstyle\prod_{j=t+1}^{T} \tfrac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}",
-        r"\bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert \sim \rho^{\,k},\quad \rho = \textstyle\max_i |\lambda_i|",
+        (
+            r"\tfrac{\partial L_T}{\partial \mathbf{H}_t} = \tfrac{\partial L_T}{\partial \mathbf{H}_T}\,"
+            r"\textstyle\prod_{j=t+1}^{T} \tfrac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}"
+        ),
+        (
+            r"\bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert \sim \rho^{\,k},"
+            r"\quad \rho = \textstyle\max_i |\lambda_i|"
+        ),
         r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
-        r"\tfrac{\partial h_T}{\partial w} = \textstyle\sum_{k=0}^{T-1} \tfrac{\partial f_{T-k}}{\partial w}"
-        r"\prod_{j=T-k+1}^{T} \tfrac{\partial f_j}{\partial h_{j-1}}",
-        r"z_t = \tfrac{\partial f_t}{\partial w} + \xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
-        r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi,\quad E[\xi_t] = 1",
+        (
+            r"\tfrac{\partial h_T}{\partial w} = \textstyle\sum_{k=0}^{T-1} "
+            r"\tfrac{\partial f_{T-k}}{\partial w}"
+            r"\prod_{j=T-k+1}^{T} \tfrac{\partial f_j}{\partial h_{j-1}}"
+        ),
+        (
+            r"z_t = \tfrac{\partial f_t}{\partial w} + "
+            r"\xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
+            r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi,\quad E[\xi_t] = 1"
+        ),
     ][state["step"]]
 
 
 def initial(query: Mapping[str, str]) -> State:
     """Everything the address holds, and the usual where it says nothing."""
     return {
-        "text": asking.line(query.get("text"), LONGEST) or TEXT,
-        "radius": asking.number(query.get("radius"), LEAST, MOST) or 0.9,
-        "power": asking.whole(query.get("power"), 1, backwards.LAGS) or 8,
-        "seed": asking.whole(query.get("seed"), 0, HIGHEST) if "seed" in query else SEED,
-        "threshold": asking.number(query.get("theta"), 0.1, 100.0) or 1.0,
+        "text": given.text(query.get("text"), LONGEST) or TEXT,
+        "radius": given.number(query.get("radius"), LEAST, MOST) or 0.9,
+        "power": given.whole(query.get("power"), 1, backwards.LAGS) or 8,
+        "seed": given.whole(query.get("seed"), 0, HIGHEST) if "seed" in query else SEED,
+        "threshold": given.number(query.get("theta"), 0.1, 100.0) or 1.0,
         "gradient": [3.0, 2.0],
-        "cut": asking.whole(query.get("cut"), 1, TIME_STEPS) or 4,
-        "keep": asking.number(query.get("pi"), 0.3, 1.0) or 0.7,
-        "draw": asking.whole(query.get("draw"), 0, HIGHEST) or 0,
+        "cut": given.whole(query.get("cut"), 1, TIME_STEPS) or 4,
+        "keep": given.number(query.get("pi"), 0.3, 1.0) or 0.7,
+        "draw": given.whole(query.get("draw"), 0, HIGHEST) or 0,
     }
 
 
-_NAMES = {"text": "text", "radius": "radius", "power": "power", "threshold": "theta", "cut": "cut", "keep": "pi", "draw": "draw"}
+_NAMES = {
+    "text": "text",
+    "radius": "radius",
+    "power": "power",
+    "threshold": "theta",
+    "cut": "cut",
+    "keep": "pi",
+    "draw": "draw",
+}
 _SHOWN = {
     FLOW: ("text",),
     DIAL: ("radius", "power"),
@@ -105,21 +124,21 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
 def _taken(state: State, ask: Ask) -> State:
     """The state after what is valid in `ask`."""
     wishes = {
-        "text": asking.line(ask.get("text"), LONGEST),
-        "radius": asking.number(ask.get("radius"), LEAST, MOST),
-        "power": asking.whole(ask.get("power"), 1, backwards.LAGS),
-        "seed": asking.whole(ask.get("seed"), 0, HIGHEST),
-        "threshold": asking.number(ask.get("threshold"), 0.1, 100.0),
-        "cut": asking.whole(ask.get("cut"), 1, TIME_STEPS),
-        "keep": asking.number(ask.get("keep"), 0.3, 1.0),
-        "draw": asking.whole(ask.get("draw"), 0, HIGHEST),
+        "text": given.text(ask.get("text"), LONGEST),
+        "radius": given.number(ask.get("radius"), LEAST, MOST),
+        "power": given.whole(ask.get("power"), 1, backwards.LAGS),
+        "seed": given.whole(ask.get("seed"), 0, HIGHEST),
+        "threshold": given.number(ask.get("threshold"), 0.1, 100.0),
+        "cut": given.whole(ask.get("cut"), 1, TIME_STEPS),
+        "keep": given.number(ask.get("keep"), 0.3, 1.0),
+        "draw": given.whole(ask.get("draw"), 0, HIGHEST),
     }
     found = {**state, **{name: wish for name, wish in wishes.items() if wish is not None}}
     if len(found["text"]) < 2:
         found["text"] = state["text"]
     arrow = ask.get("gradient")
     if isinstance(arrow, list) and len(arrow) == 2:
-        new = [asking.number(v, -5, 5) for v in arrow]
+        new = [given.number(v, -5, 5) for v in arrow]
         if None not in new:
             found["gradient"] = new
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.compression import FIXED, compress
 from rnnviz.lecture import guessing, memorising, shannon
 from rnnviz.ui.i18n import _
-from rnnviz.ui.learn import asking
+from rnnviz.ui.learn import given
 
 if TYPE_CHECKING:
     from rnnviz.ngram import NgramModel
@@ -47,8 +47,8 @@ def notice(state: State) -> str:
         _("One character held impossible, and no other guess can make up for it. Drag the bars."),
         _("The model never saw these sentences: it finds the first likely, and pays for every odd letter."),
         _(
-            "The nonsense has the larger likelihood, only because it is shorter. Perplexity pays per character, "
-            "so any two lengths compare."
+            "The shorter a text, the larger its likelihood, even of nonsense. "
+            "Perplexity counts per character, so any two lengths compare."
         ),
         _("While the training perplexity goes to 1, the held-out one climbs above guessing blindly."),
         _("Your guesses alone, without any probability, pin down how much you know about the next letter."),
@@ -57,7 +57,9 @@ def notice(state: State) -> str:
 
 def formula(state: State) -> str:
     """The step's formula."""
-    perplexity = r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t=1}^{n} \log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr)"
+    perplexity = (
+        r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t=1}^{n} \log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr)"
+    )
     return [
         perplexity,
         perplexity,
@@ -69,25 +71,25 @@ def formula(state: State) -> str:
 
 def initial(query: Mapping[str, str]) -> State:
     """Everything the address holds, and the usual where it says nothing."""
-    text = asking.line(query.get("text"), LONGEST) or TEXT
-    endings = [asking.line(query.get(f"e{n}"), ENDING) or e for n, e in enumerate(guessing.ENDINGS)]
-    sentence = asking.whole(query.get("sentence"), 1, len(shannon.SENTENCES)) or 1
+    text = given.text(query.get("text"), LONGEST) or TEXT
+    endings = [given.text(query.get(f"e{n}"), ENDING) or e for n, e in enumerate(guessing.ENDINGS)]
+    sentence = given.whole(query.get("sentence"), 1, len(shannon.SENTENCES)) or 1
     return {
         "text": text,
         "p": _given(text),
-        "case": asking.one_of(query.get("case"), CASES) or "",
+        "case": given.one_of(query.get("case"), CASES) or "",
         "endings": endings,
-        "kind": asking.one_of(query.get("model"), KINDS) or "lstm",
+        "kind": given.one_of(query.get("model"), KINDS) or "lstm",
         "long": GOOD,
         "short": POOR,
         "cuts": [
-            asking.whole(query.get("a"), 1, WIDEST) or 80,
-            asking.whole(query.get("b"), 1, WIDEST) or 20,
+            given.whole(query.get("a"), 1, WIDEST) or 80,
+            given.whole(query.get("b"), 1, WIDEST) or 20,
         ],
-        "pass": asking.whole(query.get("pass"), 1, memorising.PASSES) or PASS,
+        "pass": given.whole(query.get("pass"), 1, memorising.PASSES) or PASS,
         "vote": "",
         "sentence": sentence - 1,
-        "history": asking.line(query.get("guesses"), GUESSES) or "",
+        "history": given.text(query.get("guesses"), GUESSES) or "",
     }
 
 
@@ -132,16 +134,16 @@ def _given(text: str) -> list[float]:
 def _taken(state: State, ask: Ask) -> State:
     """The state after what is valid in `ask`."""
     found = dict(state)
-    text = asking.line(ask.get("text"), LONGEST)
+    text = given.text(ask.get("text"), LONGEST)
     if text and text != state["text"]:
         found |= {"text": text, "p": _given(text), "case": ""}
-    given = ask.get("p")
-    if isinstance(given, list) and len(given) == len(found["text"]):
-        p = [asking.number(v, 0, 1) for v in given]
+    wish = ask.get("p")
+    if isinstance(wish, list) and len(wish) == len(found["text"]):
+        p = [given.number(v, 0, 1) for v in wish]
         if None not in p:
             found |= {"p": p, "case": ""}
     if "case" in ask:
-        found["case"] = asking.one_of(ask["case"], CASES) or ""
+        found["case"] = given.one_of(ask["case"], CASES) or ""
         count = len(found["text"])
         if found["case"] == "zero":
             found["p"] = [0.9] * (count // 2) + [0.0] + [0.9] * (count - count // 2 - 1)
@@ -149,21 +151,21 @@ def _taken(state: State, ask: Ask) -> State:
             found["p"] = [1.0 if found["case"] == "certain" else 1 / SYMBOLS] * count
     endings = ask.get("endings")
     if isinstance(endings, list) and len(endings) == len(state["endings"]):
-        lines = [asking.line(e, ENDING) for e in endings]
+        lines = [given.text(e, ENDING) for e in endings]
         found["endings"] = [new or old for new, old in zip(lines, state["endings"], strict=True)]
-    found["kind"] = asking.one_of(ask.get("kind"), KINDS) or state["kind"]
+    found["kind"] = given.one_of(ask.get("kind"), KINDS) or state["kind"]
     for name in ("long", "short"):
-        found[name] = asking.line(ask.get(name), WIDEST) or state[name]
+        found[name] = given.text(ask.get(name), WIDEST) or state[name]
     cuts = ask.get("cuts")
     if isinstance(cuts, list) and len(cuts) == 2:
-        found["cuts"] = [asking.whole(n, 1, WIDEST) or old for n, old in zip(cuts, state["cuts"], strict=True)]
-    found["pass"] = asking.whole(ask.get("pass"), 1, memorising.PASSES) or state["pass"]
-    vote = asking.one_of(ask.get("vote"), ("train", "held_out", ""))
+        found["cuts"] = [given.whole(n, 1, WIDEST) or old for n, old in zip(cuts, state["cuts"], strict=True)]
+    found["pass"] = given.whole(ask.get("pass"), 1, memorising.PASSES) or state["pass"]
+    vote = given.one_of(ask.get("vote"), ("train", "held_out", ""))
     found["vote"] = state["vote"] if vote is None else vote
-    sentence = asking.whole(ask.get("sentence"), 0, len(shannon.SENTENCES) - 1)
+    sentence = given.whole(ask.get("sentence"), 0, len(shannon.SENTENCES) - 1)
     if sentence is not None and sentence != state["sentence"]:
         found |= {"sentence": sentence, "history": ""}
-    history = asking.line(ask.get("history"), GUESSES)
+    history = given.text(ask.get("history"), GUESSES)
     if history is not None:
         found["history"] = history
     return found
@@ -188,13 +190,13 @@ def _game(state: State, context: Context) -> dict[str, Any]:
         "case": state["case"],
         "symbols": SYMBOLS,
         "p": [float(v) for v in p],
-        "costs": [asking.finite(c) for c in costs],
-        "mean": asking.finite(sum(costs) / len(costs)),
-        "perplexity": asking.finite(float(guessing.perplexity(p))),
+        "costs": [given.finite(c) for c in costs],
+        "mean": given.finite(sum(costs) / len(costs)),
+        "perplexity": given.finite(float(guessing.perplexity(p))),
         "words": {
             "text": _("text"),
             "given": _("P of what came"),
-            "cost": _("-log P"),
+            "cost": "−log P",
             "mean": _("mean"),
             "perplexity": _("perplexity"),
             "blind": _("blind guess among {n}"),
@@ -292,7 +294,7 @@ def _heart(state: State, context: Context) -> dict[str, Any]:
 def _shannon(state: State, context: Context) -> dict[str, Any]:
     game = shannon.play(state["sentence"], state["history"])
     found = len(game.ranks)
-    given = len(shannon.SENTENCES[state["sentence"]][0])
+    begin = len(shannon.SENTENCES[state["sentence"]][0])
     models = []
     for kind in PLAYERS if found else ():
         model = _load(kind, context)
@@ -304,8 +306,8 @@ def _shannon(state: State, context: Context) -> dict[str, Any]:
     return {
         "sentence": state["sentence"],
         "sentences": len(shannon.SENTENCES),
-        "given": game.shown[:given],
-        "shown": game.shown[given:],
+        "given": game.shown[:begin],
+        "shown": game.shown[begin:],
         "left": game.left,
         "tried": game.tried,
         "history": state["history"],
@@ -320,15 +322,13 @@ def _shannon(state: State, context: Context) -> dict[str, Any]:
             "space": _("space"),
             "pass": _("Give up"),
             "other": _("Another sentence"),
-            "again": _("Start over"),
             "ranks": _("found at guess"),
             "class": _("the class"),
             "blind": _("blind guess"),
             "bits": _("bits per character"),
             "few": _("{n} characters so far: with few, these bounds are rough."),
             "begin": _("Say the next letter. Guess until it is right."),
-            "exact": _("bar: bounds from the guesses; dot: what the model really pays"),
-            "over": _("found"),
+            "exact": _("Bar: bounds from the guesses. Dot: what the model really pays."),
         },
     }
 
@@ -345,4 +345,11 @@ def _expected(model: NumpyModel | NgramModel, sentence: int) -> Any:
 
 
 def _kinds() -> dict[str, str]:
-    return {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM", "6gram": _("6-gram"), "model": _("model")}
+    return {
+        "mlp": "MLP",
+        "rnn": "RNN",
+        "gru": "GRU",
+        "lstm": "LSTM",
+        "6gram": _("6-gram"),
+        "model": _("model"),
+    }

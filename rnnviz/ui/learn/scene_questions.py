@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.lecture.questions import BY_KEY, QUESTIONS
 from rnnviz.ui.i18n import _
-from rnnviz.ui.learn import asking, question_words
+from rnnviz.ui.learn import given, question_words
 
 if TYPE_CHECKING:
     from rnnviz.lecture.questions import Evidence, Question
@@ -34,10 +34,10 @@ def formula(state: State) -> str:
 
 def initial(query: Mapping[str, str]) -> State:
     """The predictions in the address: the number of the option for each question, or NONE."""
-    given = query.get("answers", "")
+    answers = query.get("answers", "")
     picks = "".join(
         c if c.isascii() and c.isdigit() and int(c) < len(q.options) else NONE
-        for c, q in zip(given.ljust(STEPS, NONE), QUESTIONS, strict=False)
+        for c, q in zip(answers.ljust(STEPS, NONE), QUESTIONS, strict=False)
     )
     return {"picks": picks, "settings": [q.first for q in QUESTIONS]}
 
@@ -53,12 +53,12 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
     question = BY_KEY[QUESTIONS[step].key]
     picks, settings = state["picks"], list(state["settings"])
     if ask.get("question") == question.key:  # an ask that was under way when the question changed is none
-        pick = asking.whole(ask.get("pick"), 0, len(question.options) - 1)
+        pick = given.whole(ask.get("pick"), 0, len(question.options) - 1)
         if ask.get("again") is True:
             picks = picks[:step] + NONE + picks[step + 1 :]
         elif pick is not None and picks[step] == NONE:
             picks = picks[:step] + str(pick) + picks[step + 1 :]
-        setting = asking.whole(ask.get("setting"), 0, len(question.settings) - 1)
+        setting = given.whole(ask.get("setting"), 0, len(question.settings) - 1)
         settings[step] = settings[step] if setting is None else setting
     state = {**state, "picks": picks, "settings": settings}
     words = question_words.words(question.key)
@@ -105,9 +105,9 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
 
 def _score(picks: str, context: Context) -> dict[str, int]:
     """How many predictions were right; each question has one answer, whatever its setting."""
-    given = [(q, int(c)) for q, c in zip(QUESTIONS, picks, strict=True) if c != NONE]
-    right = sum(q.options[pick] == _evidence(q, q.first, context).answer for q, pick in given)
-    return {"right": right, "given": len(given)}
+    made = [(q, int(c)) for q, c in zip(QUESTIONS, picks, strict=True) if c != NONE]
+    right = sum(q.options[pick] == _evidence(q, q.first, context).answer for q, pick in made)
+    return {"right": right, "given": len(made)}
 
 
 _found: dict[tuple[str, int], Evidence] = {}
@@ -133,11 +133,17 @@ _FORMULAS = {
     "parameters": r"\mathbf{W}_{xh},\ \mathbf{W}_{hh},\ \mathbf{b}_h,\ \mathbf{W}_{hq},\ \mathbf{b}_q",
     "uniform": r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log \tfrac{1}{|\mathcal{V}|}\Bigr)",
     "one_zero": r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
-    "twice": r"\textstyle\prod_t P(x_t \mid \ldots)\quad\text{or}\quad \exp\Bigl(-\tfrac{1}{n}\sum_t \log P(x_t \mid \ldots)\Bigr)",
-    "concatenated": r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ \bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]",
+    "twice": (
+        r"\textstyle\prod_t P(x_t \mid \ldots),\quad "
+        r"\exp\Bigl(-\tfrac{1}{n}\sum_t \log P(x_t \mid \ldots)\Bigr)"
+    ),
+    "concatenated": (
+        r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
+        r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
+    ),
     "forgets": r"\mathbf{H} = \phi(\mathbf{X}\mathbf{W}_{xh} + \mathbf{b}_h)",
     "hundredth": r"\rho^{k} < \tfrac{1}{100}",
     "clipped": r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
-    "mean": r"z_t = \tfrac{\partial f_t}{\partial w} + \xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1}",
+    "mean": r"E[\xi_t] = \pi \cdot \tfrac{1}{\pi} + (1 - \pi) \cdot 0",
     "print": r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
 }

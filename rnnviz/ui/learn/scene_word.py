@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.lecture import word
 from rnnviz.ui.i18n import _
-from rnnviz.ui.learn import asking
+from rnnviz.ui.learn import given
 
 if TYPE_CHECKING:
     from rnnviz.ui.learn.context import Context
@@ -21,7 +21,10 @@ def notice(state: State) -> str:
     """What to notice."""
     return [
         _("The label of every time step is the next input: the same word, shifted by one."),
-        _("Every column is one softmax, and the loss is -log of its framed cell. Untrained, all cells are pale."),
+        _(
+            "Every column is one softmax, and the loss is −log of its framed cell. "
+            "Untrained, all cells are pale."
+        ),
         _("The loss falls at every time step at once, and the perplexity falls from about |V| to 1."),
         _("Fed with its own output, it writes the word: knowing by heart is all that it was asked for."),
     ][state["step"]]
@@ -31,7 +34,10 @@ def formula(state: State) -> str:
     """The step's part of the model."""
     return [
         r"\mathbf{H}_t = \phi(\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh} + \mathbf{b}_h)",
-        r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q,\quad \ell_t = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}",
+        (
+            r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q,"
+            r"\quad \ell_t = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}"
+        ),
         r"L = \tfrac{1}{T}\textstyle\sum_{t=1}^{T} \ell_t,\qquad \mathrm{perplexity} = e^{L}",
         r"x_{t+1} = \mathrm{argmax}\ P(x \mid x_1, \ldots, x_t)",
     ][state["step"]]
@@ -41,8 +47,8 @@ def initial(query: Mapping[str, str]) -> State:
     """Word, seed and training steps from the address."""
     return {
         "word": _word(query.get("word")) or word.WORD,
-        "seed": asking.whole(query.get("seed"), 0, HIGHEST) or 0,
-        "at": asking.whole(query.get("trained"), 0, word.STEPS) or 0,
+        "seed": given.whole(query.get("seed"), 0, HIGHEST) or 0,
+        "at": given.whole(query.get("trained"), 0, word.STEPS) or 0,
     }
 
 
@@ -61,10 +67,10 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
     chosen = _word(ask.get("word"))
     if chosen and chosen != state["word"]:
         state = {**state, "word": chosen, "at": 0}
-    seed = asking.whole(ask.get("seed"), 0, HIGHEST)
+    seed = given.whole(ask.get("seed"), 0, HIGHEST)
     if seed is not None and seed != state["seed"]:
         state = {**state, "seed": seed, "at": 0}
-    at = asking.whole(ask.get("at"), 0, word.STEPS)
+    at = given.whole(ask.get("at"), 0, word.STEPS)
     state = {**state, "at": state["at"] if at is None else at}
     run = word.run(state["word"], state["seed"])
     seen = run.at(state["at"])
@@ -91,7 +97,7 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "input": _("input"),
             "label": _("label"),
             "loss": _("loss"),
-            "softmax": _("softmax"),
+            "softmax": "softmax",
             "state": _("state"),
             "train": _("Train"),
             "stop": _("Stop"),
@@ -106,5 +112,5 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
 
 
 def _word(value: object) -> str | None:
-    found = asking.line(value, word.LONGEST)
+    found = given.text(value, word.LONGEST)
     return found if found and len(found) > 1 else None

@@ -152,7 +152,7 @@ function training(board, data, ask, x) {
     xTicks: [0, 25, 50, 75, 100].map((v) => [v, String(v)]),
     yTitle: words.perplexity,
     lines: [
-      { points: [[0, V], [data.steps, V]], colour: theme.uniform, dash: "6 6", width: 2, label: `${words.blind} ${V}`, at: 22 },
+      { points: [[0, V], [data.steps, V]], colour: theme.uniform, dash: "6 6", width: 2, label: `${words.blind} ${V}`, at: data.steps, anchor: "end" },
       { points: data.curve.map((v, n) => [n, v]).slice(0, at + 1), colour: theme.model },
     ],
     marks: [{ x: at }],

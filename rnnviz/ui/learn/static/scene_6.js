@@ -425,7 +425,7 @@ function shannon(board, data, ask) {
   const axis = x + 130;
   const room = board.W - axis - 20;
   const X = (bits) => axis + (bits / 5) * room;
-  const top = 170;
+  const top = 190;
   for (let b = 0; b <= 5; b++) {
     board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
     board.text(X(b), top + 298, String(b), { size: 18, anchor: "middle", fill: theme.muted });
@@ -446,5 +446,5 @@ function shannon(board, data, ask) {
     board.text(Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70), y, said, { size: 20, weight: 600, fill: colour });
   });
   const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
-  board.say("note", note.map((s) => [s, "quiet"]), { x: axis, y: 96 - (data.class ? 26 : 0), width: board.W - axis, size: data.class ? 17 : 22 });
+  board.say("note", note.map((s) => [s, "quiet"]), { x: axis, y: 98, width: board.W - axis, size: data.class ? 17 : 22 });
 }

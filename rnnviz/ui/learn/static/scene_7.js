@@ -223,7 +223,7 @@ function clip(board, data, ask) {
     yTitle: words.norm,
     xTitle: words.radius,
     lines: [
-      { points: data.radii.map((v) => [v, data.threshold]), colour: theme.muted, dash: "7 6", width: 2.5, label: "θ", at: 0.52 },
+      { points: data.radii.map((v) => [v, data.threshold]), colour: theme.muted, dash: "7 6", width: 2.5, label: "θ", at: data.radii[1] },
       { points: data.radii.map((v, i) => [v, data.weights[i]]), colour: theme.came, width: 4 },
       { points: data.radii.map((v, i) => [v, data.cut[i]]), colour: theme.model, width: 5 },
     ],

@@ -57,7 +57,7 @@ export function draw(board, data, ask) {
   });
   let y = 212;
   for (const { label, value, share } of data.rows) {
-    const long = value.length > 26;
+    const long = value.length > 40;
     board.text(x, y, label, { size: 21, fill: theme.muted });
     if (long) {
       board.say("long", [[value, "mono"]], { x, y: y + 20, width: side, height: 150, size: 20 });
