@@ -17,7 +17,6 @@ const MARKUP = `
 const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
 const WIDTH = 1240; // units that every board has at least, across and down
 const HEIGHT = 540;
-const OWN = ["scene", "present", "step"]; // of the address, beside a scene's own
 const FOREIGN = ["lang"]; // what the page keeps there, which is not ours
 
 const decoder = new TextDecoder();
@@ -50,7 +49,6 @@ export class Frame {
     window.removeEventListener("resize", this.onSize);
     this.observer?.disconnect();
     this.paint.port1.close();
-    this.tidyAddress();
   }
 
   // A new answer, or the same one in new colours.
@@ -176,7 +174,12 @@ export class Frame {
   ask(change) {
     if (this.scene !== this.answer.scene) return; // already leaving
     this.pending = { ...this.pending, ...change };
+    this.start();
+  }
+
+  start() {
     this.began ??= performance.now();
+    this.root.dataset.rest = "false";
     this.link.ask();
   }
 
@@ -189,8 +192,7 @@ export class Frame {
     const last = this.scene === answer.scene ? answer.steps - 1 : Infinity;
     if (to < 0 || to > last) return false;
     this.seen[this.scene] = to;
-    this.began ??= performance.now();
-    this.link.ask();
+    this.start();
     return true;
   }
 
@@ -198,14 +200,12 @@ export class Frame {
     if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
     this.scene = scene;
     this.pending = this.flying = null;
-    this.began ??= performance.now();
-    this.link.ask();
+    this.start();
   }
 
   presenting(on) {
     this.present = on;
-    this.began ??= performance.now();
-    this.link.ask();
+    this.start();
   }
 
   late(is) {
@@ -254,16 +254,6 @@ export class Frame {
     const query = next.toString();
     if (query !== now.toString())
       window.history.replaceState(window.history.state, "", `${window.location.pathname}?${query}`);
-  }
-
-  // Another page is to find nothing of this one there.
-  tidyAddress() {
-    if (!this.answer) return;
-    const now = new URLSearchParams(window.location.search);
-    for (const name of [...OWN, ...Object.keys(this.answer.query)]) now.delete(name);
-    const query = now.toString();
-    const address = window.location.pathname + (query ? "?" + query : "");
-    window.history.replaceState(window.history.state, "", address);
   }
 
   // ---- drawing ------------------------------------------------------------------------------------
