@@ -54,7 +54,7 @@ def said(value: float | int | str) -> str:
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_CELLS = {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}
+_CELLS = {"mlp": "MLP", "rnn": "RNN", "lstm": "LSTM"}
 
 
 def _output() -> Words:

@@ -259,7 +259,7 @@ def _length(state: State, context: Context) -> dict[str, Any]:
             "characters": _("characters read"),
             "cut": _("cut after"),
             "numbers": _("likelihood {likelihood} · perplexity {perplexity} · {bits} bits = {ideal} bytes"),
-            "file": _("as a file: {bytes} bytes, {header} of them for the header"),
+            "file": _("as a file {bytes} bytes, {header} of them header"),
         },
     }
 

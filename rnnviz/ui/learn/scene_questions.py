@@ -23,6 +23,8 @@ NONE = "-"
 def notice(state: State) -> str:
     """What to notice."""
     if state["picks"][state["step"]] == NONE:
+        if state["step"] < 4:
+            return _("One of the chapter's exercises, in our words. Predict first; only then it is computed.")
         return _("Predict first; only then it is computed.")
     return question_words.reason(QUESTIONS[state["step"]].key)
 

@@ -117,7 +117,7 @@ function training(board, data, ask, x) {
   if (local.playing && at >= data.steps) local.playing = false;
   if (local.playing && local.asked !== at) {
     local.asked = at;
-    ask({ at: at + 1 });
+    ask({ at: Math.min(data.steps, at + 2) });
   }
   const play = () => {
     local.playing = !local.playing;

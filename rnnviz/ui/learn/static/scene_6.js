@@ -204,24 +204,31 @@ function length(board, data, ask) {
     });
   }
   rows.forEach((r, i) => {
-    const y = 356 + i * 94;
-    board.circle(10, y + 22, 9, { fill: colours[i] });
+    const y = 350 + i * 96;
+    board.circle(10, y + 20, 9, { fill: colours[i] });
     board.field(`text.${i}`, {
       x: 28,
       y,
-      width: board.W * 0.6 - 28,
+      width: board.W - 28,
       label: "",
       value: r.text,
       limit: data.limit,
-      size: 20,
+      size: 19,
       change: (text) => {
         if (text) ask({ [i ? "short" : "long"]: text });
       },
     });
+    const numbers = {
+      likelihood: "10" + board.raised(Math.round(r.log10[r.cut - 1])),
+      perplexity: short(r.perplexity[r.cut - 1]),
+      bits: Math.round(r.bits),
+      ideal: Math.ceil(r.bits / 8),
+    };
+    board.text(28, y + 64, fill(words.numbers, numbers), { size: 19, fill: colours[i], weight: 600 });
     board.slider(`cut.${i}`, {
-      x: board.W * 0.62,
-      y: y + 6,
-      width: board.W * 0.38,
+      x: board.W - 700,
+      y: y + 50,
+      width: 330,
       label: words.cut,
       min: 1,
       max: r.text.length,
@@ -232,15 +239,8 @@ function length(board, data, ask) {
         ask({ cuts: local.cuts });
       },
     });
-    const numbers = {
-      likelihood: "10" + board.raised(Math.round(r.log10[r.cut - 1])),
-      perplexity: short(r.perplexity[r.cut - 1]),
-      bits: Math.round(r.bits),
-      ideal: Math.ceil(r.bits / 8),
-    };
-    board.text(28, y + 62, fill(words.numbers, numbers), { size: 20, fill: colours[i], weight: 600 });
-    board.text(board.W, y + 62, fill(words.file, { bytes: r.bytes, header: data.header }), {
-      size: 20,
+    board.text(board.W, y + 64, fill(words.file, { bytes: r.bytes, header: data.header }), {
+      size: 19,
       anchor: "end",
       fill: theme.muted,
     });
