@@ -22,7 +22,7 @@ from rnnviz.errors import ConfigError
 Doubles = npt.NDArray[np.float64]
 
 NAMES = ("X", "W_xh", "H", "W_hh")
-LIMIT = 99.0
+LIMIT = 9.99
 """The largest absolute value of an entry that someone types."""
 
 

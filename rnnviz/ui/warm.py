@@ -20,9 +20,10 @@ def up() -> None:
     """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
         from rnnviz.ui import explore, shelf
+        from rnnviz.ui.learn import page as lecture
         from rnnviz.ui.perplexity import page
 
-        del explore, page
+        del explore, page, lecture
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

@@ -103,7 +103,7 @@ def test_an_entry_is_changed_and_pointed_at(lectern: Lectern) -> None:
     before = product.text_content()
     lectern.root.locator("[data-hit='X.2.0']").click()
     entry = lectern.root.locator(".ln-entry")
-    entry.fill("9.5")
+    entry.fill("9,5")
     entry.press("Enter")
     expect(lectern.root.locator("[data-hit='X.2.0']")).to_have_text("9.50", timeout=PATIENCE)
     assert lectern.root.locator("[data-hit='product.2.3']").text_content() != before

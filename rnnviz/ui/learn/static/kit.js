@@ -337,6 +337,9 @@ export class Board {
         if (!event.isComposing) made.change(input.value);
       });
       input.addEventListener("compositionend", () => made.change(input.value));
+      input.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && !event.isComposing) input.blur(); // the keys are the lecture's again
+      });
       return made;
     }, { x, y, width });
     const [caption, input] = wrap.children;

@@ -8,7 +8,7 @@
 //   full            the value that has a scale's last colour; `scale` "none" paints nothing
 //   lit(i, j)       0 for faded, 1 for usual, 2 for lit
 //   name, hover     with a name and hover(i, j), pointing at an entry says so; hover(null) when it ends
-//   edit(i, j, v)   called with a number that was typed
+//   edit(i, j, v)   called with a number that was typed, between -`limit` and `limit`
 //   pick(i, j)      called when an entry is clicked
 
 export function matrix(board, options) {
@@ -45,8 +45,10 @@ export function matrix(board, options) {
       box["stroke-width"] = state === 2 ? 3.5 : 1;
       board.rect(x + j * w + 1.5, y + i * h + 1.5, w - 3, h - 3, box, entry);
       const ink = scale === "none" ? theme.text : board.ink(background);
-      const words = { size, anchor: "middle", fill: ink, weight: state === 2 ? 700 : 500 };
-      const number = board.text(x + (j + 0.5) * w, y + (i + 0.5) * h, board.number(value, digits), words, entry);
+      const said = board.number(value, digits);
+      const fits = size * Math.min(1, (w - 6) / (said.length * size * 0.52)); // as large as its entry allows
+      const words = { size: fits, anchor: "middle", fill: ink, weight: state === 2 ? 700 : 500 };
+      const number = board.text(x + (j + 0.5) * w, y + (i + 0.5) * h, said, words, entry);
       number.style.fontVariantNumeric = "tabular-nums";
       if (!name) return;
       const answers = {};
@@ -54,9 +56,8 @@ export function matrix(board, options) {
       if (pick) answers.click = () => pick(i, j);
       if (edit) {
         answers.click = () => open(board, options, i, j);
-        const said = board.said.edit;
-        const values = { i: i + 1, j: j + 1, value: board.number(value, digits) };
-        answers.label = `${name}: ${said.replace(/\{(\w+)\}/g, (_, key) => values[key])}`;
+        const values = { i: i + 1, j: j + 1, value: said };
+        answers.label = `${name}: ${board.said.edit.replace(/\{(\w+)\}/g, (_, key) => values[key])}`;
         entry.style.cursor = "text";
       }
       board.on(entry, `${name}.${i}.${j}`, answers);
@@ -67,7 +68,7 @@ export function matrix(board, options) {
 }
 
 // A field over one entry. Enter and leaving it keep the number, Escape doesn't, Tab goes on to the next.
-function open(board, { x, y, values, cell = [58, 42], digits = 2, size = 20, edit }, i, j) {
+function open(board, { x, y, values, cell = [58, 42], digits = 2, size = 20, edit, limit = 9.99 }, i, j) {
   const input = document.createElement("input");
   input.className = "ln-entry";
   input.inputMode = "decimal";
@@ -83,7 +84,7 @@ function open(board, { x, y, values, cell = [58, 42], digits = 2, size = 20, edi
     const value = Number(input.value.replace("−", "-").replace(",", "."));
     input.remove();
     if (keep && Number.isFinite(value) && input.value.trim() !== "" && value !== values[i][j])
-      edit(i, j, Math.max(-99, Math.min(99, Number(value.toFixed(digits)))));
+      edit(i, j, Math.max(-limit, Math.min(limit, Number(value.toFixed(digits)))));
   };
   input.addEventListener("keydown", (event) => {
     if (event.key === "Enter") finish(true);
