@@ -2,8 +2,8 @@
 
     ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
 
-A derivative says what an infinitely small change of e_s would do. It is no share of the cause: where the network
-is saturated a character that decides everything can have a gradient near 0.
+A derivative says what an infinitely small change of e_s would do. It is no share of the cause: where the
+network is saturated a character that decides everything can have a gradient near 0.
 
 Shape letters: T characters.
 """
@@ -82,7 +82,10 @@ class Connectivity:
         return np.array([of(10.0 ** logs.diagonal(-lag)) for lag in range(len(self))])
 
     def half_life(self, average: Average = "median") -> float:
-        """In how many characters the influence halves; see `half_life`. Lags of which few rows know are left out."""
+        """In how many characters the influence halves, by the function `half_life`.
+
+        Lags of more than half the text, which few rows reach, are left out.
+        """
         curve = self.decay(average)
         return half_life(curve[: max(2, math.ceil(len(curve) / 2))])
 
@@ -113,7 +116,7 @@ class ConnectivityRow:
 
 
 def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None = None) -> Connectivity:
-    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text` (T ≤ 1,000 characters), nats per unit of e.
+    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
 
     The character that came is asked about at each step, and after the last one
     the most probable; or the character `target` at all of them (what isn't in
@@ -150,7 +153,7 @@ def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None
 def connectivity_row(
     model: CharModel | NumpyModel, text: str, *, at: int | None = None, target: str | None = None
 ) -> ConnectivityRow:
-    """One row of `connectivity`: the prediction after `at` characters of `text` (at ≤ 10,000; None: after all).
+    """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
 
     `target` is the character whose log P is differentiated; None for the one
     that came, or after the whole text the most probable one. Raises as
@@ -182,7 +185,7 @@ def _without_state(reading: Reading, seeds: Floats, found: Doubles) -> None:
 
 
 def half_life(curve: Doubles) -> float:
-    """In how many characters a decay `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
+    """In how many characters a `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
 
     From lag 1 on: at lag 0 the character's way to the prediction takes no step
     through the recurrence. 0 where nothing is left after lag 0, inf where the

@@ -1,4 +1,4 @@
-"""A text read forwards, with the slope of everything that happened: what a sweep back through time multiplies.
+"""A text read forwards, with the slope of all that happened: what a sweep back through time multiplies.
 
 For a step h_t = f(x_t, h_{t-1}) with the pre-activations a_t = x_t W_x + h_{t-1} W_h + b of its G parts,
 ∂h_t/∂a_t is one number a unit and part. These are the factors here, found for all time steps at once:
@@ -95,7 +95,9 @@ class Reading:
         others = np.exp(self.weights.log_probs(top))
         others[rows, targets] = 0
         out = -(others @ self.weights.readout)
-        out += others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None] * self.weights.readout[targets]
+        out += (
+            others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None] * self.weights.readout[targets]
+        )
         return out
 
 
@@ -158,7 +160,7 @@ def _from_inputs(weights: Weights, number: int, inputs: Ids, hidden: Floats) -> 
 
 
 def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slopes:
-    """The slopes of one layer at inputs' parts x (n, G·H), states before (n, H) and, of an lstm, cell (n + 1, H)."""
+    """One layer's slopes, of inputs' parts x (n, G·H), states before (n, H) and an lstm's cell (n + 1, H)."""
     with np.errstate(over="ignore", under="ignore"):
         if layer.W_h is None:
             return Slopes(layer, _squash(x, layer.activation)[:, None])
@@ -175,15 +177,15 @@ def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slop
 def _squash(a: Floats, activation: str) -> Floats:
     """φ'(a)."""
     if activation == "relu":
-        return np.asarray(a > 0, np.float32)
+        return (a > 0).astype(np.float32)
     # 1/cosh² from e^(-2|a|), which can't overflow.
     e = np.exp(-2 * np.abs(a))
-    return 4 * e / (1 + e) ** 2
+    return np.asarray(4 * e / (1 + e) ** 2, np.float32)
 
 
 def _sigmoid(a: Floats) -> Floats:
     """σ(2a): weights come halved, and so do the pre-activations."""
-    return 1 / (1 + np.exp(-2 * a))
+    return np.asarray(1 / (1 + np.exp(-2 * a)), np.float32)
 
 
 def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:

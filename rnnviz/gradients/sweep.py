@@ -7,12 +7,12 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 Rows about later predictions start earlier in the sweep; the others join the batch as it passes them. So all
 T rows of a text's connectivity take T products, where a backward pass for each would take T²/2.
 
-A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows it pays to add the parts
-up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a gru then takes a third of the arithmetic, an lstm
-half of it (its o part goes with λ of h, the others with λ of c).
+A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows it pays to add the
+parts up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a gru then takes a third of the work,
+an lstm half of it (its o part goes with λ of h, the others with λ of c).
 
-Adjoints shrink or grow by orders of magnitude with every few steps, and float32 ends at 1e-38; so each row has an
-exponent, and is brought back to about 1 by a power of two (exact) every few steps.
+Adjoints shrink or grow by orders of magnitude in a few steps, and float32 ends at 1e-38; so each row has
+an exponent, and is brought back to about 1 by a power of two (exact) every few steps.
 
 This module knows nothing of texts, nor of what is done with an adjoint.
 """
@@ -45,7 +45,8 @@ OnInput = Callable[[int, Floats, Exponents], None]
 
 def norms(rows: Floats, exponents: Exponents) -> Doubles:
     """The lengths of rows (k, X) that stand for rows · 2^exponents, float64: at 1e-300 still a number."""
-    return np.ldexp(np.sqrt(np.einsum("kx,kx->k", rows, rows).astype(np.float64)), exponents)
+    lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows).astype(np.float64))
+    return np.asarray(np.ldexp(lengths, exponents), np.float64)
 
 
 class _Layer:
@@ -86,38 +87,36 @@ class _Layer:
         layer, parts = self.slopes.layer, self.slopes.parts[t]
         keep = None if self.slopes.keep is None else self.slopes.keep[t]
         state, d = self.state[:n], self._scaled[:n]
-        if self.cell is not None:
+        if self.cell is not None and keep is not None:
             np.multiply(self.cell[:n, None], parts, out=d)
             np.multiply(state, parts[2], out=d[:, 2])
+            self.cell[:n] *= keep
         else:
             np.multiply(state[:, None], parts, out=d)
-        gru = layer.cell == "gru"
-        flat = (d[:, :3] if gru else d).reshape(n, -1)
-        if layer.W_h is None:
-            before: Floats | float = 0.0
-        else:
-            before = flat @ layer.W_h
-        if gru:
+        flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)
+        before = 0.0 if layer.W_h is None else flat @ layer.W_h
+        if layer.cell == "gru" and keep is not None:
             before += state * keep
             d[:, 2] = d[:, 3]  # the candidate's part towards W_x
             flat = d[:, :3].reshape(n, -1)
-        x = flat @ layer.W_in if self.inputs else None
         state[...] = before
-        if self.cell is not None:
-            self.cell[:n] *= keep
-        return x
+        return flat @ layer.W_in if self.inputs else None
 
     def _by_matrix(self, t: int, n: int) -> Floats | None:
         if t < self._from:
             self._make(t)
         product = np.matmul(self.both[:n], self._matrices[:, t - self._from], out=self._product[:n])
+        if self.cell is None and not self.inputs and n == len(self.both):  # nothing but states: don't copy
+            self.both, self._product = self._product, self.both
+            self.state = self.both
+            return None
         self.state[:n] = product[:, : self.units]
         if self.cell is not None and self.slopes.keep is not None:
             self.cell[:n] *= self.slopes.keep[t]
         return product[:, self.units :] if self.inputs else None
 
     def _make(self, t: int) -> None:
-        """The matrices [J | K] of a block of steps that ends with t: (H, steps, H + X), for an lstm (2H, …)."""
+        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), for an lstm (2H, …)."""
         slopes, H = self.slopes, self.units
         size = self.both.shape[1] * sum(self._widths)
         self._from, until = max(0, t + 1 - max(1, min(BLOCK, ENTRIES // size))), t + 1
