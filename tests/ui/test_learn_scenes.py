@@ -28,7 +28,7 @@ def number(request: pytest.FixtureRequest) -> int:
 
 def test_asks_of_another_kind_change_nothing(number: int) -> None:
     lecture = Lecture({"scene": str(number)})
-    names = [  # fmt: skip
+    names = [
         "word",
         "seed",
         "at",

@@ -39,11 +39,13 @@ export function draw(board, data, ask) {
     board.text(100, y, text, { size: 20, anchor: "end", fill: theme.muted });
     if (symbol) board.symbol(100, y + 26, ...symbol, { size: 22, anchor: "end", fill: theme.muted });
   };
-  const row = Math.min(27, 216 / V);
+  // What a screen has in height beyond the lowest that a board can be goes to the softmax.
+  const spare = Math.max(0, board.H - 560);
+  const row = Math.min(27 + spare / 10, (216 + spare) / V);
   const grid = 172;
   const bottom = grid + row * V;
-  const state = 424;
-  const input = 506;
+  const state = Math.max(424, bottom + 36);
+  const input = state + 82;
   const deep = step >= 1;
   const hot = theme.came;
 

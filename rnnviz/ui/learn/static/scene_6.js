@@ -2,6 +2,8 @@
 
 import { fill } from "./kit.js";
 
+// What a screen has in height beyond the lowest that a board can be.
+const spare = (board) => Math.max(0, board.H - 560);
 const shown = (c) => (c === " " ? "·" : c);
 
 export function draw(board, data, ask) {
@@ -40,7 +42,7 @@ function game(board, data, ask) {
       ask({ case: key });
     },
   });
-  const [left, top, high] = [96, 96, 270];
+  const [left, top, high] = [96, 96, 270 + spare(board) * 0.8];
   const each = Math.min(92, 700 / n);
   const wide = each * 0.66;
   const Y = (v) => top + (1 - v) * high;
@@ -121,10 +123,10 @@ function rain(board, data, ask) {
   const room = board.W - x - 120;
   const X = (v) => x + (Math.log(Math.max(1, v)) / most) * room;
   board.text(X(data.uniform), 84, `${words.blind} ${data.uniform}`, { size: 19, anchor: "middle", fill: theme.uniform });
-  board.line(X(data.uniform), 100, X(data.uniform), 522, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
+  board.line(X(data.uniform), 100, X(data.uniform), 522 + spare(board), { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
   board.text(x, 52, words.perplexity, { size: 22, fill: theme.muted });
   rows.forEach((row, i) => {
-    const y = 106 + i * 144;
+    const y = 106 + i * (144 + spare(board) / 3);
     board.text(0, y + 22, data.beginning, { size: 24, mono: true, fill: theme.muted });
     board.field(`ending.${i}`, {
       x: 210,
@@ -180,7 +182,7 @@ function length(board, data, ask) {
       x,
       y: 90,
       width: wide,
-      height: 196,
+      height: 196 + spare(board),
       xs: [0, longest],
       ys,
       log,
@@ -204,7 +206,7 @@ function length(board, data, ask) {
     });
   }
   rows.forEach((r, i) => {
-    const y = 350 + i * 96;
+    const y = 350 + spare(board) + i * 96;
     board.circle(10, y + 20, 9, { fill: colours[i] });
     board.field(`text.${i}`, {
       x: 28,
@@ -274,7 +276,7 @@ function heart(board, data, ask) {
     x: 70,
     y: 62,
     width: wide - 90,
-    height: 356,
+    height: 356 + spare(board),
     xs: [1, data.passes],
     ys: [1, 400],
     log: true,
@@ -291,7 +293,7 @@ function heart(board, data, ask) {
     ],
     marks: now >= data.best ? [{ x: data.best, text: fill(words.best, { n: data.best }), colour: theme.muted }] : [],
   });
-  const y = 490;
+  const y = 490 + spare(board);
   board.button("play", {
     x: 60,
     y: y - 8,

@@ -6,6 +6,8 @@ export function draw(board, data, ask) {
   ({ flow, dial, clip, cut, random })[data.show](board, data, ask);
 }
 
+// What a screen has in height beyond the lowest that a board can be.
+const spare = (board) => Math.max(0, board.H - 560);
 const WORST = 1e-18;
 
 // ---- how far it reaches in trained models -----------------------------------------------------------
@@ -34,7 +36,7 @@ function flow(board, data, ask) {
     x: 84,
     y: 96,
     width: board.W - 300,
-    height: 372,
+    height: 372 + spare(board),
     xs: [0, Math.max(1, lags)],
     ys: [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
     log: true,
@@ -55,7 +57,7 @@ function flow(board, data, ask) {
   ends.forEach((end, i) => {
     if (i) end.y = Math.max(end.y, ends[i - 1].y + 28);
   });
-  const over = Math.max(0, ends.at(-1).y - 468);
+  const over = Math.max(0, ends.at(-1).y - 468 - spare(board));
   for (const end of ends)
     board.text(board.W - 204, end.y - over, words[end.cell] ?? end.cell.toUpperCase(), {
       size: 22,
@@ -94,8 +96,8 @@ function dial(board, data, ask) {
   board.button("seed", { x: board.W - 190, y: 2, width: 190, label: words.seed, press: () => ask({ seed: (data.seed + 1) % 1000 }) });
 
   // The complex plane.
-  const [cx, cy, unit] = [176, 290, 96];
-  board.text(cx, 84, words.plane, { size: 20, anchor: "middle", fill: theme.muted });
+  const [cx, cy, unit] = [176, 290 + spare(board) / 2, 96];
+  board.text(cx, cy - 206, words.plane, { size: 20, anchor: "middle", fill: theme.muted });
   board.line(cx - 160, cy, cx + 160, cy, { stroke: theme.grid });
   board.line(cx, cy - 160, cx, cy + 160, { stroke: theme.grid });
   board.circle(cx, cy, unit, { fill: "none", stroke: theme.axis, "stroke-width": 2.5 });
@@ -110,8 +112,8 @@ function dial(board, data, ask) {
   // The matrix, multiplied with itself.
   const n = data.matrix.length;
   const cell = 50;
-  const [mx, my] = [388, 144];
-  const head = board.symbol(mx + (n * cell) / 2, 84, "W", "hh", { anchor: "middle", size: 26 });
+  const [mx, my] = [388, cy - 150 + 8];
+  const head = board.symbol(mx + (n * cell) / 2, cy - 206, "W", "hh", { anchor: "middle", size: 26 });
   const above = board.make("tspan", { dy: -16, "font-size": 18 }, head);
   above.textContent = String(data.power);
   board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
@@ -125,7 +127,7 @@ function dial(board, data, ask) {
     x,
     y: 112,
     width,
-    height: 340,
+    height: 340 + spare(board),
     xs: [0, data.lags],
     ys: [1e-9, 1e6],
     log: true,
@@ -148,7 +150,7 @@ function dial(board, data, ask) {
   names.forEach((name, i) => {
     if (i) name.y = Math.max(name.y, names[i - 1].y + 24);
   });
-  const over = Math.max(0, names.at(-1).y - 448);
+  const over = Math.max(0, names.at(-1).y - 448 - spare(board));
   for (const name of names)
     board.text(x + width + 8, name.y - over, name.label, { size: 19, weight: 700, fill: name.fillColour });
 }
@@ -171,7 +173,7 @@ function clip(board, data, ask) {
     say,
     change: (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
   });
-  const [cx, cy, unit] = [280, 290, 46];
+  const [cx, cy, unit] = [280, 290 + spare(board) / 2, 46];
   const g = local.arrow ?? data.gradient;
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
   for (let v = -5; v <= 5; v++) {
@@ -201,12 +203,12 @@ function clip(board, data, ask) {
   lines.forEach(([label, v, norm, colour], i) =>
     board.text(
       40,
-      512 + i * 28,
+      cy + 222 + i * 28,
       `${label} (${board.number(v[0], 2)}, ${board.number(v[1], 2)}), ‖g‖ = ${board.number(norm, 2)}`,
       { size: 21, weight: 600, fill: colour },
     ),
   );
-  board.text(40, 66, words.drag, { size: 20, fill: theme.muted });
+  board.text(40, cy - 224, words.drag, { size: 20, fill: theme.muted });
 
   const x = 690;
   const low = 10 ** Math.floor(Math.log10(Math.min(...data.weights, data.threshold)));
@@ -215,7 +217,7 @@ function clip(board, data, ask) {
     x,
     y: 96,
     width: board.W - x - 20,
-    height: 366,
+    height: 366 + spare(board),
     xs: [data.radii[0], data.radii.at(-1)],
     ys: [low, high],
     log: true,
@@ -263,9 +265,9 @@ function cut(board, data, ask) {
     }
   }
   // Terms: what each step adds to the gradient.
-  const zero = 366;
+  const zero = 366 + spare(board) * 0.75;
   const most = Math.max(...data.terms.map(Math.abs));
-  const high = 110;
+  const high = 110 + spare(board) * 0.7;
   board.text(left, 222, words.terms, { size: 20, fill: theme.muted });
   board.line(left, zero, board.W - left, zero, { stroke: theme.axis });
   data.terms.forEach((term, k) => {
@@ -282,11 +284,11 @@ function cut(board, data, ask) {
   });
   if (now < T) {
     const at = left + (T - now) * each;
-    board.line(at, 84, at, 436, { stroke: theme.pinned, width: 4, "stroke-dasharray": "10 7" });
-    board.text(at, 452, words.drag, { size: 19, anchor: "middle", weight: 700, fill: theme.pinned });
-  } else board.text(left + 60, 452, words.drag, { size: 19, anchor: "middle", weight: 700, fill: theme.pinned });
+    board.line(at, 84, at, zero + 70, { stroke: theme.pinned, width: 4, "stroke-dasharray": "10 7" });
+    board.text(at, zero + 86, words.drag, { size: 19, anchor: "middle", weight: 700, fill: theme.pinned });
+  } else board.text(left + 60, zero + 86, words.drag, { size: 19, anchor: "middle", weight: 700, fill: theme.pinned });
   const at = left + (T - now) * each;
-  const handle = board.rect(at - 22, 84, 44, 380, { fill: "transparent" });
+  const handle = board.rect(at - 22, 84, 44, zero + 14, { fill: "transparent" });
   board.on(handle, "cut", {
     label: words.cut,
     drag: (x) => {
@@ -304,8 +306,8 @@ function cut(board, data, ask) {
     [words.truncated, now === data.cut ? data.truncated : sum, theme.came],
     [words.missing, data.full - (now === data.cut ? data.truncated : sum), theme.muted],
   ].forEach(([label, value, colour], i) => {
-    board.text(left + i * third, 508, label, { size: 22, fill: colour });
-    board.text(left + (i + 0.88) * third, 506, board.number(value, 3), { size: 36, anchor: "end", weight: 700, fill: colour });
+    board.text(left + i * third, zero + 142, label, { size: 22, fill: colour });
+    board.text(left + (i + 0.88) * third, zero + 140, board.number(value, 3), { size: 36, anchor: "end", weight: 700, fill: colour });
   });
 }
 
@@ -330,7 +332,7 @@ function random(board, data, ask) {
   const T = data.steps;
   const left = 96;
   const each = 38;
-  const row = 58;
+  const row = 58 + spare(board) / 5;
   board.text(0, 78, words.weights, { size: 20, fill: theme.muted });
   const most = Math.max(4, ...data.weights.flat());
   data.weights.forEach((weights, i) => {
@@ -364,7 +366,7 @@ function random(board, data, ask) {
     x,
     y: 102,
     width,
-    height: 330,
+    height: 330 + spare(board),
     xs: [1, data.draws],
     ys: [low, high],
     logX: true,
@@ -385,5 +387,5 @@ function random(board, data, ask) {
   const d = data.at.map((n, i) => `${i ? "L" : "M"}${X(n).toFixed(1)},${Y(inside(data.mean[i])).toFixed(1)}`).join("");
   board.path(d, { stroke: theme.model, width: 4 });
   const said = { mean: board.number(data.last, 3), error: board.number(data.error, 3), full: board.number(data.full, 3) };
-  board.text(board.W - 12, 512, fill(words.result, said), { size: 22, anchor: "end", weight: 600, fill: theme.model });
+  board.text(board.W - 12, 512 + spare(board), fill(words.result, said), { size: 22, anchor: "end", weight: 600, fill: theme.model });
 }
