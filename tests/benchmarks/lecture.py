@@ -21,6 +21,7 @@ from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 
 LIMIT = 200  # milliseconds that the class may wait
+FILMS = ("train", "play")  # controls that begin something to watch, which takes seconds by intent
 
 
 def took(lectern: Lectern) -> float:
@@ -59,6 +60,26 @@ def use(lectern: Lectern, control: Locator, times: list[float]) -> None:
     lectern.press("Escape")
 
 
+def point(lectern: Lectern, key: str, times: list[float]) -> None:
+    """What answers the pointer in the picture: a click on it, or a drag by a few pixels."""
+    place = lectern.root.locator(f"[data-hit='{key}']")
+    box = place.bounding_box() if place.count() else None
+    if box is None:
+        return
+    if place.get_attribute("role") == "button":
+        place.click()
+        times.append(took(lectern))
+        return
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    lectern.page.mouse.move(x, y)
+    lectern.page.mouse.down()
+    for move in (40, -60, 110):
+        lectern.page.mouse.move(x + move, y + move)
+        times.append(took(lectern))
+    lectern.page.mouse.up()
+    lectern.rest()
+
+
 def measure(lectern: Lectern, number: int) -> tuple[list[float], list[float], list[float]]:
     """Of one scene: coming in, its steps, its controls at the last step."""
     entering: list[float] = []
@@ -76,8 +97,13 @@ def measure(lectern: Lectern, number: int) -> tuple[list[float], list[float], li
         names = lectern.root.locator("[data-name]").evaluate_all("all => all.map(e => e.dataset.name)")
         for name in names:
             control = lectern.control(name)
-            if control.count():
+            if name not in FILMS and control.count():
                 use(lectern, control, using)
+        keys = lectern.root.locator("[data-hit]").evaluate_all(
+            "all => all.filter((e) => e.style.cursor !== 'text').map((e) => e.dataset.hit)"
+        )
+        for key in random.sample(keys, min(len(keys), 4)):
+            point(lectern, key, using)
         lectern.at(number, len(stepping))
     return entering, stepping, using
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 
 
@@ -24,3 +25,20 @@ def text(value: object, limit: int) -> str | None:
 def one_of(value: object, options: Collection[str]) -> str | None:
     """One of a few names."""
     return value if isinstance(value, str) and value in options else None
+
+
+def number(value: object, low: float, high: float) -> float | None:
+    """A number in low … high, given as one or as it is written."""
+    if isinstance(value, str) and len(value) < 24:
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value) if low <= value <= high else None
+
+
+def finite(value: float) -> float | None:
+    """A number on its way to the browser, as JSON may hold it: None where it is infinite."""
+    return float(value) if math.isfinite(value) else None

@@ -58,6 +58,10 @@ MODULES = (
     "scene_memoryless",
     "scene_recurrence",
     "scene_product",
+    "scene_word",
+    "scene_perplexity",
+    "scene_backwards",
+    "scene_questions",
 )
 
 
