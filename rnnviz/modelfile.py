@@ -202,6 +202,14 @@ def write_atomic(path: Path, data: bytes) -> None:
             os.unlink(temporary)
 
 
+def copy(source: Path, target: Path) -> Path:
+    """Copy a model file under another name, all else in it as it is, bit by bit. Raises CheckpointError."""
+    _, meta, _ = read_header(source)
+    meta["card"] = {**meta["card"], "name": check_name(target.stem)}
+    write_model(target, read_tensors(source), meta, read_sketch(source))
+    return target
+
+
 def add_sketch(path: Path, sketch: Sketch) -> None:
     """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
     write_model(path, read_tensors(path), read_header(path)[1], sketch)

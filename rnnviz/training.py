@@ -1,33 +1,39 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
 The training text is cut into B streams that run side by side. Each step reads
-the next `steps` characters of every stream, carries the state over from the
-step before, and lets gradients flow back to the beginning of these `steps`
-characters and no further (the state is detached): regular truncation. Streams
-begin at a new place every epoch, with the start symbol and a zero state, so
-that the model learns what to expect before it has read anything.
+the next characters of every stream, carries the state over from the step
+before, and lets gradients flow back to the beginning of these characters and
+no further (the state is detached). Regular truncation reads `steps` characters
+at a time, random truncation more or fewer (rnnviz.streams). Streams begin at a
+new place every epoch, with the start symbol and a zero state, so that the
+model learns what to expect before it has read anything.
 
 `train` yields a report per interval. It knows no progress bar, no page and no
-folder: who runs it saves what `Trainer.state` returns.
+folder: who runs it saves its state (rnnviz.run_state).
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.config import TrainConfig
-from rnnviz.errors import CorpusError, TrainingError
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.model import CharModel, Dropout, State, pick_device
+from rnnviz.optimising import adamw, by_characters, by_steps, fast_bfloat16
 from rnnviz.sampling import sample
-from rnnviz.scoring import perplexity
+from rnnviz.scoring import score
+from rnnviz.streams import Cuts, RandomCuts, RegularCuts, Streams
 from rnnviz.vocabulary import Vocabulary
 
 
@@ -73,41 +79,19 @@ class StepReport:
     model: CharModel = field(repr=False, compare=False)
 
 
-def fast_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 products run faster than float32 on this device.
+@dataclass
+class Interval:
+    """What was read since the last report: the sum of the losses in nats, the characters, the seconds."""
 
-    Every CUDA device that torch supports it on, and processors with AVX512-BF16
-    or AMX. Elsewhere torch emulates it: 30 times slower, measured on AVX2.
-    """
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
-    return any(check() for check in supported if check is not None)
-
-
-class Streams:
-    """The ids of a text as B contiguous streams, read `steps` characters at a time."""
-
-    def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
-        self.ids, self.steps, self.start = ids, steps, start
-        self.batch = max(1, min(batch, len(ids) // (2 * steps)))
-        self.slack = min(steps, len(ids) // 8)  # how far an epoch's beginning may move
-        self.length = (len(ids) - self.slack) // self.batch
-        self.chunks = math.ceil(self.length / steps)
-
-    def chunk(self, index: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (B, ≤ steps): the same characters, labels one further on."""
-        span = self.batch * self.length
-        labels = self.ids[offset : offset + span].view(self.batch, self.length)
-        begin, end = index * self.steps, min((index + 1) * self.steps, self.length)
-        first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
-        return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
+    loss: Tensor
+    characters: int = 0
+    seconds: float = 0.0
 
 
 class Trainer:
-    """One run: model, optimiser, position in the text and random numbers, all of which can be saved.
+    """One run: model, optimiser, position in the text and random numbers; rnnviz.run_state saves them.
 
-    On a CPU, a run restored from `state` goes on to the same numbers, bit for
+    On a CPU, a run that was saved and restored goes on to the same numbers, bit for
     bit, as one that was never interrupted.
     """
 
@@ -129,18 +113,16 @@ class Trainer:
             )
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
-        self.total_steps = max(1, round(config.epochs * self.streams.chunks))
-        matrices = [p for p in self.model.parameters() if p.dim() > 1]
-        others = [p for p in self.model.parameters() if p.dim() <= 1]
-        self.optimiser = torch.optim.AdamW(
-            [
-                {"params": matrices, "weight_decay": config.weight_decay},
-                {"params": others, "weight_decay": 0.0},
-            ],
-            lr=config.learning_rate,
-            betas=(0.9, 0.99),
-            fused=True,
+        places = math.ceil(config.characters / self.streams.batch)
+        length, steps = self.streams.length, config.steps
+        self.cuts: Cuts = (
+            RandomCuts(length, steps, epochs=config.epochs, places=places, seed=config.seed)
+            if config.truncation == "random"
+            else RegularCuts(length, steps, epochs=config.epochs, places=places)
         )
+        self.total_steps = self.cuts.total_steps
+        self.total_characters = self.cuts.total_places * self.streams.batch
+        self.optimiser = adamw(self.model, config)
         self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         self.bfloat16 = config.precision == "bfloat16" or (
@@ -150,25 +132,57 @@ class Trainer:
         self.characters = 0
         self.offset = 0
         self.best = math.inf
-        self.seconds = 0.0
+        self.seconds = 0.0  # of training; scoring the validation text, saving and drawing samples don't count
         self.carried: State | None = None
         self.stopping = False
+        self.reported = 0  # the step of the last report
+        self.since = self.new_interval()
+        # Of the last step; in nats, and before clipping.
+        self.loss = self.norm = torch.zeros((), device=self.device)
+        self.latest = 0  # characters of the last step
+        self._running: float | None = None
+
+    def new_interval(self) -> Interval:
+        """Nothing read since the last report."""
+        # Summed where it is, so that a GPU need not wait at each step.
+        return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @cached_property
+    def text_sha256(self) -> str:
+        """By which the text is known again when the run goes on."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step was made."""
+        return self.step_index >= self.total_steps
+
+    @property
+    def due(self) -> bool:
+        """Whether a report comes before the next step."""
+        if self.reported == self.step_index or not self.since.characters:
+            return False
+        every = self.config.evaluate_every
+        return self.done or (self.step_index % every == 0 if every else self.cuts.at(self.step_index)[0] == 0)
 
     def learning_rate(self) -> float:
         """The learning rate of the coming step: warm-up, then a cosine."""
-        warm = max(1, self.total_steps // 50)
-        if self.step_index < warm:
-            return self.config.learning_rate * (self.step_index + 1) / warm
-        through = (self.step_index - warm) / max(1, self.total_steps - warm)
-        return self.config.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through)))
+        highest = self.config.learning_rate
+        if self.config.truncation == "regular":
+            return by_steps(highest, self.step_index, self.total_steps)
+        # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
+        begin, end = self.cuts.at(self.step_index)
+        coming = (end - begin) * self.streams.batch
+        rate = by_characters(highest, self.characters, coming, self.total_characters)
+        return rate * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
         """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
-        index = self.step_index % self.streams.chunks
-        if index == 0:  # a new epoch: streams begin elsewhere, with nothing read
+        begin, end = self.cuts.at(self.step_index)
+        if begin == 0:  # a new epoch: streams begin elsewhere, with nothing read
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
-        inputs, labels = self.streams.chunk(index, self.offset)
+        inputs, labels = self.streams.between(begin, end, self.offset)
         rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -183,112 +197,127 @@ class Trainer:
         torch.autograd.graph.increment_version(list(self.model.parameters()))
         self.carried = tuple(s.detach() for s in state)
         self.step_index += 1
-        self.characters += labels.numel()
-        return loss.detach(), norm, labels.numel()
+        self.loss, self.norm, self.latest = loss.detach(), norm, labels.numel()
+        self.characters += self.latest
+        return self.loss, self.norm, self.latest
 
     def stop(self) -> None:
         """Ask `run` to end after the step it is in, from a signal handler or another thread."""
         self.stopping = True
 
     def run(
-        self, *, probe: str = "", sample_length: int = 200, on_step: Callable[[Trainer], None] | None = None
+        self,
+        *,
+        probe: str = "",
+        sample_length: int = 200,
+        on_step: Callable[[Trainer], None] | None = None,
+        early: bool = False,
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; a report every `evaluate_every` steps and one after the last.
 
-        `on_step` is called after every step, for a progress bar. Raises
-        TrainingError when the loss is no longer a number.
+        `on_step` is called after every step, for a progress bar. `early` adds a report after the
+        first step, which changes nothing about the others. Raises TrainingError when the loss is no
+        longer a number.
         """
-        every = self.config.evaluate_every or self.streams.chunks
-        while self.step_index < self.total_steps:
-            began, count = time.perf_counter(), 0
-            # Summed where it is, so that a GPU need not wait at each step; in place: a tensor that outlives
-            # its step keeps the allocator from using again what lies around it (gigabytes, over an epoch).
-            total = torch.zeros((), dtype=torch.float64, device=self.device)
-            stop = min(self.total_steps, (self.step_index // every + 1) * every)
-            while self.step_index < stop and not self.stopping:
-                loss, norm, n = self.step()
-                total += loss * n
-                count += n
+        self._clock(True)
+        try:
+            while not self.stopping:
+                first = early and self.step_index == 1 and not self.reported
+                if (due := self.due) or first:
+                    with self.paused():
+                        report = self._report(probe, sample_length)
+                        if report is None:  # asked to stop: it is made when the run goes on
+                            return
+                        self.reported = self.step_index
+                        if due:  # the first one comes on top, and leaves the sums to the next
+                            self.since = self.new_interval()
+                        yield report
+                if self.done or self.stopping:
+                    return
+                _, _, n = self.step()
+                # In place: a tensor that outlives its step keeps the allocator from using again what
+                # lies around it (gigabytes, over an epoch).
+                self.since.loss += self.loss * n
+                self.since.characters += n
                 if on_step is not None:
                     on_step(self)
-            if not count:
-                return
-            took = time.perf_counter() - began
-            self.seconds += took
-            losses = float(total)
-            if not math.isfinite(losses):
-                raise TrainingError(
-                    f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
-                    f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
-                )
-            if self.step_index < stop:  # asked to stop between two reports
-                return
-            held_out = perplexity(self.model, text=self.validation).perplexity if self.validation else None
-            mean = losses / count
-            criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
-            best, self.best = criterion < self.best, min(self.best, criterion)
-            yield StepReport(
-                self.step_index,
-                self.total_steps,
-                self.step_index / self.streams.chunks,
-                self.characters,
-                math.exp(min(mean, 700.0)),
-                held_out,
-                count / took,
-                float(norm),
-                self.optimiser.param_groups[0]["lr"],
-                self.seconds,
-                best,
+        finally:
+            self._clock(False)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The time spent in here is not training's."""
+        running = self._running is not None
+        self._clock(False)
+        try:
+            yield
+        finally:
+            self._clock(running)
+
+    def _clock(self, on: bool) -> None:
+        now = time.perf_counter()
+        if self._running is not None:
+            self.seconds += now - self._running
+            self.since.seconds += now - self._running
+        self._running = now if on else None
+
+    def check(self, loss: float = 0.0) -> None:
+        """Raise TrainingError if the last step, or `loss`, says that the run diverged. Waits for the step."""
+        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
+            raise self._diverged()
+
+    def _diverged(self) -> TrainingError:
+        return TrainingError(
+            f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
+            f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
+        )
+
+    def _report(self, probe: str, sample_length: int) -> StepReport | None:
+        """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
+        mean = float(self.since.loss) / self.since.characters
+        self.check(mean)
+        try:
+            held_out = self._held_out()
+            if self.stopping:
+                return None
+            drawn = (
                 sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
                 if sample_length
-                else "",
-                self.model,
+                else ""
             )
+        except CheckpointError:  # the model gives no probabilities any more
+            raise self._diverged() from None
+        criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
+        best, self.best = criterion < self.best, min(self.best, criterion)
+        random = self.config.truncation == "random"
+        return StepReport(
+            self.step_index,
+            self.total_steps,
+            self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
+            self.characters,
+            math.exp(min(mean, 700.0)),
+            held_out,
+            self.since.characters / max(self.since.seconds, 1e-9),
+            float(self.norm),
+            self.optimiser.param_groups[0]["lr"],
+            self.seconds,
+            best,
+            drawn,
+            self.model,
+        )
 
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Tensors and a JSON object from which `restore` goes on."""
-        tensors = {f"model.{k}": v.detach().cpu() for k, v in self.model.state_dict().items()}
-        for i, slots in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
-        for i, part in enumerate(self.carried or ()):
-            tensors[f"carried.{i}"] = part.cpu()
-        tensors["generator"] = self.generator.get_state().cpu()
-        return {k: v.clone().contiguous() for k, v in tensors.items()}, {
-            "config": self.config.to_json(),
-            "step": self.step_index,
-            "characters": self.characters,
-            "offset": self.offset,
-            "best": None if math.isinf(self.best) else self.best,
-            "seconds": self.seconds,
-            "bfloat16": self.bfloat16,
-            "vocabulary": self.model.vocabulary.to_json(),
-        }
-
-    def restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        """Go on where `state` was taken. Raises TrainingError if text or recipe are not the same."""
-        if meta["vocabulary"] != self.model.vocabulary.to_json():
-            raise TrainingError(
-                "the saved run was trained on another text (its characters differ); start a new run"
-            )
-        if TrainConfig(**meta["config"]) != self.config:
-            raise TrainingError(
-                "the saved run has another recipe; resume it with its own, or start a new run"
-            )
-        model = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-        self.model.load_state_dict(model)
-        saved = self.optimiser.state_dict()
-        slots: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("optimiser."):
-                _, i, slot = key.split(".", 2)
-                slots.setdefault(int(i), {})[slot] = value
-        self.optimiser.load_state_dict({"state": slots, "param_groups": saved["param_groups"]})
-        carried = [tensors[f"carried.{i}"].to(self.device) for i in range(2) if f"carried.{i}" in tensors]
-        self.carried = tuple(carried) or None
-        self.generator.set_state(tensors["generator"])
-        self.step_index, self.characters, self.offset = meta["step"], meta["characters"], meta["offset"]
-        self.best = math.inf if meta["best"] is None else meta["best"]
-        self.seconds, self.bfloat16 = meta["seconds"], meta["bfloat16"]
+    def _held_out(self) -> float | None:
+        """The perplexity of the validation text; None where there is none, or when asked to stop."""
+        if not self.validation:
+            return None
+        steps = score(self.model, text=self.validation)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return float(end.value.perplexity)
+            if self.stopping:
+                return None
 
 
 def train(
