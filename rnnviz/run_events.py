@@ -1,0 +1,166 @@
+"""events.jsonl: what happened in a run, one JSON object a line, appended and never rewritten.
+
+A reader follows it by its size in bytes. A kill can cut a line short: whoever
+writes next ends that line first, and readers skip it. A resumed run starts
+again at its last saved step and says so (`resumed_at` of its "start"); what was
+reported beyond that step is thereby superseded, and `extend` drops it, so
+that a curve has no point twice.
+
+This module knows nothing of what the events mean beyond that, and loads no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Event = dict[str, Any]
+
+OF_A_STEP = ("progress", "report", "passed")
+"""Events that a resumed run tells again."""
+
+LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
+"""Events that say what state a run is in."""
+
+BLOCK = 16 * 1024
+
+
+def append(path: Path, event: Event) -> None:
+    """Add one event. Numbers that JSON doesn't have become null. Raises OSError."""
+    line = json.dumps(_plain(event), ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line  # whoever wrote last was killed in the middle of a line
+        written = os.write(descriptor, line)
+        if written < len(line):  # a disk fills up in the middle of a line, too
+            os.write(descriptor, line[written:])
+    finally:
+        os.close(descriptor)
+
+
+def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
+    """The events after the first `after` bytes, and the bytes read so far, to go on from.
+
+    A last line without its end is left for the next call; a damaged line before it is skipped.
+    A file that doesn't exist has no events.
+    """
+    try:
+        with path.open("rb") as file:
+            file.seek(after)
+            data = file.read()
+    except OSError:
+        return [], after
+    end = data.rfind(b"\n") + 1
+    return extend([], _parsed(data[:end].split(b"\n"))), after + end
+
+
+def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
+    """`events` with `new` ones added, in place, and without those that a resumed run tells again."""
+    for event in new:
+        if event["event"] == "start" and isinstance(step := event.get("resumed_at"), int):
+            events[:] = [e for e in events if e["event"] not in OF_A_STEP or e.get("step", 0) <= step]
+        events.append(event)
+    return events
+
+
+@dataclass
+class Newest:
+    """The newest event of each kind that a list of runs shows."""
+
+    life: Event | None = None
+    progress: Event | None = None
+    report: Event | None = None
+    since: int = field(default=0, repr=False)  # bytes looked at
+    file: int = field(default=0, repr=False)  # which file they were in
+
+    def add(self, event: Event) -> None:
+        """Take one more event into account."""
+        kind = event["event"]
+        if kind in LIFE:
+            self.life = event
+            if kind == "start" and isinstance(step := event.get("resumed_at"), int):
+                self.progress, self.report = (
+                    e if e is not None and e.get("step", 0) <= step else None
+                    for e in (self.progress, self.report)
+                )
+        elif kind == "progress":
+            self.progress = event
+        elif kind == "report":
+            self.report = event
+
+
+_seen: dict[Path, Newest] = {}
+_seen_lock = threading.Lock()
+
+
+def newest(path: Path) -> Newest:
+    """The newest events, reading only what was added since the last call in this process."""
+    try:
+        about = path.stat()
+    except OSError:
+        return Newest()
+    with _seen_lock:
+        found = _seen.get(path)
+        if found is None or found.file != about.st_ino or found.since > about.st_size:
+            found = _from_the_end(path)
+            found.file = about.st_ino
+        elif found.since < about.st_size:
+            events, since = read(path, found.since)
+            found = Newest(found.life, found.progress, found.report, since, found.file)
+            for event in events:
+                found.add(event)
+        if len(_seen) > 2000:
+            _seen.clear()
+        _seen[path] = found
+        return found
+
+
+def _from_the_end(path: Path) -> Newest:
+    """The same, reading backwards until each kind was met, which for most runs is soon."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            length = BLOCK
+            while True:
+                begin = max(0, size - length)
+                file.seek(begin)
+                data = file.read(size - begin)
+                end = data.rfind(b"\n") + 1
+                lines = data[:end].split(b"\n")
+                found = Newest(since=begin + end)
+                for event in _parsed(lines if begin == 0 else lines[1:]):
+                    found.add(event)
+                if begin == 0 or (found.life and found.progress and found.report):
+                    return found
+                length *= 4
+    except OSError:
+        return Newest()
+
+
+def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
+    for line in lines:
+        if not line:
+            continue
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        # A run of an early version has reports alone, and doesn't name them.
+        if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
+            yield event
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
