@@ -78,7 +78,7 @@ def estimate(
     needed = sum(parts.values())
     free = available_memory() if available is None else available
     share = 0.90 if config.train_on == "train+validation" else 0.85
-    characters = int(getattr(config, "characters", 0)) or round(config.epochs * share * text_characters)
+    characters = config.characters or round(config.epochs * share * text_characters)
     if minutes:
         characters = round(minutes * 60 * speed) if speed else 0
     return Estimate(
@@ -228,7 +228,7 @@ def _measure() -> None:
     import torch
 
     from rnnviz import corpora
-    from rnnviz.cli_train import tune_process
+    from rnnviz.run_process import tune_process
     from rnnviz.training import Trainer
 
     values, size, threads, seconds = json.loads(sys.argv[1])

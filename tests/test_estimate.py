@@ -20,10 +20,10 @@ GB = 10**9
 
 RUN = """
 import json, sys, tempfile
-from rnnviz import corpora
-from rnnviz.cli_train import tune_process
+from rnnviz import corpora, run_state
 from rnnviz.config import TrainConfig
-from rnnviz.runs import RunFolder
+from rnnviz.run_folder import RunFolder
+from rnnviz.run_process import tune_process
 from rnnviz.training import Trainer
 
 config, symbols = json.loads(sys.argv[1])
@@ -32,7 +32,7 @@ text = "".join(map(chr, range(0x4E00, 0x4E00 + symbols - 1)))
 trainer = Trainer(TrainConfig(**config), corpora.from_text(text * (600_000 // symbols)), device="cpu")
 for _ in range(2):
     trainer.step()
-RunFolder(tempfile.mkdtemp()).save(trainer)
+run_state.save(RunFolder(tempfile.mkdtemp()), trainer)
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
 print(json.dumps([int(status["VmHWM"].split()[0]) * 1024, trainer.model.vocabulary.size]))
 """
