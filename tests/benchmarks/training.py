@@ -204,7 +204,8 @@ def main() -> None:
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
         share = median(row[2] for row in turns) * work(TrainConfig(cell, hidden), symbols) / peak
         print(
-            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}   {plain:12.2f}   {recipe:13.2f}   {share:7.0%}",
+            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
+            f"   {plain:12.2f}   {recipe:13.2f}   {share:7.0%}",
             flush=True,
         )
     if args.quality:
