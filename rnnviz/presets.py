@@ -7,7 +7,12 @@
 
 A text that is read many times over is learned by heart, and dropout is what
 holds against it; a text that is read once needs none. So a preset's dropout
-follows from the passes that its minutes allow. This module knows no process
+follows from the passes that its minutes allow. On The Time Machine an lstm of 256
+units reads 2.1 million characters to a held-out perplexity of 4.29 and 9 million
+to 4.18 (16 streams of 32 steps; of 50 steps, with a lower rate and more dropout, 4.35).
+
+A preset trains on the first 85 % only, so that the validation text shows when
+the n-gram is passed, and the best model on it is kept. This module knows no process
 and no page, and loads no torch.
 """
 
@@ -77,7 +82,7 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     # Twice the cores give 1.7 times the speed, and twice the units a third of it.
     speed = CORE_SPEED * cores**0.75 * (1 if hidden_size == 256 else 1 / 3)
     passes = speed * minutes * 60 / (0.85 * characters_in_corpus)
-    held_back = dropout(passes)
+    held_back = dropout(passes, hidden_size)
     config = TrainConfig(
         cell="lstm",
         hidden_size=hidden_size,
@@ -94,11 +99,13 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     return config, minutes
 
 
-def dropout(passes: float) -> tuple[float, float, float]:
+def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]:
     """Of embedding, W_hh and output, for a text that is read so many times.
 
-    None up to 2 passes, all of it from 64, in between in proportion to the logarithm.
+    None up to 2 passes, all of it from 64, in between in proportion to the logarithm; a larger
+    model learns by heart sooner.
     """
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
-    embedding, weight, output = (round(most * level, 2) for most in (0.1, 0.35, 0.4))
+    most = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)
+    embedding, weight, output = (round(share * level, 2) for share in most)
     return embedding, weight, output
