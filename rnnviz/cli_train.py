@@ -110,6 +110,10 @@ def main(args: argparse.Namespace) -> int:
     """Run `train` with parsed arguments; returns the exit status."""
     if args.threads is not None and args.threads < 1:
         raise ConfigError(f"--threads counts processor threads and is at least 1; received {args.threads}")
+    if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
+        from rnnviz import distributed
+
+        return distributed.help_train(args.device, run_process.tune_process)
     folder = args.resume if args.resume is not None else args.run_dir
     if args.resume is not None or (args.queued and folder is not None and not args.corpus):
         return _go_on(args, RunFolder(folder))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rnnviz import checkpoint, run_events, run_failure, run_queue
-from rnnviz.errors import TrainingError
+from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.run_folder import Description, RunFolder, home
 from rnnviz.run_stop import Stopped, StopRequest, wait_until
 
@@ -86,9 +86,8 @@ def _train(
 ) -> tuple[Path, dict[str, Any]]:
     import torch
 
-    from rnnviz import run_baselines, run_model, run_state
+    from rnnviz import distributed, run_baselines, run_model, run_state
     from rnnviz.run_journal import Journal, earlier_baselines
-    from rnnviz.training import Trainer
 
     description = folder.description()
     if description.ngram:
@@ -97,31 +96,35 @@ def _train(
     tune_process()
     corpus = run_model.text_of(folder, description) if corpus is None else corpus
     description = _settle(folder, description, corpus)
-    trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
-    run_state.restore(folder, trainer)
-    baselines = earlier_baselines(folder) or run_baselines.measured(
-        trainer.text, trainer.validation, trainer.model.vocabulary
-    )
-    journal = Journal(folder, trainer, description.probe, baselines)
-    if queued:
-        make_way()  # not before: whoever pressed Start is waiting to see something
-    journal.begin(_about(trainer))
-    with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
+    device = distributed.own_device(description.device)
+    with distributed.joined(device):
+        trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
+        run_state.restore(folder, trainer)
+        distributed.go_together(trainer)
+        baselines = earlier_baselines(folder) or run_baselines.measured(
+            trainer.text, trainer.validation, trainer.model.vocabulary
+        )
+        journal = Journal(folder, trainer, description.probe, baselines)
+        if queued:
+            make_way()  # not before: whoever pressed Start is waiting to see something
+        journal.begin(_about(trainer))
+        with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 
-        def step(trainer: Trainer) -> None:
-            journal.step(trainer)
-            on_step(trainer)
-            if os.name != "posix":  # where nothing else tells of a request
+            def step(trainer: Trainer) -> None:
+                journal.step(trainer)
+                on_step(trainer)
+                if os.name != "posix":  # where nothing else tells of a request
+                    request.check()
+
+            for report in trainer.run(probe=description.probe, on_step=step, early=True):
+                journal.report(report)
+                on_report(report)
                 request.check()
-
-        for report in trainer.run(probe=description.probe, on_step=step, early=True):
-            journal.report(report)
-            on_report(report)
-            request.check()
-        if request.seen:
-            journal.save()
-            journal.ensure_model()
-    if request.seen:
+            stopped = request.seen or not trainer.done  # another worker may have been asked instead
+            if stopped:
+                journal.save()
+                journal.ensure_model()
+    if stopped:
         raise Stopped
     path, card = run_model.finish(folder, description, corpus, trainer.seconds)
     held_out = card.get("held_out", {}).get("perplexity")
@@ -135,7 +138,14 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
 
     settled = replace(description, threads=description.threads or torch.get_num_threads())
     if settled.minutes is not None and not settled.config.characters:
+        from rnnviz import distributed
         from rnnviz.run_speed import characters_in
+
+        if distributed.workers() > 1:
+            raise ConfigError(
+                "--minutes measures the speed of one worker, and this run has "
+                f"{distributed.workers()}; say how long with --characters or --epochs"
+            )
 
         n = characters_in(settled.minutes, settled.config, corpus, device=settled.device)
         settled = replace(settled, config=replace(settled.config, characters=n))

@@ -186,20 +186,26 @@ class Trainer:
         rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
-            logits, state = self.model(inputs, self.carried, dropout=self.dropout, generator=self.generator)
-        loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
-        self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
+        loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
         self.optimiser.step()
         # The fused optimiser writes in place without saying so, and rnnviz.stepping keeps copies of weights.
         torch.autograd.graph.increment_version(list(self.model.parameters()))
-        self.carried = tuple(s.detach() for s in state)
         self.step_index += 1
-        self.loss, self.norm, self.latest = loss.detach(), norm, labels.numel()
+        self.loss, self.norm, self.latest = loss, norm, labels.numel()
         self.characters += self.latest
         return self.loss, self.norm, self.latest
+
+    def differentiate(
+        self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
+    ) -> tuple[Tensor, State]:
+        """The mean loss in nats and the state after the last character; the parameters hold the gradient."""
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
+            logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
+        loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        return loss.detach(), tuple(s.detach() for s in state)
 
     def stop(self) -> None:
         """Ask `run` to end after the step it is in, from a signal handler or another thread."""

@@ -5,7 +5,13 @@
     textbook  torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent, float32,
               gradients clipped, state carried, in a process as it comes
     plain     ours without dropout, at the batch and steps of the row
-    recipe    ours as the shipped models are trained: dropout on embedding, W_hh and output
+    recipe    ours as the presets train: dropout on embedding, W_hh and output
+    of peak   the share of the processor's fastest float32 product (bfloat16, where it is used) that
+              the recipe's own products come to: six a weight and character, forward and back
+
+What a processor multiplies in bfloat16 decides what can be gained: the two products are timed first.
+With --quality both sides of a question that speed alone doesn't answer are trained on The Time Machine
+for the same number of characters: batch 16 × 32, 32 × 64, 128 × 64, each at the best of three rates.
 
 Ours runs as `python -m rnnviz train` does, with that command's settings of the
 process. Each side has its own process, and they take turns, so that a busy
@@ -26,10 +32,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from rnnviz import corpora
-from rnnviz.cli_train import tune_process
 from rnnviz.config import Cell, TrainConfig
+from rnnviz.optimising import fast_bfloat16
+from rnnviz.run_process import tune_process
+from rnnviz.scoring import perplexity
 from rnnviz.training import Trainer
 
+Clock = Callable[[], float]
 SIDES = ("textbook", "plain", "recipe")
 
 
@@ -63,15 +72,58 @@ def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callabl
     return step
 
 
-def speed(step: Callable[[], int], seconds: float) -> float:
+def speed(step: Callable[[], int], seconds: float, clock: Clock) -> float:
     """Characters a second over about `seconds`."""
-    began, count = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
+    began, count = clock(), 0
+    while clock() - began < seconds:
         count += step()
-    return count / (time.perf_counter() - began)
+    return count / (clock() - began)
 
 
-def serve(pipe: Connection, side: str, case: tuple[Cell, int, int, int], threads: int) -> None:
+def products(dtype: torch.dtype, threads: int, clock: Clock, seconds: float = 0.5) -> float:
+    """Multiplications and additions a second of square matrices, the best of several turns."""
+    torch.set_num_threads(threads)
+    a, b = (torch.randn(1024, 1024).to(dtype) for _ in range(2))
+    best, began = 0.0, clock()
+    while clock() - began < seconds or not best:
+        start = clock()
+        a @ b
+        best = max(best, 2 * 1024**3 / (clock() - start))
+    return best
+
+
+def work(config: TrainConfig, symbols: int) -> int:
+    """Multiplications and additions for a character, forward and back; the embedding is looked up."""
+    shapes = config.model_config(symbols).shapes()
+    weights = [s for name, s in shapes.items() if len(s) == 2 and not name.startswith("embedding")]
+    return 6 * sum(rows * columns for rows, columns in weights)
+
+
+def quality(characters: int, threads: int) -> None:
+    """Validation perplexity of an lstm after so many characters, by batch and steps."""
+    torch.set_num_threads(threads)
+    tune_process()
+    corpus = corpora.read("timemachine")
+    print(f"\nlstm 256, The Time Machine, {characters:,} characters: validation perplexity")
+    for batch, steps, rates in (
+        (16, 32, (0.004, 0.006, 0.008)),
+        (32, 64, (0.008, 0.012, 0.016)),
+        (128, 64, (0.012, 0.016, 0.024)),
+    ):
+        found = {}
+        for rate in rates:
+            dropout = {"dropout_embedding": 0.05, "dropout_weight": 0.1, "dropout_output": 0.2}
+            config = TrainConfig(
+                "lstm", 256, batch=batch, steps=steps, learning_rate=rate, characters=characters, **dropout
+            )
+            trainer = Trainer(config, corpus, device="cpu")
+            while not trainer.done:
+                trainer.step()
+            found[perplexity(trainer.model, text=trainer.validation).perplexity] = rate
+        print(f"{batch:5} × {steps:<5} {min(found):7.3f}   at learning rate {found[min(found)]}", flush=True)
+
+
+def serve(pipe: Connection, side: str, case: tuple[Cell, int, int, int], threads: int, busy: bool) -> None:
     """One side of one case: every number of seconds that arrives is answered with a speed."""
     torch.set_num_threads(threads)
     cell, hidden, batch, steps = case
@@ -87,7 +139,7 @@ def serve(pipe: Connection, side: str, case: tuple[Cell, int, int, int], threads
         else lambda: trainer.step()[2]
     )
     while seconds := pipe.recv():
-        pipe.send(speed(step, seconds))
+        pipe.send(speed(step, seconds, time.process_time if busy else time.perf_counter))
 
 
 def main() -> None:
@@ -95,26 +147,45 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=5.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument(
+        "--busy", action="store_true", help="count the seconds of one processor thread, where others work too"
+    )
+    parser.add_argument("--quality", type=int, metavar="CHARACTERS", help="train on The Time Machine, too")
     args = parser.parse_args()
-    corpora.read("python-docs")
+    if args.busy:
+        args.threads = 1
+    clock = time.process_time if args.busy else time.perf_counter
+    rates = {d: products(d, args.threads, clock) for d in (torch.float32, torch.bfloat16)}
+    bfloat16 = fast_bfloat16(torch.device("cpu"))
+    peak = rates[torch.bfloat16 if bfloat16 else torch.float32]
+    print(
+        f"products: float32 {rates[torch.float32] / 1e9:,.0f}, bfloat16 {rates[torch.bfloat16] / 1e9:,.0f} "
+        f"GFLOP/s; training uses {'bfloat16' if bfloat16 else 'float32: bfloat16 is no faster here'}"
+    )
+    symbols = len(set(corpora.read("python-docs").text)) + 1
     print(f"{args.threads} threads; characters a second, median of {args.turns} turns\n")
-    print("cell  units  batch × steps   textbook    plain   recipe   plain ÷ textbook   recipe ÷ textbook")
+    print("cell  units  batch × steps   textbook    plain   recipe   plain ÷ book   recipe ÷ book   of peak")
     cases: list[tuple[Cell, int, int, int]] = [
+        ("lstm", 256, 16, 32),  # the presets': small and frequent steps learn more from a character
+        ("gru", 256, 16, 32),
         ("rnn", 256, 32, 64),  # TrainConfig's batch and steps
         ("gru", 256, 32, 64),
         ("lstm", 256, 32, 64),
         ("gru", 512, 32, 64),
         ("lstm", 512, 32, 64),
-        ("rnn", 256, 16, 50),  # the small book's: fewer streams read it better, and slower
-        ("gru", 256, 16, 50),
-        ("lstm", 256, 16, 50),
+        ("gru", 256, 128, 64),  # what a processor likes best
+        ("lstm", 256, 128, 64),
+        ("gru", 512, 128, 64),
+        ("lstm", 512, 128, 64),
     ]
     spawn = multiprocessing.get_context("spawn")
     for case in cases:
         pipes, workers = [], []
         for side in SIDES:
             here, there = spawn.Pipe()
-            workers.append(spawn.Process(target=serve, args=(there, side, case, args.threads), daemon=True))
+            workers.append(
+                spawn.Process(target=serve, args=(there, side, case, args.threads, args.busy), daemon=True)
+            )
             workers[-1].start()
             pipes.append(here)
         turns: list[list[float]] = []
@@ -131,10 +202,14 @@ def main() -> None:
         cell, hidden, batch, steps = case
         speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(3))
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
+        share = median(row[2] for row in turns) * work(TrainConfig(cell, hidden), symbols) / peak
         print(
-            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}   {plain:16.2f}   {recipe:17.2f}",
+            f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
+            f"   {plain:12.2f}   {recipe:13.2f}   {share:7.0%}",
             flush=True,
         )
+    if args.quality:
+        quality(args.quality, args.threads)
 
 
 if __name__ == "__main__":
