@@ -245,6 +245,17 @@ def save(
     return path
 
 
+def copy(source: Path, target: Path) -> Path:
+    """Copy a model file under another name, all else in it as it is, bit by bit. Raises CheckpointError."""
+    from safetensors.numpy import save as to_bytes
+
+    _, meta, _ = _header(source)
+    meta["card"] = {**meta["card"], "name": check_name(target.stem)}
+    metadata = {"rnnviz": json.dumps(meta, ensure_ascii=True)}
+    write_atomic(target, to_bytes(_tensors(source), metadata=metadata))
+    return target
+
+
 def add_sketch(path: Path, sketch: Sketch) -> None:
     """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
     from safetensors.numpy import save as to_bytes

@@ -7,21 +7,21 @@ saves, and says how to go on.
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import shlex
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from rnnviz.errors import ConfigError, TrainingError
-
-EXIT_INTERRUPTED = 130
+from rnnviz import checkpoint, run_process
+from rnnviz.errors import ConfigError, CorpusError
+from rnnviz.run_folder import Description, RunFolder, home
+from rnnviz.run_process import tune_process as tune_process
+from rnnviz.run_stop import EXIT_INTERRUPTED
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,7 +37,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--name", help="the model's name (letters, digits, '-', '_', '.')")
     parser.add_argument("--output", type=Path, help="the model file to write (default: NAME.safetensors)")
-    parser.add_argument("--run-dir", type=Path, help="the run's folder (default: runs/NAME)")
+    parser.add_argument(
+        "--run-dir", type=Path, help="the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"
+    )
     parser.add_argument(
         "--resume", type=Path, metavar="RUN_DIR", help="go on with a stopped run; needs nothing else"
     )
@@ -52,7 +54,20 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--ngram", metavar="NAME", help="the n-gram model to compare with on the held-out text"
     )
     parser.add_argument("--example", help="the text the app shows first with this model")
-    parser.add_argument("--probe", default="", help="the beginning of each report's sample")
+    parser.add_argument(
+        "--probe",
+        default="",
+        help="a text whose trace is kept while the model learns; each report's sample continues it",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        help="train so long instead of --epochs: the speed is measured first, for two seconds",
+    )
+    parser.add_argument(
+        "--queued", action="store_true", help="wait until fewer runs train than may at a time, and make way"
+    )
+    parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     parser.add_argument(
         "--order", type=int, default=6, help="with --cell ngram: the order, 1 to 6 (default: 6)"
     )
@@ -74,8 +89,10 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--tied", bool, "W_hq is the embedding's transpose"),
     ("--train-on", str, "train (85 %%, best on the next 5 %%) or train+validation (90 %%)"),
     ("--epochs", float, "passes over the training text"),
+    ("--characters", int, "characters to train on in all; 0: as --epochs says"),
     ("--batch", int, "streams read side by side"),
     ("--steps", int, "time steps that gradients flow back through"),
+    ("--truncation", str, "regular, or random: cut after half to one and a half times --steps"),
     ("--learning-rate", float, "AdamW's highest"),
     ("--weight-decay", float, "AdamW's"),
     ("--clip", float, "largest gradient norm"),
@@ -91,43 +108,16 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
 
 def main(args: argparse.Namespace) -> int:
     """Run `train` with parsed arguments; returns the exit status."""
-    import torch
-
-    from rnnviz import corpora
-
-    if args.threads is not None:
-        if args.threads < 1:
-            raise ConfigError(
-                f"--threads counts processor threads and is at least 1; received {args.threads}"
-            )
-        torch.set_num_threads(args.threads)
-    tune_process()
-    if args.resume is not None:
-        return _train(args, resume=True)
+    if args.threads is not None and args.threads < 1:
+        raise ConfigError(f"--threads counts processor threads and is at least 1; received {args.threads}")
+    folder = args.resume if args.resume is not None else args.run_dir
+    if args.resume is not None or (args.queued and folder is not None and not args.corpus):
+        return _go_on(args, RunFolder(folder))
     if not args.corpus or not args.name:
         raise ConfigError("train needs --corpus and --name, or --resume RUN_DIR")
     if args.cell == "ngram":
-        return _count(args, corpora.open_corpus(args.corpus, title=args.title, language=args.language))
-    return _train(args, resume=False)
-
-
-def tune_process() -> None:
-    """Settings of this process that make CPU training faster and change no result that matters.
-
-    Denormal numbers are flushed to zero, and glibc is asked to keep freed
-    memory: it hands large tensors back to the system after every step
-    otherwise, which costs 10 to 25 % of the time.
-    """
-    import torch
-
-    torch.set_flush_denormal(True)
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        if mallopt is not None:
-            M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
-            mallopt(M_MMAP_MAX, 0)
-            mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
-            mallopt(M_TOP_PAD, 256 * 2**20)
+        return _count(args)
+    return _begin(args)
 
 
 def _config(args: argparse.Namespace) -> Any:
@@ -144,13 +134,14 @@ def _command() -> str:
     return "python -m rnnviz " + shlex.join(sys.argv[1:])
 
 
-def _count(args: argparse.Namespace, corpus: Any) -> int:
+def _count(args: argparse.Namespace) -> int:
     """`--cell ngram`: count instead of train."""
-    from rnnviz import checkpoint, overlap
+    from rnnviz import corpora, overlap
     from rnnviz.cards import make_card
     from rnnviz.ngram import NgramModel
     from rnnviz.vocabulary import Vocabulary
 
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
     split = corpus.split()
     text = split.train + split.validation
     began = time.perf_counter()
@@ -178,66 +169,66 @@ def _count(args: argparse.Namespace, corpus: Any) -> int:
     return 0
 
 
-def _train(args: argparse.Namespace, *, resume: bool) -> int:
-    from rnnviz import checkpoint, corpora, overlap
-    from rnnviz.cards import make_card
-    from rnnviz.model import CharModel
-    from rnnviz.runs import RunFolder
-    from rnnviz.training import Trainer
+def _begin(args: argparse.Namespace) -> int:
+    """A new run."""
+    from rnnviz import corpora
 
-    folder = RunFolder(
-        args.resume if resume else args.run_dir or Path("runs") / checkpoint.check_name(args.name)
+    folder = RunFolder(args.run_dir or home() / checkpoint.check_name(args.name))
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
+    output = args.output or Path(f"{args.name}.safetensors")
+    description = Description(
+        args.name,
+        _config(args),
+        corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
+        title=args.title or "",
+        language=args.language or "",
+        probe=args.probe,
+        minutes=args.minutes,
+        ngram=args.ngram,
+        example=args.example,
+        half=args.half,
+        device=args.device,
+        threads=args.threads,
+        output=os.fspath(output.absolute()),
+        command=_command(),
     )
-    if resume:
-        config, about = folder.description()
-    else:
-        config = _config(args)
-        kept = ("name", "corpus", "title", "language", "half", "ngram", "example", "probe")
-        about = {key: getattr(args, key) for key in kept}
-        about["output"] = os.fspath((args.output or Path(f"{args.name}.safetensors")).absolute())
-        about["command"] = _command()
-    corpus = corpora.open_corpus(about["corpus"], title=about["title"], language=about["language"])
-    trainer = Trainer(config, corpus, device=args.device, name=about["name"])
-    if resume:
-        folder.restore(trainer)
-    else:
-        folder.begin(config, about)
-    with progress_bar(trainer) as (on_step, on_report), stop_on_interrupt(trainer) as interrupted:
-        for report in trainer.run(probe=about["probe"], on_step=on_step):
-            folder.record(report)
-            if report.best:
-                checkpoint.save(report.model, folder.best)
-            folder.save(trainer)
-            on_report(report)
-    if trainer.step_index < trainer.total_steps:
-        folder.save(trainer)
+    _check(description, corpus)
+    folder.path.mkdir(parents=True, exist_ok=True)
+    folder.begin(description)
+    return _run(args, folder, corpus)
+
+
+def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
+    """A run that has a folder, new or begun."""
+    description = folder.description()
+    changed = description
+    if args.threads is not None:
+        changed = replace(changed, threads=args.threads)
+    if args.device != "auto":
+        changed = replace(changed, device=args.device)
+    if changed != description:
+        folder.describe(changed)
+    return _run(args, folder, None)
+
+
+def _check(description: Description, corpus: Any) -> None:
+    """Refuse what can't be trained before there is a folder for it."""
+    if len(corpus.split().train) < 2:
+        raise CorpusError(f"training needs at least 2 characters; received {len(corpus.text)}")
+    if description.ngram:
+        checkpoint.find(description.ngram)
+
+
+def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:
+    made = run_process.run(folder, progress_bar, queued=args.queued, lock=args.lock, corpus=corpus)
+    if made is None:
         print(
-            f"Stopped at step {trainer.step_index:,} of {trainer.total_steps:,} and saved. "
-            f"Go on with:\n  python -m rnnviz train --resume {shlex.quote(os.fspath(folder.path))}",
+            "Stopped and saved. "
+            f"Go on with:\n  python -m rnnviz train --resume {shlex.quote(os.path.relpath(folder.path))}",
             file=sys.stderr,
         )
-        return EXIT_INTERRUPTED if interrupted() else 1
-    best = checkpoint.load(folder.best)
-    if not isinstance(best, CharModel):
-        raise TrainingError(f"{folder.best} was replaced by another model while training; start a new run")
-    if about["half"]:  # measured as it will be stored
-        best.half().float()
-    together = config.train_on == "train+validation"
-    best.card = make_card(
-        best,
-        corpus,
-        trained_on="first 90 %" if together else "first 85 %",
-        recipe=config.to_json(),
-        seed=config.seed,
-        seconds=trainer.seconds,
-        command=about["command"],
-        parameters=best.parameter_count,
-        yardstick=about["ngram"],
-        example=about["example"],
-    )
-    split = corpus.split()
-    sketch = overlap.sketch(split.train + split.validation if together else split.train)
-    _finish(checkpoint.save(best, Path(about["output"]), half=about["half"], sketch=sketch), best.card)
+        return EXIT_INTERRUPTED
+    _finish(*made)
     return 0
 
 
@@ -247,25 +238,6 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
     if held_out and "ngram" in held_out:
         figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
     print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
-
-
-@contextmanager
-def stop_on_interrupt(trainer: Any) -> Iterator[Callable[[], bool]]:
-    """While open, a Ctrl-C or SIGTERM asks the trainer to stop; a second Ctrl-C interrupts at once."""
-    seen: list[int] = []
-
-    def handle(number: int, frame: object) -> None:
-        if seen and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        seen.append(number)
-        trainer.stop()
-
-    before = {s: signal.signal(s, handle) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: bool(seen)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

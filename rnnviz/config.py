@@ -16,6 +16,7 @@ Cell = Literal["mlp", "rnn", "gru", "lstm"]
 Activation = Literal["tanh", "relu"]
 CELLS: tuple[Cell, ...] = ("mlp", "rnn", "gru", "lstm")
 Precision = Literal["auto", "float32", "bfloat16"]
+Truncation = Literal["regular", "random"]
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,11 @@ class TrainConfig:
     train_on          "train": the first 85 %, reporting on the 5 % after it, best checkpoint kept;
                       "train+validation": the first 90 %, settings fixed beforehand, last checkpoint kept
     epochs            passes over the training text
+    characters        characters to train on in all, over all streams; 0: as many as `epochs` says
     batch, steps      B streams, and the time steps that gradients flow back through
+    truncation        "regular": gradients are cut every `steps` characters; "random": after a number of them
+                      drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), anew each time, the learning
+                      rate of a step in proportion to its length (Merity et al. 2018)
     learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it
     weight_decay      AdamW's, on matrices only
     clip              largest gradient norm; above it the gradient is scaled down
@@ -142,10 +147,13 @@ class TrainConfig:
     evaluate_every: int = 0
     seed: int = 0
     precision: Precision = "auto"
+    truncation: Truncation = "regular"
+    characters: int = 0
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
             "epochs": (1e-6, 1e6),
+            "characters": (0, 1e13),
             "batch": (1, 65_536),
             "steps": (1, 65_536),
             "learning_rate": (1e-8, 100),
@@ -160,7 +168,7 @@ class TrainConfig:
         }
         for name, (low, high) in limits.items():
             value = getattr(self, name)
-            whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed")
+            whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed", "characters")
             ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
             if not ok or not low <= value <= high:
                 kind = "a whole number" if whole else "a number"
@@ -169,6 +177,8 @@ class TrainConfig:
             raise ConfigError(f"train_on is 'train' or 'train+validation'; received {self.train_on!r}")
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise ConfigError(f"precision is auto, float32 or bfloat16; received {self.precision!r}")
+        if self.truncation not in get_args(Truncation):
+            raise ConfigError(f"truncation is regular or random; received {self.truncation!r}")
         if self.cell == "mlp" and self.dropout_weight:
             raise ConfigError("dropout_weight drops entries of W_hh, and an mlp has none; set it to 0")
         self.model_config(2)

@@ -153,10 +153,9 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             event = json.loads(line)
         except ValueError:
             continue
-        if isinstance(event, dict):
-            # A run of an early version has reports alone, and doesn't name them.
-            if isinstance(event.setdefault("event", "report"), str):
-                yield event
+        # A run of an early version has reports alone, and doesn't name them.
+        if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
+            yield event
 
 
 def _plain(value: Any) -> Any:

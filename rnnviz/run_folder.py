@@ -5,7 +5,7 @@
     events.jsonl             what happened, one JSON object a line (rnnviz.run_events)
     state.safetensors        everything needed to go on (rnnviz.run_state)
     best.safetensors         the best model so far, a file like any shipped model
-    model.safetensors        the finished model with its card, where no other place was asked for
+    model/NAME.safetensors   the finished model with its card, where no other place was asked for
     probe.safetensors        the newest trace of the probe text; snapshots/ has older ones (rnnviz.probe)
     log.txt                  what the process printed
     lock                     locked as long as the process lives, however it ends; holds its process id
@@ -41,6 +41,11 @@ RESERVE = 64 * 1024
 
 MAX_PROBE = 400
 """Characters of the longest probe text: its trace is written twice a second."""
+
+
+def home() -> Path:
+    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist yet."""
+    return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
 
 
 @dataclass(frozen=True)
@@ -112,13 +117,13 @@ class RunFolder:
     """The files of one run. Creating the object touches nothing."""
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser()
+        self.path = Path(path).expanduser().absolute()
         self.description_file = self.path / "run.json"
         self.text = self.path / "text.txt"
         self.events = self.path / "events.jsonl"
         self.state = self.path / "state.safetensors"
         self.best = self.path / "best.safetensors"
-        self.model = self.path / "model.safetensors"
+        self.finished = self.path / "model"
         self.probe = self.path / "probe.safetensors"
         self.snapshots = self.path / "snapshots"
         self.log = self.path / "log.txt"
@@ -162,9 +167,7 @@ class RunFolder:
                 f"there is no run in {self.path}; start one with --run-dir {self.path}"
             ) from None
         except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
-            raise TrainingError(
-                f"{self.description_file} is damaged ({error}); start a new run"
-            ) from None
+            raise TrainingError(f"{self.description_file} is damaged ({error}); start a new run") from None
 
     def keep_reserve(self) -> None:
         """Put the reserve aside, if it isn't there."""

@@ -32,7 +32,7 @@ from typing import Any, Literal
 from rnnviz import run_events, run_queue
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.probe import ProbeTrace, read_probe
-from rnnviz.run_folder import Description, RunFolder, folders
+from rnnviz.run_folder import Description, RunFolder, folders, home
 
 __all__ = [
     "Description",
@@ -91,11 +91,6 @@ class Run:
     def alive(self) -> bool:
         """Whether its process waits, starts or trains."""
         return self.state in ALIVE
-
-
-def home() -> Path:
-    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist yet."""
-    return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
 
 
 def limit() -> int:

@@ -1,11 +1,12 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
 The training text is cut into B streams that run side by side. Each step reads
-the next `steps` characters of every stream, carries the state over from the
-step before, and lets gradients flow back to the beginning of these `steps`
-characters and no further (the state is detached): regular truncation. Streams
-begin at a new place every epoch, with the start symbol and a zero state, so
-that the model learns what to expect before it has read anything.
+the next characters of every stream, carries the state over from the step
+before, and lets gradients flow back to the beginning of these characters and
+no further (the state is detached). Regular truncation reads `steps` characters
+at a time, random truncation more or fewer (rnnviz.streams). Streams begin at a
+new place every epoch, with the start symbol and a zero state, so that the
+model learns what to expect before it has read anything.
 
 `train` yields a report per interval. It knows no progress bar, no page and no
 folder: who runs it saves what `Trainer.state` returns.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,7 +29,8 @@ from rnnviz.config import TrainConfig
 from rnnviz.errors import CorpusError, TrainingError
 from rnnviz.model import CharModel, Dropout, State, pick_device
 from rnnviz.sampling import sample
-from rnnviz.scoring import perplexity
+from rnnviz.scoring import score
+from rnnviz.streams import Cuts, RandomCuts, RegularCuts, Streams
 from rnnviz.vocabulary import Vocabulary
 
 
@@ -85,23 +88,13 @@ def fast_bfloat16(device: torch.device) -> bool:
     return any(check() for check in supported if check is not None)
 
 
-class Streams:
-    """The ids of a text as B contiguous streams, read `steps` characters at a time."""
+@dataclass
+class Interval:
+    """What was read since the last report: the sum of the losses in nats, the characters, the seconds."""
 
-    def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
-        self.ids, self.steps, self.start = ids, steps, start
-        self.batch = max(1, min(batch, len(ids) // (2 * steps)))
-        self.slack = min(steps, len(ids) // 8)  # how far an epoch's beginning may move
-        self.length = (len(ids) - self.slack) // self.batch
-        self.chunks = math.ceil(self.length / steps)
-
-    def chunk(self, index: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (B, ≤ steps): the same characters, labels one further on."""
-        span = self.batch * self.length
-        labels = self.ids[offset : offset + span].view(self.batch, self.length)
-        begin, end = index * self.steps, min((index + 1) * self.steps, self.length)
-        first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
-        return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
+    loss: Tensor
+    characters: int = 0
+    seconds: float = 0.0
 
 
 class Trainer:
@@ -129,7 +122,15 @@ class Trainer:
             )
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
-        self.total_steps = max(1, round(config.epochs * self.streams.chunks))
+        places = math.ceil(config.characters / self.streams.batch)
+        length, steps = self.streams.length, config.steps
+        self.cuts: Cuts = (
+            RandomCuts(length, steps, epochs=config.epochs, places=places, seed=config.seed)
+            if config.truncation == "random"
+            else RegularCuts(length, steps, epochs=config.epochs, places=places)
+        )
+        self.total_steps = self.cuts.total_steps
+        self.total_characters = self.cuts.total_places * self.streams.batch
         matrices = [p for p in self.model.parameters() if p.dim() > 1]
         others = [p for p in self.model.parameters() if p.dim() <= 1]
         self.optimiser = torch.optim.AdamW(
@@ -150,25 +151,59 @@ class Trainer:
         self.characters = 0
         self.offset = 0
         self.best = math.inf
-        self.seconds = 0.0
+        self.seconds = 0.0  # of training; scoring the validation text, saving and drawing samples don't count
         self.carried: State | None = None
         self.stopping = False
+        self.reported = 0  # the step of the last report
+        self.since = self._interval()
+        # Of the last step; in nats, and before clipping.
+        self.loss = self.norm = torch.zeros((), device=self.device)
+        self.latest = 0  # characters of the last step
+        self._running: float | None = None
+
+    def _interval(self) -> Interval:
+        # Summed where it is, so that a GPU need not wait at each step.
+        return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step was made."""
+        return self.step_index >= self.total_steps
+
+    @property
+    def due(self) -> bool:
+        """Whether a report comes before the next step."""
+        if self.reported == self.step_index or not self.since.characters:
+            return False
+        every = self.config.evaluate_every
+        return self.done or (self.step_index % every == 0 if every else self.cuts.at(self.step_index)[0] == 0)
 
     def learning_rate(self) -> float:
         """The learning rate of the coming step: warm-up, then a cosine."""
-        warm = max(1, self.total_steps // 50)
-        if self.step_index < warm:
-            return self.config.learning_rate * (self.step_index + 1) / warm
-        through = (self.step_index - warm) / max(1, self.total_steps - warm)
-        return self.config.learning_rate * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through)))
+        highest = self.config.learning_rate
+        if self.config.truncation == "regular":
+            warm = max(1, self.total_steps // 50)
+            if self.step_index < warm:
+                return highest * (self.step_index + 1) / warm
+            through = (self.step_index - warm) / max(1, self.total_steps - warm)
+            return highest * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through)))
+        # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
+        begin, end = self.cuts.at(self.step_index)
+        warm = max(1, self.total_characters // 50)
+        if self.characters < warm:
+            share = min(1.0, (self.characters + (end - begin) * self.streams.batch) / warm)
+        else:
+            through = (self.characters - warm) / max(1, self.total_characters - warm)
+            share = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through))
+        return highest * share * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
         """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
-        index = self.step_index % self.streams.chunks
-        if index == 0:  # a new epoch: streams begin elsewhere, with nothing read
+        begin, end = self.cuts.at(self.step_index)
+        if begin == 0:  # a new epoch: streams begin elsewhere, with nothing read
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
-        inputs, labels = self.streams.chunk(index, self.offset)
+        inputs, labels = self.streams.between(begin, end, self.offset)
         rate = self.learning_rate()
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -183,67 +218,122 @@ class Trainer:
         torch.autograd.graph.increment_version(list(self.model.parameters()))
         self.carried = tuple(s.detach() for s in state)
         self.step_index += 1
-        self.characters += labels.numel()
-        return loss.detach(), norm, labels.numel()
+        self.loss, self.norm, self.latest = loss.detach(), norm, labels.numel()
+        self.characters += self.latest
+        return self.loss, self.norm, self.latest
 
     def stop(self) -> None:
         """Ask `run` to end after the step it is in, from a signal handler or another thread."""
         self.stopping = True
 
     def run(
-        self, *, probe: str = "", sample_length: int = 200, on_step: Callable[[Trainer], None] | None = None
+        self,
+        *,
+        probe: str = "",
+        sample_length: int = 200,
+        on_step: Callable[[Trainer], None] | None = None,
+        early: bool = False,
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; a report every `evaluate_every` steps and one after the last.
 
-        `on_step` is called after every step, for a progress bar. Raises
-        TrainingError when the loss is no longer a number.
+        `on_step` is called after every step, for a progress bar. `early` adds a report after the
+        first step, which changes nothing about the others. Raises TrainingError when the loss is no
+        longer a number.
         """
-        every = self.config.evaluate_every or self.streams.chunks
-        while self.step_index < self.total_steps:
-            began, count = time.perf_counter(), 0
-            # Summed where it is, so that a GPU need not wait at each step; in place: a tensor that outlives
-            # its step keeps the allocator from using again what lies around it (gigabytes, over an epoch).
-            total = torch.zeros((), dtype=torch.float64, device=self.device)
-            stop = min(self.total_steps, (self.step_index // every + 1) * every)
-            while self.step_index < stop and not self.stopping:
-                loss, norm, n = self.step()
-                total += loss * n
-                count += n
+        self._clock(True)
+        try:
+            while not self.stopping:
+                if self.due:
+                    with self.paused():
+                        report = self._report(probe, sample_length)
+                        if report is None:  # asked to stop: it is made when the run goes on
+                            return
+                        self.since, self.reported = self._interval(), self.step_index
+                        yield report
+                elif early and self.step_index == 1 and not self.reported:
+                    with self.paused():
+                        report = self._report(probe, sample_length)
+                        if report is None:
+                            return
+                        self.reported = 1
+                        yield report
+                if self.done or self.stopping:
+                    return
+                _, _, n = self.step()
+                # In place: a tensor that outlives its step keeps the allocator from using again what
+                # lies around it (gigabytes, over an epoch).
+                self.since.loss += self.loss * n
+                self.since.characters += n
                 if on_step is not None:
                     on_step(self)
-            if not count:
-                return
-            took = time.perf_counter() - began
-            self.seconds += took
-            losses = float(total)
-            if not math.isfinite(losses):
-                raise TrainingError(
-                    f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
-                    f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
-                )
-            if self.step_index < stop:  # asked to stop between two reports
-                return
-            held_out = perplexity(self.model, text=self.validation).perplexity if self.validation else None
-            mean = losses / count
-            criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
-            best, self.best = criterion < self.best, min(self.best, criterion)
-            yield StepReport(
-                self.step_index,
-                self.total_steps,
-                self.step_index / self.streams.chunks,
-                self.characters,
-                math.exp(min(mean, 700.0)),
-                held_out,
-                count / took,
-                float(norm),
-                self.optimiser.param_groups[0]["lr"],
-                self.seconds,
-                best,
-                sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
-                if sample_length
-                else "",
-                self.model,
+        finally:
+            self._clock(False)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The time spent in here is not training's."""
+        running = self._running is not None
+        self._clock(False)
+        try:
+            yield
+        finally:
+            self._clock(running)
+
+    def _clock(self, on: bool) -> None:
+        now = time.perf_counter()
+        if self._running is not None:
+            self.seconds += now - self._running
+            self.since.seconds += now - self._running
+        self._running = now if on else None
+
+    def check(self) -> None:
+        """Raise TrainingError if the run has diverged. Waits for the last step."""
+        if not (math.isfinite(float(self.loss)) and math.isfinite(float(self.norm))):
+            raise TrainingError(
+                f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
+                f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
             )
+
+    def _report(self, probe: str, sample_length: int) -> StepReport | None:
+        """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
+        self.check()
+        mean = float(self.since.loss) / self.since.characters
+        held_out = self._held_out()
+        if self.stopping:
+            return None
+        criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
+        best, self.best = criterion < self.best, min(self.best, criterion)
+        random = self.config.truncation == "random"
+        return StepReport(
+            self.step_index,
+            self.total_steps,
+            self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
+            self.characters,
+            math.exp(min(mean, 700.0)),
+            held_out,
+            self.since.characters / max(self.since.seconds, 1e-9),
+            float(self.norm),
+            self.optimiser.param_groups[0]["lr"],
+            self.seconds,
+            best,
+            sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
+            if sample_length
+            else "",
+            self.model,
+        )
+
+    def _held_out(self) -> float | None:
+        """The perplexity of the validation text; None where there is none, or when asked to stop."""
+        if not self.validation:
+            return None
+        steps = score(self.model, text=self.validation)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return float(end.value.perplexity)
+            if self.stopping:
+                return None
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors and a JSON object from which `restore` goes on."""
@@ -253,6 +343,7 @@ class Trainer:
         for i, part in enumerate(self.carried or ()):
             tensors[f"carried.{i}"] = part.cpu()
         tensors["generator"] = self.generator.get_state().cpu()
+        tensors |= {"since.loss": self.since.loss.cpu(), "loss": self.loss.cpu(), "norm": self.norm.cpu()}
         return {k: v.clone().contiguous() for k, v in tensors.items()}, {
             "config": self.config.to_json(),
             "step": self.step_index,
@@ -260,6 +351,8 @@ class Trainer:
             "offset": self.offset,
             "best": None if math.isinf(self.best) else self.best,
             "seconds": self.seconds,
+            "since": {"characters": self.since.characters, "seconds": self.since.seconds},
+            "reported": self.reported,
             "bfloat16": self.bfloat16,
             "vocabulary": self.model.vocabulary.to_json(),
         }
@@ -289,6 +382,12 @@ class Trainer:
         self.step_index, self.characters, self.offset = meta["step"], meta["characters"], meta["offset"]
         self.best = math.inf if meta["best"] is None else meta["best"]
         self.seconds, self.bfloat16 = meta["seconds"], meta["bfloat16"]
+        self.since, self.reported = self._interval(), meta.get("reported", self.step_index)
+        if "since.loss" in tensors:  # a state that an early version saved stands at a report
+            self.since.loss += tensors["since.loss"].to(self.device)
+            self.since.characters = meta["since"]["characters"]
+            self.since.seconds = meta["since"]["seconds"]
+            self.loss, self.norm = tensors["loss"].to(self.device), tensors["norm"].to(self.device)
 
 
 def train(

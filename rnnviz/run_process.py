@@ -1,0 +1,218 @@
+"""The process of a run: waits for its turn, trains, writes down what happens, and ends in words.
+
+It is the same whether a terminal or the app started it; the app's has the
+run's lock from its parent, waits in the queue and makes way for others
+(`--queued`). torch is loaded when the run's turn has come, so that a waiting
+run costs next to nothing.
+
+This module knows nothing of options or progress bars.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from rnnviz import checkpoint, run_events, run_failure, run_queue
+from rnnviz.errors import TrainingError
+from rnnviz.run_folder import Description, RunFolder, home
+from rnnviz.run_stop import Stopped, StopRequest, wait_until
+
+if TYPE_CHECKING:
+    from rnnviz.corpora import Corpus
+    from rnnviz.training import StepReport, Trainer
+
+NICE = 10
+"""How much a queued run makes way for others, the page among them."""
+
+Show = Callable[
+    ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
+]
+"""Opens a view of a run: what to call after every step, and after every report."""
+
+
+def run(
+    folder: RunFolder, show: Show, *, queued: bool, lock: int | None = None, corpus: Corpus | None = None
+) -> tuple[Path, dict[str, Any]] | None:
+    """Train the run in `folder` from where it stands to its end. Returns the finished model's path and card.
+
+    None if it was asked to stop: it is then saved. `queued`: wait for a place, ending within two seconds when
+    asked to. `lock` is the descriptor of the run's lock, where a parent took it. `corpus` is the run's
+    text, where it has been read already.
+
+    Raises what went wrong after writing it down, as a TrainingError in words if there are any for it.
+    """
+    with _held(folder, lock) as held:
+        folder.sign(held, os.getpid())
+        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
+        try:
+            with request.taken():
+                folder.sweep()
+                folder.keep_reserve()
+                if lock is None:  # otherwise the app has done this
+                    folder.stop.unlink(missing_ok=True)
+                    if queued or folder.path.parent == home():
+                        run_queue.take_ticket(folder)
+                if queued:
+                    make_way()
+                    wait_until(lambda: run_queue.may_train(folder), request)
+                run_events.append(folder.events, {"event": "starting", "time": time.time()})
+                return _train(folder, request, show, corpus)
+        except (Stopped, KeyboardInterrupt) as stop:
+            _ended(folder, "stopped")
+            if isinstance(stop, KeyboardInterrupt):
+                raise
+            return None
+        except Exception as error:
+            words = run_failure.in_words(error)
+            _ended(folder, "failed", words or f"A mistake in the program: {type(error).__name__}: {error}")
+            if words is None or words == str(error):
+                raise
+            raise TrainingError(words) from error
+        finally:
+            run_queue.leave(folder)
+
+
+def _train(
+    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None
+) -> tuple[Path, dict[str, Any]]:
+    import torch
+
+    from rnnviz import run_baselines, run_model, run_state
+    from rnnviz.run_journal import Journal, earlier_baselines
+    from rnnviz.training import Trainer
+
+    description = folder.description()
+    if description.ngram:
+        checkpoint.find(description.ngram)  # said now rather than when all is trained
+    torch.set_num_threads(description.threads or torch.get_num_threads())
+    tune_process()
+    corpus = run_model.text_of(folder, description) if corpus is None else corpus
+    description = _settle(folder, description, corpus)
+    trainer = Trainer(description.config, corpus, device=description.device, name=description.name)
+    run_state.restore(folder, trainer)
+    baselines = earlier_baselines(folder) or run_baselines.measured(
+        trainer.text, trainer.validation, trainer.model.vocabulary
+    )
+    journal = Journal(folder, trainer, description.probe, baselines)
+    journal.begin(_about(trainer))
+    with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
+
+        def step(trainer: Trainer) -> None:
+            journal.step(trainer)
+            on_step(trainer)
+
+        for report in trainer.run(probe=description.probe, on_step=step, early=True):
+            journal.report(report)
+            on_report(report)
+            request.check()
+        if request.seen:
+            journal.save()
+            journal.ensure_model()
+    if request.seen:
+        raise Stopped
+    path, card = run_model.finish(folder, description, corpus, trainer.seconds)
+    held_out = card.get("held_out", {}).get("perplexity")
+    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    return path, card
+
+
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Description:
+    """The description with what only the machine can say, written down so that a resumed run has the same."""
+    import torch
+
+    settled = replace(description, threads=description.threads or torch.get_num_threads())
+    if settled.minutes is not None and not settled.config.characters:
+        from rnnviz.run_speed import characters_in
+
+        n = characters_in(settled.minutes, settled.config, corpus, device=settled.device)
+        settled = replace(settled, config=replace(settled.config, characters=n))
+    if settled != description:
+        folder.describe(settled)
+    return settled
+
+
+def _about(trainer: Trainer) -> dict[str, Any]:
+    """What the "start" event says of the run."""
+    import torch
+
+    device = str(trainer.device)
+    if trainer.device.type == "cuda":
+        device = f"{device} ({torch.cuda.get_device_name(trainer.device)})"
+    return {
+        "pid": os.getpid(),
+        "device": device,
+        "threads": torch.get_num_threads(),
+        "bfloat16": trainer.bfloat16,
+        "parameters": trainer.model.parameter_count,
+        "vocabulary": trainer.model.vocabulary.size,
+        "total_steps": trainer.total_steps,
+        "total_characters": trainer.total_characters,
+        "train_characters": len(trainer.text),
+        "validation_characters": len(trainer.validation),
+    }
+
+
+def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
+    """Write down how the run ended, if there is any way to."""
+    if "path" not in values and folder.best.exists():
+        values["path"] = str(folder.best)
+    said = {"event": event, "time": time.time(), "reason": reason, **values}
+    try:
+        run_events.append(folder.events, said)
+    except OSError:
+        folder.give_up_reserve()
+        with contextlib.suppress(OSError):
+            run_events.append(folder.events, said)
+
+
+@contextlib.contextmanager
+def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
+    """The run's lock: the one that the parent took, or one of our own."""
+    if lock is None:
+        file = folder.take_lock()
+    else:
+        try:
+            os.set_inheritable(lock, False)
+            file = os.fdopen(lock, "r+b", buffering=0)
+        except OSError:
+            raise TrainingError(f"--lock {lock} is for the app's own use; leave it out") from None
+    with file:
+        yield file
+
+
+def make_way() -> None:
+    """Let every other program have the processor first."""
+    if hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(NICE)
+    # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICE))
+
+
+def tune_process() -> None:
+    """Settings of this process that make CPU training faster and change no result that matters.
+
+    Denormal numbers are flushed to zero, and glibc is asked to keep freed
+    memory: it hands large tensors back to the system after every step
+    otherwise, which costs 10 to 25 % of the time.
+    """
+    import torch
+
+    torch.set_flush_denormal(True)
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+            mallopt(M_MMAP_MAX, 0)
+            mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+            mallopt(M_TOP_PAD, 256 * 2**20)
