@@ -39,6 +39,7 @@ M = TypeVar("M")
 
 FORMAT = 1
 SUFFIX = ".safetensors"
+SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.replay), beside it and no model
 MAX_HEADER = 16 * 2**20
 MAX_FILE = 2 * 2**30
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -202,6 +203,8 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     damaged: list[Damaged] = []
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+            if path.name.endswith(SNAPSHOTS):
+                continue
             try:
                 info = read_info(path)
             except CheckpointError as error:

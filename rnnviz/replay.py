@@ -27,7 +27,7 @@ from rnnviz import checkpoint, runs
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.probe import ProbeTrace
 
-SUFFIX = f".snapshots{checkpoint.SUFFIX}"
+SUFFIX = checkpoint.SNAPSHOTS
 
 CURVE = 300
 """Progress events that are kept: more than a chart has pixels for."""
@@ -123,7 +123,9 @@ def write(id: str, path: str | Path) -> Path:
 def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The events that a chart needs, with the fields it needs; of "progress" at most CURVE, the last among them."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
-    some = {progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)}
+    some = {
+        progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)
+    }
     reports = [n for n, e in enumerate(events) if e["event"] == "report"]
     found = []
     for n, event in enumerate(events):

@@ -51,6 +51,7 @@ class Curves:
     uniform, unigram, ngram   perplexities to beat on the validation text; None where not measured
     order            the n-gram's n
     clip             the largest gradient norm allowed
+    highest_rate     where the axis of learning rates ends
     passed           (characters, seconds) when the n-gram was beaten, or None
     """
 
@@ -67,11 +68,15 @@ class Curves:
     ngram: float | None
     order: int
     clip: float
+    highest_rate: float
     passed: tuple[float, float] | None
 
 
-def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0) -> Curves:
-    """The curves in the events of a run; whatever is missing or no number is left out (NaN in a row)."""
+def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
+    """The curves in the events of a run; whatever is missing or no number is left out (NaN in a row).
+
+    `clip` and the highest learning rate, `rate`, are the recipe's.
+    """
     progress: list[Mapping[str, Any]] = []
     reports: list[Mapping[str, Any]] = []
     start: Mapping[str, Any] = {}
@@ -89,14 +94,17 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0) -> Curves:
     progress = _thin(progress)
     read = _column(progress, "characters")
     measured = _column(reports, "characters")
-    furthest = max([_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]])
+    furthest = max(
+        [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]]
+    )
     order = start.get("ngram_order")
+    rates = _column(progress, "learning_rate")
     return Curves(
         characters=read,
         train=_column(progress, "train_perplexity"),
         gradient=_column(progress, "gradient_norm"),
         clipped=_column(progress, "clipped"),
-        rate=_column(progress, "learning_rate"),
+        rate=rates,
         measured=measured,
         validation=_column(reports, "held_out_perplexity"),
         total=furthest,
@@ -105,6 +113,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0) -> Curves:
         ngram=_maybe(start.get("ngram")),
         order=order if type(order) is int else 6,
         clip=_number(progress[-1].get("clip") if progress else None, clip),
+        highest_rate=max([1e-9, rate, *_finite(rates)]),
         passed=passed if passed and math.isfinite(passed[0]) else None,
     )
 
@@ -174,7 +183,7 @@ def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> 
     line = {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip"}
     height = math.log10(SPREAD)
     middle = math.log10(one.clip)
-    top_rate = max([1e-9, *_finite(one.rate)])
+    top_rate = one.highest_rate
     return {
         "data": [
             {**line, "name": "train", "line": {"color": theme.model, "width": 1.25}, "opacity": 0.55},
@@ -368,7 +377,9 @@ ENGLISH = {
 }
 
 
-def compared(several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read") -> Figure:
+def compared(
+    several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
+) -> Figure:
     """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
     low, high = extent(several.values()) if several else (0.0, 2.0)
     values, texts = ticks(low, high)

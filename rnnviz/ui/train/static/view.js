@@ -39,6 +39,7 @@ export class View {
     if (data === this.data) return this.redress();
     this.data = data;
     const { header, arrays } = this.shared.unpack(data);
+    if (header.answer === this.client) this.asking = 0;
     if (header.static) fixedParts.set(header.digest, header.static);
     const fixed = fixedParts.get(header.digest);
     if (!fixed) return this.ask();
@@ -50,6 +51,7 @@ export class View {
     if (!this.built || this.digest !== header.digest) this.build();
     this.digest = header.digest;
     if (changed) this.meet();
+    else this.fetch();
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
@@ -57,7 +59,7 @@ export class View {
   // A run that wasn't on the screen before: follow it, or play what it has been through.
   meet() {
     this.pause();
-    this.place = this.hover = null;
+    this.place = this.hover = this.shown = null;
     this.layer = this.frames.now ? Math.min(this.layer, this.frames.now.states.shape[1] - 1) : 0;
     this.order = this.head.alive ? "index" : "alike";
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -189,7 +191,6 @@ export class View {
     const wanted = frames.at(place);
     const frame = wanted ?? this.shown ?? frames.now;
     if (wanted) this.shown = wanted;
-    if (this.shown && this.shown !== frame) this.shown = frame;
     this.slider.max = Math.max(0, frames.count - 1);
     this.slider.value = place;
     this.slider.disabled = frames.count < 2;
