@@ -33,7 +33,7 @@ Doubles = npt.NDArray[np.float64]
 MOST = 600
 """Points of a line: a chart has no more pixels."""
 
-SPREAD = 30.0
+SPREAD = 100.0
 """The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
 
 # Shares of the figure's height, from the top.
@@ -222,6 +222,7 @@ def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> 
                 "range": [0, one.total],
                 "anchor": "y3",
                 "showgrid": False,
+                "showticklabels": one.total > 1,
                 "nticks": 5,
                 "tickformat": "~s" if one.total >= 10_000 else ",d",
             },

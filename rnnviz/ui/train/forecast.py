@@ -77,6 +77,13 @@ def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     st.fragment(_line, run_every=0.5 if busy else None, key="train-forecast")(jobs, text, recipe, forecast)
 
 
+def span(seconds: float) -> str:
+    """A length of time that was chosen: whole minutes without seconds."""
+    if seconds >= 60 and seconds % 60 == 0:
+        return _("{m} min").format(m=f"{seconds / 60:,.0f}")
+    return duration(seconds)
+
+
 def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     found = forecast.found
     busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
@@ -86,7 +93,7 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     parts = [
         say.kind(config.to_json()),
         _("{n} parameters").format(n=f"{found.parameters:,}"),
-        _("about {size} of memory").format(size=size(found.bytes)),
+        _("about {size} of memory").format(size=size(float(f"{found.bytes:.2g}"))),
     ]
     speed = found.characters_per_second
     share = max(1, text.parts[0])
@@ -95,7 +102,7 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     elif busy:
         parts.append(_("its speed is being measured …"))
     if recipe.minutes is not None:
-        parts.append(duration(recipe.minutes * 60))
+        parts.append(span(recipe.minutes * 60))
         if speed is not None:
             passes = speed * recipe.minutes * 60 / share
             parts.append(

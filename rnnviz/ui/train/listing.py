@@ -10,6 +10,7 @@ from rnnviz.run_folder import RunFolder
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import address
+from rnnviz.ui.perplexity.words import rounded
 from rnnviz.ui.train import subject
 from rnnviz.ui.train import words as say
 from rnnviz.ui.trouble import plain
@@ -78,7 +79,7 @@ def show() -> None:
         ids,
         key=CHOSEN,
         label_visibility="collapsed",
-        format_func=lambda id: label(by_id.get(id), id),
+        format_func=label,
         captions=[caption(by_id.get(id)) for id in ids],
         on_change=address.keep,
         args=(CHOSEN,),
@@ -114,26 +115,24 @@ def _set_limit() -> None:
         trouble.show(error)
 
 
-def label(run: runs.Run | None, id: str) -> str:
-    """A run's name with the sign of its state."""
-    if run is None:
-        return f"{say.ICONS['shipped']} {plain(id.removeprefix(subject.SHIPPED))}"
-    return f"{say.ICONS.get(run.state, '')} {plain(run.id)}"
+def label(id: str) -> str:
+    """A run's name. It never changes: by it the browser knows which one was picked."""
+    return plain(id.removeprefix(subject.SHIPPED))
 
 
 def caption(run: runs.Run | None) -> str:
     """A run's state in a few words."""
     if run is None:
-        return _("comes with the app")
+        return f"{say.ICONS['shipped']} {say.state('shipped')}"
+    icon = say.ICONS.get(run.state, "")
     if run.state == "waiting":
-        return say.place(run_queue.ahead(RunFolder(run.path)))
-    words = say.state(run.state)
-    if run.state == "running" and run.last:
-        total = run.last.get("eta")
-        read = run.last.get("seconds")
-        if isinstance(total, int | float) and isinstance(read, int | float) and total + read > 0:
-            words += f" · {100 * read / (total + read):.0f} %"
-    report = (run.report or {}).get("held_out_perplexity") or (run.last or {}).get("train_perplexity")
-    if isinstance(report, int | float):
-        words += " · " + _("perplexity {p}").format(p=f"{report:.2f}")
+        return f"{icon} {say.place(run_queue.ahead(RunFolder(run.path)))}"
+    words = f"{icon} {say.state(run.state)}"
+    last, report = run.last or {}, run.report or {}
+    left, took = last.get("eta"), last.get("seconds")
+    if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
+        words += f" · {100 * took / max(1e-9, left + took):.0f} %"
+    reached = report.get("held_out_perplexity") or last.get("train_perplexity")
+    if isinstance(reached, int | float):
+        words += " · " + _("perplexity {p}").format(p=rounded(reached))
     return words

@@ -12,7 +12,7 @@ from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity.jobs import Jobs, presence
 from rnnviz.ui.train import begin, bring, compare, forecast, listing, settings, stage, texts
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.trouble import describe
 
 _JOBS = "train.jobs"
 
@@ -35,7 +35,7 @@ def page(slot: Any, explore: Any) -> None:
         toy()
     else:
         st.divider()
-        stage.show(shown, explore)
+        stage.show(shown, explore, started=started == shown)
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
         compare.show(runs.listed())
     with st.expander(_("Bring a model that was trained elsewhere"), icon=":material/upload_file:"):
@@ -65,11 +65,26 @@ def new(jobs: Jobs) -> None:
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
         settings.probe()
-    place = st.container()
-    with st.expander(_("All settings"), icon=":material/tune:", key="train-settings"):
-        settings.expert()
-    with st.expander(_("The text: {title}").format(title=plain(text.title)), icon=":material/article:"):
-        texts.facts(text)
+    line, details = st.columns([8, 3], vertical_alignment="center", gap="medium")
+    place = line.container()
+    with details:
+        opened = st.pills(
+            _("Look at"),
+            ("settings", "text"),
+            key="train-details",
+            persist_state="session",
+            label_visibility="collapsed",
+            format_func=lambda part: {
+                "settings": f":material/tune: {_('Settings')}",
+                "text": f":material/article: {_('The text')}",
+            }[part],
+        )
+    if opened == "settings":
+        with st.container(border=True, key="train-settings"):
+            settings.expert()
+    elif opened == "text":
+        with st.container(border=True, key="train-facts"):
+            texts.facts(text)
     refused, recipe, seen = "", None, None
     try:
         recipe = settings.recipe(text, key)

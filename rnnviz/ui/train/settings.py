@@ -290,5 +290,5 @@ def recipe(text: Chosen, key: str) -> Recipe:
         changed = (*changed, "minutes")
     name = str(state["set-name"]).strip()
     if not name:
-        raise ConfigError(_("give the run a name, under All settings"))
+        raise ConfigError(_("give the run a name, under Settings"))
     return Recipe(chosen, given, str(state["set-probe"]), name, changed)

@@ -20,15 +20,15 @@ EVERY = 0.5  # seconds between two looks at a run that is going on
 _WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
 
 
-def show(id: str, explore: Any) -> None:
-    """The stage with the run of this id. `explore`: the page to go to with a model."""
+def show(id: str, explore: Any, *, started: bool = False) -> None:
+    """The stage with the run of this id. `explore`: the page to go to with a model; `started`: just now."""
     st.session_state[_FRESH] = True
     subject = find(id)
     alive = subject is not None and subject.alive
-    st.fragment(_stage, run_every=EVERY if alive else None, key="train-stage")(id, explore)
+    st.fragment(_stage, run_every=EVERY if alive else None, key="train-stage")(id, explore, started)
 
 
-def _stage(id: str, explore: Any) -> None:
+def _stage(id: str, explore: Any, started: bool) -> None:
     state = st.session_state
     fresh = state.pop(_FRESH, False)
     subject = find(id)
@@ -42,7 +42,8 @@ def _stage(id: str, explore: Any) -> None:
     watch.refresh(subject)
     toolbar.show(subject, watch, explore)
     ask = state.pop(_ASK, None)
-    data = watch.answer(subject, say.words(), language(), said(subject, watch), ask=ask, fresh=fresh)
+    facts = {**said(subject, watch), "started": started}
+    data = watch.answer(subject, say.words(), language(), facts, ask=ask, fresh=fresh)
     component.mount(data, key=KEY, on_ask=_take)
     was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
     if not fresh and was is not None and was != (id, subject.alive):
@@ -72,6 +73,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
             "clipped": last.get("clipped"),
             "rate": last.get("learning_rate"),
         },
+        "unmeasured": start.get("validation_characters") == 0,
         "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
         "line": say.line(
             subject.state,

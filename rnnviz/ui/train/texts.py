@@ -16,6 +16,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import texts as shared
 from rnnviz.ui.perplexity.jobs import Jobs
 from rnnviz.ui.perplexity.words import size, visible
+from rnnviz.ui.sidebar import preformatted
 from rnnviz.ui.trouble import describe, plain
 
 UPLOAD, PASTE = "own:upload", "own:paste"
@@ -184,8 +185,8 @@ def facts(text: Chosen) -> None:
     """What is in a text: how much, how it is split, and how it begins."""
     n = text.characters
     st.markdown(
-        _("**{characters} characters**, {distinct} of them different.").format(
-            characters=f"{n:,}", distinct=f"{text.distinct:,}"
+        _("**{title}**: {characters} characters, {distinct} of them different.").format(
+            title=plain(text.title), characters=f"{n:,}", distinct=f"{text.distinct:,}"
         )
     )
     if text.toy:
@@ -202,7 +203,7 @@ def facts(text: Chosen) -> None:
     beginning = text.text[:300].replace("\t", "    ")
     if len(text.text) <= 40:
         beginning = "".join(map(visible, beginning))
-    st.code(beginning + (" …" if n > 300 else ""), language=None, wrap_lines=True)
+    st.html(preformatted(beginning + (" …" if n > 300 else "")))
 
 
 def _bar(parts: tuple[int, int, int]) -> str:

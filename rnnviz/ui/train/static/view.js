@@ -66,6 +66,7 @@ export class View {
     this.wantsPlay = !this.head.alive && this.head.steps.length > 2 && !still;
     if (this.wantsPlay) this.place = 0;
     this.fetch();
+    if (this.head.started) setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
   }
 
   // Ask for the snapshots that aren't here; `ask` alone asks for words and colours.

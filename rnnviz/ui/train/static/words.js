@@ -56,6 +56,7 @@ export class Words {
       rate: n.rate === null ? "–" : n.rate.toPrecision(2),
     };
     for (const name of NUMBERS) set(this.fields[name], shown[name]);
+    this.fields.validation.parentElement.hidden = head.unmeasured;
     const bar = this.root.querySelector(".rt-bar");
     const done = Math.max(0, Math.min(1, head.fraction));
     bar.firstChild.style.transform = `scaleX(${done})`;
@@ -101,6 +102,8 @@ export class Words {
     const element = this.root.querySelector(".rt-empty");
     element.hidden = Boolean(frame);
     set(element, frame ? "" : this.words["heat.none"]);
+    this.root.querySelector(".rt-choices").hidden = !frame;
+    this.root.querySelector(".rt-map").classList.toggle("rt-blank", !frame);
     this.root.querySelector(".rv-next").classList.toggle("rt-hidden", !frame);
   }
 
