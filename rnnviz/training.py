@@ -9,17 +9,19 @@ new place every epoch, with the start symbol and a zero state, so that the
 model learns what to expect before it has read anything.
 
 `train` yields a report per interval. It knows no progress bar, no page and no
-folder: who runs it saves what `Trainer.state` returns.
+folder: who runs it saves its state (rnnviz.run_state).
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -28,6 +30,7 @@ from torch.nn import functional as F
 from rnnviz.config import TrainConfig
 from rnnviz.errors import CorpusError, TrainingError
 from rnnviz.model import CharModel, Dropout, State, pick_device
+from rnnviz.optimising import adamw, by_characters, by_steps, fast_bfloat16
 from rnnviz.sampling import sample
 from rnnviz.scoring import score
 from rnnviz.streams import Cuts, RandomCuts, RegularCuts, Streams
@@ -76,18 +79,6 @@ class StepReport:
     model: CharModel = field(repr=False, compare=False)
 
 
-def fast_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 products run faster than float32 on this device.
-
-    Every CUDA device that torch supports it on, and processors with AVX512-BF16
-    or AMX. Elsewhere torch emulates it: 30 times slower, measured on AVX2.
-    """
-    if device.type == "cuda":
-        return bool(torch.cuda.is_bf16_supported())
-    supported = (getattr(torch.cpu, f"_is_{f}_supported", None) for f in ("avx512_bf16", "amx_tile"))
-    return any(check() for check in supported if check is not None)
-
-
 @dataclass
 class Interval:
     """What was read since the last report: the sum of the losses in nats, the characters, the seconds."""
@@ -98,9 +89,9 @@ class Interval:
 
 
 class Trainer:
-    """One run: model, optimiser, position in the text and random numbers, all of which can be saved.
+    """One run: model, optimiser, position in the text and random numbers; rnnviz.run_state saves them.
 
-    On a CPU, a run restored from `state` goes on to the same numbers, bit for
+    On a CPU, a run that was saved and restored goes on to the same numbers, bit for
     bit, as one that was never interrupted.
     """
 
@@ -131,17 +122,7 @@ class Trainer:
         )
         self.total_steps = self.cuts.total_steps
         self.total_characters = self.cuts.total_places * self.streams.batch
-        matrices = [p for p in self.model.parameters() if p.dim() > 1]
-        others = [p for p in self.model.parameters() if p.dim() <= 1]
-        self.optimiser = torch.optim.AdamW(
-            [
-                {"params": matrices, "weight_decay": config.weight_decay},
-                {"params": others, "weight_decay": 0.0},
-            ],
-            lr=config.learning_rate,
-            betas=(0.9, 0.99),
-            fused=True,
-        )
+        self.optimiser = adamw(self.model, config)
         self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         self.bfloat16 = config.precision == "bfloat16" or (
@@ -155,15 +136,21 @@ class Trainer:
         self.carried: State | None = None
         self.stopping = False
         self.reported = 0  # the step of the last report
-        self.since = self._interval()
+        self.since = self.new_interval()
         # Of the last step; in nats, and before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.latest = 0  # characters of the last step
         self._running: float | None = None
 
-    def _interval(self) -> Interval:
+    def new_interval(self) -> Interval:
+        """Nothing read since the last report."""
         # Summed where it is, so that a GPU need not wait at each step.
         return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @cached_property
+    def text_sha256(self) -> str:
+        """By which the text is known again when the run goes on."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
     def done(self) -> bool:
@@ -182,20 +169,12 @@ class Trainer:
         """The learning rate of the coming step: warm-up, then a cosine."""
         highest = self.config.learning_rate
         if self.config.truncation == "regular":
-            warm = max(1, self.total_steps // 50)
-            if self.step_index < warm:
-                return highest * (self.step_index + 1) / warm
-            through = (self.step_index - warm) / max(1, self.total_steps - warm)
-            return highest * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through)))
+            return by_steps(highest, self.step_index, self.total_steps)
         # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
         begin, end = self.cuts.at(self.step_index)
-        warm = max(1, self.total_characters // 50)
-        if self.characters < warm:
-            share = min(1.0, (self.characters + (end - begin) * self.streams.batch) / warm)
-        else:
-            through = (self.characters - warm) / max(1, self.total_characters - warm)
-            share = 0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through))
-        return highest * share * (end - begin) / self.config.steps
+        coming = (end - begin) * self.streams.batch
+        rate = by_characters(highest, self.characters, coming, self.total_characters)
+        return rate * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
         """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
@@ -243,19 +222,15 @@ class Trainer:
         self._clock(True)
         try:
             while not self.stopping:
-                if self.due:
+                first = early and self.step_index == 1 and not self.reported
+                if (due := self.due) or first:
                     with self.paused():
                         report = self._report(probe, sample_length)
                         if report is None:  # asked to stop: it is made when the run goes on
                             return
-                        self.since, self.reported = self._interval(), self.step_index
-                        yield report
-                elif early and self.step_index == 1 and not self.reported:
-                    with self.paused():
-                        report = self._report(probe, sample_length)
-                        if report is None:
-                            return
-                        self.reported = 1
+                        self.reported = self.step_index
+                        if due:  # the first one comes on top, and leaves the sums to the next
+                            self.since = self.new_interval()
                         yield report
                 if self.done or self.stopping:
                     return
@@ -286,9 +261,9 @@ class Trainer:
             self.since.seconds += now - self._running
         self._running = now if on else None
 
-    def check(self) -> None:
-        """Raise TrainingError if the run has diverged. Waits for the last step."""
-        if not (math.isfinite(float(self.loss)) and math.isfinite(float(self.norm))):
+    def check(self, loss: float = 0.0) -> None:
+        """Raise TrainingError if the last step, or `loss`, says that the run diverged. Waits for the step."""
+        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
             raise TrainingError(
                 f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
                 f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
@@ -296,8 +271,8 @@ class Trainer:
 
     def _report(self, probe: str, sample_length: int) -> StepReport | None:
         """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
-        self.check()
         mean = float(self.since.loss) / self.since.characters
+        self.check(mean)
         held_out = self._held_out()
         if self.stopping:
             return None
@@ -334,60 +309,6 @@ class Trainer:
                 return float(end.value.perplexity)
             if self.stopping:
                 return None
-
-    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Tensors and a JSON object from which `restore` goes on."""
-        tensors = {f"model.{k}": v.detach().cpu() for k, v in self.model.state_dict().items()}
-        for i, slots in self.optimiser.state_dict()["state"].items():
-            tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
-        for i, part in enumerate(self.carried or ()):
-            tensors[f"carried.{i}"] = part.cpu()
-        tensors["generator"] = self.generator.get_state().cpu()
-        tensors |= {"since.loss": self.since.loss.cpu(), "loss": self.loss.cpu(), "norm": self.norm.cpu()}
-        return {k: v.clone().contiguous() for k, v in tensors.items()}, {
-            "config": self.config.to_json(),
-            "step": self.step_index,
-            "characters": self.characters,
-            "offset": self.offset,
-            "best": None if math.isinf(self.best) else self.best,
-            "seconds": self.seconds,
-            "since": {"characters": self.since.characters, "seconds": self.since.seconds},
-            "reported": self.reported,
-            "bfloat16": self.bfloat16,
-            "vocabulary": self.model.vocabulary.to_json(),
-        }
-
-    def restore(self, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-        """Go on where `state` was taken. Raises TrainingError if text or recipe are not the same."""
-        if meta["vocabulary"] != self.model.vocabulary.to_json():
-            raise TrainingError(
-                "the saved run was trained on another text (its characters differ); start a new run"
-            )
-        if TrainConfig(**meta["config"]) != self.config:
-            raise TrainingError(
-                "the saved run has another recipe; resume it with its own, or start a new run"
-            )
-        model = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
-        self.model.load_state_dict(model)
-        saved = self.optimiser.state_dict()
-        slots: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith("optimiser."):
-                _, i, slot = key.split(".", 2)
-                slots.setdefault(int(i), {})[slot] = value
-        self.optimiser.load_state_dict({"state": slots, "param_groups": saved["param_groups"]})
-        carried = [tensors[f"carried.{i}"].to(self.device) for i in range(2) if f"carried.{i}" in tensors]
-        self.carried = tuple(carried) or None
-        self.generator.set_state(tensors["generator"])
-        self.step_index, self.characters, self.offset = meta["step"], meta["characters"], meta["offset"]
-        self.best = math.inf if meta["best"] is None else meta["best"]
-        self.seconds, self.bfloat16 = meta["seconds"], meta["bfloat16"]
-        self.since, self.reported = self._interval(), meta.get("reported", self.step_index)
-        if "since.loss" in tensors:  # a state that an early version saved stands at a report
-            self.since.loss += tensors["since.loss"].to(self.device)
-            self.since.characters = meta["since"]["characters"]
-            self.since.seconds = meta["since"]["seconds"]
-            self.loss, self.norm = tensors["loss"].to(self.device), tensors["norm"].to(self.device)
 
 
 def train(
