@@ -312,7 +312,7 @@ def _labels(
     above = math.inf
     for name, value in yardsticks(one):
         at = math.log10(value)
-        under = above - at < room
+        under = name == "ngram" or above - at < room  # curves come down to the n-gram's line and rest on it
         above = at
         found.append(
             {
@@ -346,7 +346,7 @@ def _heading(text: str, y: float, theme: Theme) -> dict[str, Any]:
 
 
 def _written(value: float) -> str:
-    return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
+    return f"{value:,.2f}" if value < 100 and value != round(value) else f"{value:,.0f}"
 
 
 def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme = LIGHT) -> Figure:

@@ -15,7 +15,6 @@ from rnnviz.errors import RnnvizError
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity.jobs import Check, Jobs, Step
 from rnnviz.ui.perplexity.progress import duration
-from rnnviz.ui.perplexity.words import size
 from rnnviz.ui.train import words as say
 from rnnviz.ui.train.settings import Recipe
 from rnnviz.ui.train.texts import Chosen
@@ -77,6 +76,11 @@ def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     st.fragment(_line, run_every=0.5 if busy else None, key="train-forecast")(jobs, text, recipe, forecast)
 
 
+def roughly(count: int) -> str:
+    """Memory as people say it: two digits are as many as an estimate has."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
+
+
 def span(seconds: float) -> str:
     """A length of time that was chosen: whole minutes without seconds."""
     if seconds >= 60 and seconds % 60 == 0:
@@ -93,7 +97,7 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     parts = [
         say.kind(config.to_json()),
         _("{n} parameters").format(n=f"{found.parameters:,}"),
-        _("about {size} of memory").format(size=size(float(f"{found.bytes:.2g}"))),
+        _("about {size} of memory").format(size=roughly(found.bytes)),
     ]
     speed = found.characters_per_second
     share = max(1, text.parts[0])

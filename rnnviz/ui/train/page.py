@@ -27,6 +27,7 @@ def page(slot: Any, explore: Any) -> None:
         state.pop(listing.CHOSEN, None)
         st.query_params.pop(listing.CHOSEN, None)
     shown = listing.chosen()
+    state["train.listed"] = shown  # the list draws the page anew only for what a reader picks in it
     with slot:
         listing.show()
     st.title(_("Train your own"))
@@ -129,5 +130,8 @@ _STYLE = """
 [data-testid="stMainBlockContainer"] hr { margin: 0.2rem 0; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }
 [data-testid="stHeader"] button { pointer-events: auto; }
+.st-key-train-toolbar { flex-wrap: nowrap; }
+.st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 0; min-width: 0; }
 .st-key-train-toolbar h3 { padding: 0; }
+.st-key-train-toolbar :is(h3, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """

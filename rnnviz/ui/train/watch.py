@@ -112,6 +112,7 @@ class Watch:
             "state": subject.state,
             "alive": subject.alive,
             "cell": str(config.get("cell", "")),
+            "units": int(config.get("hidden_size", 0)),
             "scale": scale.kind,
             "probe": self._now.text if self._now is not None else "",
             "steps": steps,

@@ -12,7 +12,7 @@ from rnnviz.ui.perplexity.words import rounded
 
 SHARED = (
     "next", "next.at", "next.start", "next.other", "next.entropy", "next.notice", "unk", "layer", "layer.n",
-    "order", "order.index", "order.alike",
+    "order", "order.index", "order.alike", "zoom", "zoom.all",
 )  # fmt: skip
 """Words that the live view has too, and shows in the same places."""
 
@@ -35,7 +35,7 @@ def words() -> dict[str, str]:
         "heat.none": _("The state of the probe sentence appears here as soon as training begins."),
         "key.diverging": _("blue −1 · 0 · +1 orange"),
         "key.sequential": _("pale 0 · 4 dark"),
-        "when": _("step {step} · perplexity of this sentence {perplexity}"),
+        "when": _("step {step} · its perplexity {perplexity}"),
         "now": _("now"),
         "replay": _("Moment of training, from before the first step to the newest"),
         "play": _("Play"),

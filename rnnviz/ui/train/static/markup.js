@@ -25,6 +25,7 @@ export const MARKUP = `
     <div class="rt-choices">
       <label class="rt-layers"><span data-word="layer"></span><select class="rt-layer"></select></label>
       <label class="rt-orders"><span data-word="order"></span><select class="rt-order"></select></label>
+      <label class="rt-zooms"><span data-word="zoom"></span><select class="rt-zoom"></select></label>
     </div>
   </section>
   <section class="rt-chart">

@@ -7,6 +7,7 @@ import { Words } from "./words.js";
 
 const PACE = 170; // milliseconds a snapshot stays when played
 const STRIP = 18; // pixels of the characters' line
+const MANY = 96; // units beyond which a row gets thinner than the eye likes
 const NARROW = 5.5; // pixels below which a column's character can't be read
 
 const fixedParts = new Map(); // by digest: a view that is made anew finds its words and colours
@@ -61,7 +62,11 @@ export class View {
     this.pause();
     this.place = this.hover = this.shown = null;
     this.layer = this.frames.now ? Math.min(this.layer, this.frames.now.states.shape[1] - 1) : 0;
-    this.order = this.head.alive ? "index" : "alike";
+    // Of many units some, large enough to be followed with the eye; of a few all, and once they have learnt
+    // something, alike ones side by side.
+    const many = (this.frames.now?.states.shape[2] ?? this.head.units) > MANY;
+    this.order = this.head.alive || many ? "index" : "alike";
+    this.zoom = many ? 48 : 0;
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
     this.wantsPlay = !this.head.alive && this.head.steps.length > 2 && !still;
     if (this.wantsPlay) this.place = 0;
@@ -97,6 +102,7 @@ export class View {
       map.onpointerleave = () => this.point(null);
       find(".rt-layer").onchange = (event) => this.choose({ layer: Number(event.target.value) });
       find(".rt-order").onchange = (event) => this.choose({ order: event.target.value });
+      find(".rt-zoom").onchange = (event) => this.choose({ zoom: Number(event.target.value) });
       this.observer = new ResizeObserver(() => this.draw(true));
       this.dressed.then(() => {
         this.root.hidden = false;
@@ -224,7 +230,7 @@ export class View {
     this.layer = Math.min(this.layer, L - 1);
     const orders = this.head.rows ? this.curves.rows : null;
     const rows = this.order === "alike" && orders ? orders.subarray(this.layer * frame.states.shape[2]) : null;
-    this.words.choices(L, this.layer, orders ? this.order : "index", Boolean(orders));
+    this.words.choices(L, this.layer, orders ? this.order : "index", Boolean(orders), frame.states.shape[2], this.zoom);
     this.reading = new Reading(frame, this.layer, rows);
     const list = this.shared.points(this.head.probe);
     this.list = list;
@@ -232,8 +238,9 @@ export class View {
     const height = map.clientHeight - STRIP - 2;
     if (width < 20 || height < 20) return;
     const columns = this.reading.length;
-    const all = { from: 0, count: this.reading.units };
-    const view = { first: 0, last: columns, columns, rows: all, width, height, strip: STRIP };
+    const { units } = this.reading;
+    const shown = { from: 0, count: this.zoom && this.zoom < units ? this.zoom : units };
+    const view = { first: 0, last: columns, columns, rows: shown, width, height, strip: STRIP };
     this.heat.draw(this.reading, view, this.theme[this.head.scale], this.theme.background);
     const room = width / columns;
     if (room >= NARROW) this.heat.letters(list, this.reading, view, this.theme, this.font);

@@ -4,6 +4,8 @@ export function fill(sentence, values) {
   return sentence.replace(/\{(\w+)\}/g, (brace, name) => (name in values ? String(values[name]) : brace));
 }
 
+const ZOOMS = [24, 48, 96]; // rows that can be shown instead of all
+
 const NUMBERS = ["validation", "train", "probe", "speed", "clipped", "rate"];
 
 export class Words {
@@ -107,7 +109,7 @@ export class Words {
     this.root.querySelector(".rv-next").classList.toggle("rt-hidden", !frame);
   }
 
-  choices(layers, layer, order, ordered) {
+  choices(layers, layer, order, ordered, units, zoom) {
     const { words } = this;
     const box = this.root.querySelector(".rt-layers");
     box.hidden = layers < 2;
@@ -115,6 +117,11 @@ export class Words {
     const orders = this.root.querySelector(".rt-orders");
     orders.hidden = !ordered;
     options(orders.querySelector("select"), [["index", words["order.index"]], ["alike", words["order.alike"]]], order);
+    const zooms = this.root.querySelector(".rt-zooms");
+    const counts = ZOOMS.filter((n) => n < units);
+    zooms.hidden = !counts.length;
+    const list = [...counts.map((n) => [String(n), this.whole(n)]), ["0", fill(words["zoom.all"], { n: this.whole(units) })]];
+    options(zooms.querySelector("select"), list, String(counts.includes(zoom) ? zoom : 0));
   }
 }
 
