@@ -110,7 +110,7 @@ def write(id: str, path: str | Path) -> Path:
         "events": thinned(events),
         "description": {k: description.get(k) for k in ("name", "config", "title", "language", "probe")},
     }
-    tensors = {
+    tensors: dict[str, npt.NDArray[Any]] = {
         "hidden": np.round(hidden / unit).astype(np.int8),
         "log_probs": np.stack([np.maximum(f.log_probs, -60_000) for f in frames]).astype(np.float16),
         "nll": np.stack([f.nll for f in frames]).astype(np.float32),
@@ -121,7 +121,7 @@ def write(id: str, path: str | Path) -> Path:
 
 
 def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events that a chart needs, with the fields it needs; of "progress" at most CURVE, the last among them."""
+    """The events and fields that a chart needs; of "progress" at most CURVE, the last among them."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
         progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)

@@ -51,7 +51,7 @@ class Theme:
     versus                 anchors of a difference of two models, painted behind `text`
     model, ngram, uniform  the lines that are compared
     came                   what really came; cursor, pinned: the marks that follow a reader
-    runs                   lines of several runs in one chart (Okabe & Ito's, darkened or lightened to be read)
+    runs                   lines of several runs in one chart (after Okabe & Ito)
     """
 
     name: str

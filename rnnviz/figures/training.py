@@ -44,8 +44,8 @@ PANELS = {"perplexity": (0.42, 1.0), "gradient": (0.17, 0.32), "rate": (0.0, 0.0
 class Curves:
     """What is drawn of one run.
 
-    characters, train, gradient, clipped, rate   (n,) of the progress events: characters read, training
-                     perplexity, gradient norm before clipping, share of steps clipped, learning rate
+    characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
+                     gradient norm before clipping, learning rate
     measured, validation   (m,) of the reports: characters read and perplexity of the validation text
     total            characters to be read, at least those that were
     uniform, unigram, ngram   perplexities to beat on the validation text; None where not measured
@@ -58,7 +58,6 @@ class Curves:
     characters: Doubles
     train: Doubles
     gradient: Doubles
-    clipped: Doubles
     rate: Doubles
     measured: Doubles
     validation: Doubles
@@ -91,7 +90,8 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
             start = event
         elif kind == "passed":
             passed = (_number(event.get("characters")), _number(event.get("seconds")))
-    progress = _thin(progress)
+    # A run that is over in a second or two has told more in its reports.
+    progress = _thin(progress if len(progress) >= len(reports) else reports)
     read = _column(progress, "characters")
     measured = _column(reports, "characters")
     furthest = max(
@@ -103,7 +103,6 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         characters=read,
         train=_column(progress, "train_perplexity"),
         gradient=_column(progress, "gradient_norm"),
-        clipped=_column(progress, "clipped"),
         rate=rates,
         measured=measured,
         validation=_column(reports, "held_out_perplexity"),

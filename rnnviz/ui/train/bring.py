@@ -20,8 +20,8 @@ def show() -> None:
     """The upload, what it is, and a name to save it under."""
     st.caption(
         _(
-            "A `.safetensors` file that this app made, here or on another machine. It is checked first: a file "
-            "holds numbers and a card, and nothing in it is ever run."
+            "A `.safetensors` file that this app made, here or on another machine. It is checked first: a "
+            "file holds numbers and a card, and nothing in it is ever run."
         )
     )
     file = st.file_uploader(_("A checkpoint"), type=["safetensors"], key="train-bring")

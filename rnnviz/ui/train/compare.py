@@ -16,8 +16,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.train import words as say
 
 SETTINGS = (
-    "cell", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch", "learning_rate", "clip",
-    "dropout_output", "dropout_weight", "dropout_embedding", "seed",
+    "cell", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch", "learning_rate",
+    "clip", "dropout_output", "dropout_weight", "dropout_embedding", "seed",
 )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("State"): say.state(run.state),
         _("Text"): str(run.description.get("title") or run.description.get("corpus") or ""),
         _("Validation perplexity"): report.get("held_out_perplexity"),
-        _("Training perplexity"): report.get("train_perplexity", last.get("train_perplexity")),
+        _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
         **{name: config.get(name) for name in SETTINGS},

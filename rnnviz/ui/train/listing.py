@@ -70,7 +70,7 @@ def show() -> None:
     current = state.get(CHOSEN)
     if current and current not in ids:
         ids.append(current)
-    st.markdown(f"**{_('Runs')}**")
+    st.markdown("**" + _("Runs") + "**")
     if not ids:
         st.caption(_("None yet. What you start appears here and goes on when you close this page."))
         return
@@ -132,7 +132,7 @@ def caption(run: runs.Run | None) -> str:
     left, took = last.get("eta"), last.get("seconds")
     if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
         words += f" · {100 * took / max(1e-9, left + took):.0f} %"
-    reached = report.get("held_out_perplexity") or last.get("train_perplexity")
+    reached = report.get("held_out_perplexity") or say.training_perplexity(last, report)
     if isinstance(reached, int | float):
         words += " · " + _("perplexity {p}").format(p=rounded(reached))
     return words

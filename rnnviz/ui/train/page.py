@@ -76,8 +76,8 @@ def new(jobs: Jobs) -> None:
             persist_state="session",
             label_visibility="collapsed",
             format_func=lambda part: {
-                "settings": f":material/tune: {_('Settings')}",
-                "text": f":material/article: {_('The text')}",
+                "settings": ":material/tune: " + _("Settings"),
+                "text": ":material/article: " + _("The text"),
             }[part],
         )
     if opened == "settings":
@@ -115,10 +115,10 @@ def toy() -> None:
     st.markdown(
         _(
             "### Begin with one word\n"
-            "Press **Start**: a network of 8 units reads **machine** again and again. At first it guesses blindly "
-            "among all characters; within three seconds it knows that **c** follows **ma**, and its perplexity "
-            "falls to 1. You watch its 8 numbers after each of the 7 characters turn from noise into a code "
-            "for *where in the word it is*.\n\n"
+            "Press **Start**: a network of 8 units reads **machine** again and again. At first it guesses "
+            "blindly among all characters; within three seconds it knows that **c** follows **ma**, and its "
+            "perplexity falls to 1. You watch its 8 numbers after each of the 7 characters turn from noise "
+            "into a code for *where in the word it is*.\n\n"
             "Then choose a longer text and give it a minute."
         )
     )

@@ -20,7 +20,14 @@ _MARK = "train.preset"
 
 @dataclass(frozen=True)
 class Recipe:
-    """What was set: the recipe, the minutes it is given (None: as many characters as it says), probe and name."""
+    """What was set.
+
+    config   the recipe
+    minutes  that it is given; None: as many characters as it says
+    probe    the sentence to watch
+    name     of the run
+    changed  the settings that are not the preset's
+    """
 
     config: TrainConfig
     minutes: float | None
@@ -115,7 +122,7 @@ def expert() -> None:
     """Every setting, in columns."""
     network, learning, guarding = st.columns(3, gap="medium")
     with network:
-        st.markdown(f"**{_('The network')}**")
+        st.markdown("**" + _("The network") + "**")
         cell = st.selectbox(
             _("Cell"),
             CELLS,
@@ -154,15 +161,13 @@ def expert() -> None:
             _("Each character becomes so many learnt numbers; 0: one-hot vectors, as in the textbook."),
         )
     with learning:
-        st.markdown(f"**{_('Learning')}**")
+        st.markdown("**" + _("Learning") + "**")
         _whole(
             "steps",
             _("Characters that gradients flow back"),
             1,
             2048,
-            _(
-                "Backpropagation through time is cut off after so many characters: longer sees further, slower."
-            ),
+            _("Backpropagation through time is cut off there: farther sees more, and takes longer."),
         )
         st.segmented_control(
             _("Where it is cut"),
@@ -202,11 +207,11 @@ def expert() -> None:
             _("A gradient longer than this is shortened to it, so that one odd line can't throw it off."),
         )
     with guarding:
-        st.markdown(f"**{_('Against learning by heart')}**")
+        st.markdown("**" + _("Against learning by heart") + "**")
         _share("dropout_output", _("Dropout of the state before the prediction"))
         _share("dropout_weight", _("Dropout of the recurrent weights"), disabled=cell == "mlp")
         _share("dropout_embedding", _("Dropout of whole characters"))
-        st.markdown(f"**{_('How long, and from where')}**")
+        st.markdown("**" + _("How long, and from where") + "**")
         until = st.segmented_control(
             _("Until"),
             ("minutes", "characters"),

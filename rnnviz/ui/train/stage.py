@@ -68,12 +68,13 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     return {
         "numbers": {
             "validation": validation,
-            "train": last.get("train_perplexity", report.get("train_perplexity")),
+            "train": say.training_perplexity(last, report),
             "speed": last.get("characters_per_second"),
             "clipped": last.get("clipped"),
             "rate": last.get("learning_rate"),
         },
         "unmeasured": start.get("validation_characters") == 0,
+        "seconds": last.get("seconds", 0.0),
         "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
         "line": say.line(
             subject.state,

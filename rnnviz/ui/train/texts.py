@@ -196,8 +196,8 @@ def facts(text: Chosen) -> None:
         st.html(_bar(text.parts))
         st.caption(
             _(
-                "Split in order: **{train}** characters to learn from, **{validation}** to watch while it learns "
-                "(validation), and **{held_out}** held out, read once at the very end."
+                "Split in order: **{train}** characters to learn from, **{validation}** to watch while it "
+                "learns (validation), and **{held_out}** held out, read once at the very end."
             ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
         )
     beginning = text.text[:300].replace("\t", "    ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -138,10 +139,8 @@ def _kept(run: runs.Run, watch: Watch) -> str | None:
 
 def note(run: runs.Run, watch: Watch, name: str) -> None:
     """Remember under which name the model was kept, and at which step."""
-    try:
+    with contextlib.suppress(OSError):  # it is then kept twice, under two names
         (run.path / "kept").write_text(f"{name} {watch.last('progress').get('step', 0)}", "utf-8")
-    except OSError:
-        pass  # it is then kept twice, under two names
 
 
 def file_of(run: runs.Run) -> Path | None:

@@ -156,6 +156,11 @@ def line(
         if (held_out := _number(end.get("held_out"))) is not None:
             parts.append(_("perplexity on the held-out text {p}").format(p=rounded(held_out)))
         return " · ".join(parts)
+    if state == "died":
+        reason = _(
+            "Its process ended without a word, as when memory runs out or someone kills it. What was saved last "
+            "is kept: Resume goes on from there."
+        )
     words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Died")}.get(state, state)
     said = _("{state} at {far}").format(state=words, far=far) if far else words
     return f"{said}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=said)
@@ -167,9 +172,15 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
     if characters is None or seconds is None:
         return None
     return _(
-        "After {characters} characters ({time}) it passed the {order}-gram: from here on it predicts new text "
-        "better than counting does."
+        "After {characters} characters ({time}) it passed the {order}-gram: from here on it predicts new "
+        "text better than counting does."
     ).format(characters=millions(characters), time=duration(seconds), order=order)
+
+
+def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
+    """The newest there is; where both are as new, that of the report, which is not smoothed."""
+    newer = report if report.get("step", -1) >= last.get("step", 0) else last
+    return _number(newer.get("train_perplexity"))
 
 
 def _number(value: Any) -> float | None:

@@ -6,6 +6,7 @@ import { MARKUP } from "./markup.js";
 import { Words } from "./words.js";
 
 const PACE = 170; // milliseconds a snapshot stays when played
+const BRIEF = 10; // seconds of training below which a run is played again at its end
 const STRIP = 18; // pixels of the characters' line
 const MANY = 96; // units beyond which a row gets thinner than the eye likes
 const NARROW = 5.5; // pixels below which a column's character can't be read
@@ -45,6 +46,7 @@ export class View {
     const fixed = fixedParts.get(header.digest);
     if (!fixed) return this.ask();
     const changed = header.run !== this.head?.run;
+    const ended = !changed && this.head.alive && !header.alive;
     this.head = header;
     this.curves = arrays;
     this.fixed = fixed;
@@ -52,7 +54,11 @@ export class View {
     if (!this.built || this.digest !== header.digest) this.build();
     this.digest = header.digest;
     if (changed) this.meet();
-    else this.fetch();
+    else {
+      // What was over in a moment is shown again, at a pace that can be followed.
+      if (ended && header.seconds < BRIEF && !still()) Object.assign(this, { place: 0, wantsPlay: true });
+      this.fetch();
+    }
     if (this.wantsPlay && !this.frames.missing.length) this.play();
     this.draw();
   }
@@ -67,8 +73,7 @@ export class View {
     const many = (this.frames.now?.states.shape[2] ?? this.head.units) > MANY;
     this.order = this.head.alive || many ? "index" : "alike";
     this.zoom = many ? 48 : 0;
-    const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.wantsPlay = !this.head.alive && this.head.steps.length > 2 && !still;
+    this.wantsPlay = !this.head.alive && this.head.steps.length > 2 && !still();
     if (this.wantsPlay) this.place = 0;
     this.fetch();
     if (this.head.started) setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
@@ -259,4 +264,9 @@ export class View {
     mark.style.width = width + "px";
     this.next.draw(reading, list, t, this.words.percent, this.words.number);
   }
+}
+
+// Whether the reader wants things to stay where they are.
+function still() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
