@@ -43,8 +43,8 @@ def words() -> dict[str, str]:
         "curve": _("Perplexity against characters read"),
         "curve.label": _("Perplexity, gradient norm and learning rate against characters read"),
         "curve.notice": _("Below the dotted line it predicts better than counting does; lower is better"),
-        "line.validation": _("validation"),
-        "line.train": _("training"),
+        "line.validation": _("validation text"),
+        "line.train": _("training text"),
         "uniform": _("blind guess"),
         "unigram": _("letter frequencies"),
         "ngram.n": _("counting {order}-grams"),
@@ -158,8 +158,8 @@ def line(
         return " · ".join(parts)
     if state == "died":
         reason = _(
-            "Its process ended without a word, as when memory runs out or someone kills it. What was saved last "
-            "is kept: Resume goes on from there."
+            "Its process ended without a word, as when memory runs out or someone kills it. What was saved "
+            "last is kept: Resume goes on from there."
         )
     words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Died")}.get(state, state)
     said = _("{state} at {far}").format(state=words, far=far) if far else words
