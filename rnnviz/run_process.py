@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from rnnviz.training import StepReport, Trainer
 
 NICE = 10
-"""How much a queued run makes way for others, the page among them."""
+"""How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
+says otherwise."""
 
 Show = Callable[
     ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
@@ -62,10 +63,9 @@ def run(
                     if queued or folder.path.parent == home():
                         run_queue.take_ticket(folder)
                 if queued:
-                    make_way()
                     wait_until(lambda: run_queue.may_train(folder), request)
                 run_events.append(folder.events, {"event": "starting", "time": time.time()})
-                return _train(folder, request, show, corpus)
+                return _train(folder, request, show, corpus, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
             _ended(folder, "stopped")
             if isinstance(stop, KeyboardInterrupt):
@@ -82,7 +82,7 @@ def run(
 
 
 def _train(
-    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None
+    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
 ) -> tuple[Path, dict[str, Any]]:
     import torch
 
@@ -103,12 +103,16 @@ def _train(
         trainer.text, trainer.validation, trainer.model.vocabulary
     )
     journal = Journal(folder, trainer, description.probe, baselines)
+    if queued:
+        make_way()  # not before: whoever pressed Start is waiting to see something
     journal.begin(_about(trainer))
     with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 
         def step(trainer: Trainer) -> None:
             journal.step(trainer)
             on_step(trainer)
+            if os.name != "posix":  # where nothing else tells of a request
+                request.check()
 
         for report in trainer.run(probe=description.probe, on_step=step, early=True):
             journal.report(report)
@@ -191,12 +195,14 @@ def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
 
 def make_way() -> None:
     """Let every other program have the processor first."""
-    if hasattr(os, "nice"):
+    wish = os.environ.get("RNNVIZ_NICE", "")
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
-            os.nice(NICE)
-    # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(NICE))
+            os.nice(nice)
+        # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))
 
 
 def tune_process() -> None:

@@ -28,7 +28,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.config import TrainConfig
-from rnnviz.errors import CorpusError, TrainingError
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.model import CharModel, Dropout, State, pick_device
 from rnnviz.optimising import adamw, by_characters, by_steps, fast_bfloat16
 from rnnviz.sampling import sample
@@ -264,18 +264,29 @@ class Trainer:
     def check(self, loss: float = 0.0) -> None:
         """Raise TrainingError if the last step, or `loss`, says that the run diverged. Waits for the step."""
         if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
-            raise TrainingError(
-                f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
-                f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
-            )
+            raise self._diverged()
+
+    def _diverged(self) -> TrainingError:
+        return TrainingError(
+            f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
+            f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
+        )
 
     def _report(self, probe: str, sample_length: int) -> StepReport | None:
         """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
         mean = float(self.since.loss) / self.since.characters
         self.check(mean)
-        held_out = self._held_out()
-        if self.stopping:
-            return None
+        try:
+            held_out = self._held_out()
+            if self.stopping:
+                return None
+            drawn = (
+                sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
+                if sample_length
+                else ""
+            )
+        except CheckpointError:  # the model gives no probabilities any more
+            raise self._diverged() from None
         criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
         best, self.best = criterion < self.best, min(self.best, criterion)
         random = self.config.truncation == "random"
@@ -291,9 +302,7 @@ class Trainer:
             self.optimiser.param_groups[0]["lr"],
             self.seconds,
             best,
-            sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
-            if sample_length
-            else "",
+            drawn,
             self.model,
         )
 

@@ -25,6 +25,7 @@ TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RNNVIZ_NICE", "0")
     yield tmp_path / "runs"
     for run in runs.listed():
         runs.stop(run.id)
@@ -61,8 +62,8 @@ def state(id: str) -> str:
 
 
 def ready(id: str) -> str:
-    """`id`, whose process has come so far that it can be stopped politely."""
-    until(lambda: "nice" in dir(os) and RunFolder(runs.find(id).path).owner() is not None)
+    """`id`, whose process has signed."""
+    until(lambda: RunFolder(runs.find(id).path).owner())
     return id
 
 

@@ -43,6 +43,7 @@ SMALL = TrainConfig(
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
     return tmp_path / "runs"
 
 
@@ -65,6 +66,10 @@ def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
 
 def events(folder: RunFolder, kind: str) -> list[dict[str, Any]]:
     return [e for e in run_events.read(folder.events)[0] if e["event"] == kind]
+
+
+def progressed(folder: RunFolder, after: int) -> bool:
+    return any(e["event"] == "progress" for e in run_events.read(folder.events, after)[0])
 
 
 def final(folder: RunFolder) -> dict[str, torch.Tensor]:
@@ -118,7 +123,6 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     reports = [e for e in told if e["event"] == "report"]
     assert [e["step"] for e in reports] == [1, 100, 200, 300, 400]
     assert reports[-1]["train_perplexity"] < 1.05
-    assert reports[-1]["seconds"] < 3
     assert run.report == reports[-1]
     assert run.last is not None
     assert (run.last["step"], run.last["eta"]) == (400, 0)
@@ -158,9 +162,14 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     assert not run.path.exists()
 
 
-def test_stopped_within_two_seconds_killed_and_resumed_it_ends_with_the_same_weights(
-    home: Path, whole: dict[str, torch.Tensor]
-) -> None:
+def test_the_toy_is_learnt_in_three_seconds() -> None:
+    began = time.process_time()
+    reports = list(Trainer(TOY, corpora.read("machine")).run(early=True))
+    assert reports[-1].train_perplexity < 1.05
+    assert time.process_time() - began < 3
+
+
+def test_stopped_within_two_seconds_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", probe="lit", threads=1))
     until(lambda: runs.find(id).last)
@@ -200,16 +209,17 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
     folder = begin(home)
     chance = random.Random(4)
     killed = 0
-    for _ in range(60):
+    while True:
+        told = folder.events.stat().st_size if folder.events.exists() else 0
         process = train(folder.path, SAVE=0.0, PROGRESS=0.01, AT_LEAST=0.0)
-        until(folder.locked)
-        process.join(chance.uniform(0.02, 0.4))
+        if chance.random() < 0.7:  # most get somewhere, the others die while they start
+            until(lambda p=process, told=told: p.exitcode is not None or progressed(folder, told))
+        process.join(chance.uniform(0.0, 0.1) if killed < 8 else None)
         if process.exitcode is not None:
             break
         process.kill()
         process.join()
         killed += 1
-    process.join()
     assert process.exitcode == 0, folder.log.read_text()
     assert killed > 2
     assert same(final(folder), whole)
