@@ -21,8 +21,9 @@ def up() -> None:
     try:
         from rnnviz.ui import explore, shelf
         from rnnviz.ui.perplexity import page
+        from rnnviz.ui.train import page as train
 
-        del explore, page
+        del explore, page, train
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

@@ -13,7 +13,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.train import words as say
-from rnnviz.ui.train.subject import OfRun, Subject
+from rnnviz.ui.train.subject import SHIPPED, OfRun, Subject
 from rnnviz.ui.train.watch import Watch
 from rnnviz.ui.trouble import plain
 
@@ -27,7 +27,8 @@ def show(subject: Subject, watch: Watch, explore: Any) -> None:
     state = _("stopping …") if stopping else say.state(subject.state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
-            f"### {plain(subject.name)}\n{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(config)}"
+            f"### {plain(subject.id.removeprefix(SHIPPED))}\n"
+            f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(config)}"
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
             width="stretch",
         )
@@ -101,7 +102,7 @@ def _keep(run: runs.Run, watch: Watch) -> None:
     with st.form("train-keep-form", border=False):
         name = st.text_input(
             _("Name of the model"),
-            run.name,
+            run.id,
             key="train-keep-name",
             help=_("Letters, digits, '.', '_' and '-'."),
         )
@@ -126,7 +127,7 @@ def _kept(run: runs.Run, watch: Watch) -> str | None:
     except (OSError, ValueError, RnnvizError):
         pass
     taken = {info.path.stem for info in checkpoint.available()[0]}
-    name = next(n for n in (run.name, *(f"{run.name}-{k}" for k in range(2, 10_000))) if n not in taken)
+    name = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
     try:
         with st.spinner(_("Keeping the model …")):
             path = runs.keep(run.id, name)

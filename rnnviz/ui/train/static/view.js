@@ -219,7 +219,7 @@ export class View {
       this.size = size;
       this.chart.draw(this.theme.figure, this.curves, box.clientWidth, box.clientHeight);
     }
-    this.chart.point(frame && this.place !== null ? frame.characters : null);
+    this.chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
     this.root.dataset.step = frame ? frame.step : "";
     this.root.dataset.run = head.run;
     this.root.dataset.state = head.state;
