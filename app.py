@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from rnnviz.ui import trouble, warm
 from rnnviz.ui.learn import assets as learn
 from rnnviz.ui.live import assets as live
+from rnnviz.ui.train import assets as training
 from rnnviz.ui.viewer import assets as viewer
 
 
@@ -33,7 +34,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-        *(Mount(part.URL, StaticFiles(directory=part.FOLDER)) for part in (live, viewer, learn)),
+        *(Mount(part.URL, StaticFiles(directory=part.FOLDER)) for part in (live, viewer, training, learn)),
     ],
     on_script_error=trouble.on_script_error,
 )

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_FILE",
     "SKETCH",
+    "SNAPSHOTS",
     "SUFFIX",
     "Damaged",
     "ModelInfo",
@@ -62,6 +63,8 @@ __all__ = [
 ]
 
 M = TypeVar("M")
+
+SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.replay), beside it and no model
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,8 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
     damaged: list[Damaged] = []
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+            if path.name.endswith(SNAPSHOTS):
+                continue
             try:
                 info = read_info(path)
             except CheckpointError as error:

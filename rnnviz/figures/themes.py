@@ -51,6 +51,7 @@ class Theme:
     versus                 anchors of a difference of two models, painted behind `text`
     model, ngram, uniform  the lines that are compared
     came                   what really came; cursor, pinned: the marks that follow a reader
+    runs                   lines of several runs in one chart (after Okabe & Ito)
     """
 
     name: str
@@ -71,6 +72,7 @@ class Theme:
     came: str
     cursor: str
     pinned: str
+    runs: tuple[str, ...]
 
 
 LIGHT = Theme(
@@ -92,6 +94,7 @@ LIGHT = Theme(
     came="#d9660f",
     cursor="#1c2a33",
     pinned="#8a2be2",
+    runs=("#0b6a88", "#b3560a", "#00755a", "#8a2be2", "#a33a70", "#6b6100"),
 )
 
 DARK = Theme(
@@ -113,6 +116,7 @@ DARK = Theme(
     came="#ee8f3a",
     cursor="#e4ebee",
     pinned="#c79bff",
+    runs=("#5cc0de", "#f0a050", "#4fcfa4", "#c79bff", "#f08cba", "#dccf4a"),
 )
 
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}

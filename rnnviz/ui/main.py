@@ -43,6 +43,14 @@ def learn() -> None:
         trouble.show(error)
 
 
+def train() -> None:
+    """Runs of one's own; needs no model."""
+    try:
+        importlib.import_module("rnnviz.ui.train.page").page(slot, EXPLORE)
+    except Exception as error:
+        trouble.show(error)
+
+
 def show(module: str, *, ngrams: bool) -> None:
     """Run a page with what the sidebar chose; `ngrams`: whether it can work with count-based models too."""
     try:
@@ -76,22 +84,30 @@ def choose(ngrams: bool) -> Context | None:
     return Context(model, yardstick, info, language(), temperature)
 
 
+EXPLORE = st.Page(
+    explore,
+    title=_("Explore"),
+    icon=":material/waves:",
+    url_path="explore",
+    default=True,
+    help=_("Type, and see what the network holds in its hidden state and expects next."),
+)
 chosen = st.navigation(
     [
-        st.Page(
-            explore,
-            title=_("Explore"),
-            icon=":material/waves:",
-            url_path="explore",
-            default=True,
-            help=_("Type, and see what the network holds in its hidden state and expects next."),
-        ),
+        EXPLORE,
         st.Page(
             perplexity,
             title=_("Perplexity"),
             icon=":material/description:",
             url_path="perplexity",
             help=_("Upload text files and see how well a model predicts them."),
+        ),
+        st.Page(
+            train,
+            title=_("Train"),
+            icon=":material/model_training:",
+            url_path="train",
+            help=_("Train a network of your own and watch its hidden state take shape."),
         ),
         st.Page(
             learn,

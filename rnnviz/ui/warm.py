@@ -23,8 +23,9 @@ def up() -> None:
         from rnnviz.ui import explore, shelf
         from rnnviz.ui.learn import page as lecture
         from rnnviz.ui.perplexity import page, scratch
+        from rnnviz.ui.train import page as train
 
-        del explore, page, lecture
+        del explore, page, lecture, train
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

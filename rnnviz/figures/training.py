@@ -1,0 +1,426 @@
+"""The curves of training runs: perplexity against characters read, gradient norm, learning rate.
+
+Pure functions from the events of a run (`rnnviz.runs.follow`) to numbers, and from those to Plotly figures as
+plain dictionaries. In a notebook:
+
+    import plotly.graph_objects as go
+    events, _ = rnnviz.runs.follow("my-gru")
+    go.Figure(training.figure(training.curves(events)))
+
+Perplexities stand on a logarithmic axis, beside what it takes no learning to reach: |V| by guessing blindly,
+the unigram by knowing how frequent each character is, the n-gram by counting.
+
+This module knows nothing of pages, folders or models.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures.perplexity import ticks
+from rnnviz.figures.themes import LIGHT, Theme
+
+Figure = dict[str, Any]
+Doubles = npt.NDArray[np.float64]
+
+MOST = 600
+"""Points of a line: a chart has no more pixels."""
+
+SPREAD = 100.0
+"""The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
+
+# Shares of the figure's height, from the top.
+PANELS = {"perplexity": (0.42, 1.0), "gradient": (0.17, 0.32), "rate": (0.0, 0.08)}
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """What is drawn of one run.
+
+    characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
+                     gradient norm before clipping, learning rate
+    measured, validation   (m,) of the reports: characters read and perplexity of the validation text
+    total            characters to be read, at least those that were
+    uniform, unigram, ngram   perplexities to beat on the validation text; None where not measured
+    order            the n-gram's n
+    clip             the largest gradient norm allowed
+    highest_rate     where the axis of learning rates ends
+    passed           (characters, seconds) when the n-gram was beaten, or None
+    """
+
+    characters: Doubles
+    train: Doubles
+    gradient: Doubles
+    rate: Doubles
+    measured: Doubles
+    validation: Doubles
+    total: float
+    uniform: float | None
+    unigram: float | None
+    ngram: float | None
+    order: int
+    clip: float
+    highest_rate: float
+    passed: tuple[float, float] | None
+
+
+def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
+    """The curves in the events of a run; whatever is missing or no number is left out (NaN in a row).
+
+    `clip` and the highest learning rate, `rate`, are the recipe's.
+    """
+    progress: list[Mapping[str, Any]] = []
+    reports: list[Mapping[str, Any]] = []
+    start: Mapping[str, Any] = {}
+    passed = None
+    for event in events:
+        kind = event.get("event")
+        if kind == "progress":
+            progress.append(event)
+        elif kind == "report":
+            reports.append(event)
+        elif kind == "start":
+            start = event
+        elif kind == "passed":
+            passed = (_number(event.get("characters")), _number(event.get("seconds")))
+    # A run that is over in a second or two has told more in its reports.
+    progress = _thin(progress if len(progress) >= len(reports) else reports)
+    read = _column(progress, "characters")
+    measured = _column(reports, "characters")
+    furthest = max(
+        [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]]
+    )
+    order = start.get("ngram_order")
+    rates = _column(progress, "learning_rate")
+    return Curves(
+        characters=read,
+        train=_column(progress, "train_perplexity"),
+        gradient=_column(progress, "gradient_norm"),
+        rate=rates,
+        measured=measured,
+        validation=_column(reports, "held_out_perplexity"),
+        total=furthest,
+        uniform=_maybe(start.get("uniform")),
+        unigram=_maybe(start.get("unigram")),
+        ngram=_maybe(start.get("ngram")),
+        order=order if type(order) is int else 6,
+        clip=_number(progress[-1].get("clip") if progress else None, clip),
+        highest_rate=max([1e-9, rate, *_finite(rates)]),
+        passed=passed if passed and math.isfinite(passed[0]) else None,
+    )
+
+
+def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """At most MOST of the events, the first and the last among them; the same ones stay while more come."""
+    stride = 1
+    while len(events) / stride > MOST:
+        stride *= 2
+    kept = events[::stride]
+    return [*kept, events[-1]] if events and kept[-1] is not events[-1] else kept
+
+
+def _number(value: Any, otherwise: float = math.nan) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return otherwise
+
+
+def _maybe(value: Any) -> float | None:
+    number = _number(value)
+    return number if number >= 1 else None
+
+
+def _column(events: Iterable[Mapping[str, Any]], name: str) -> Doubles:
+    return np.array([_number(event.get(name)) for event in events], np.float64)
+
+
+def extent(several: Iterable[Curves]) -> tuple[float, float]:
+    """The ends of the logarithmic axis, as powers of ten.
+
+    They rest on what is known from the start, the perplexities to beat, so that the axis stands still while
+    the curves grow; a run that gets far below its n-gram opens the axis down to 1, once.
+    """
+    low, high = math.inf, 1.0
+    for one in several:
+        known = [v for v in (one.uniform, one.unigram, one.ngram) if v is not None]
+        reached = [*_finite(one.train)[-1:], *_finite(one.validation)]
+        low = min([low, *(0.62 * v for v in known)])
+        if reached and min(reached) < 1.05 * low:
+            low = 1.0
+        highest = max([*known, *(_finite(one.validation)[:1] if not known else [])], default=10.0)
+        high = max(high, 1.35 * highest)
+    low = 1.0 if low < 1.6 or not math.isfinite(low) else low
+    return math.log10(low) - (0.03 if low == 1.0 else 0.0), math.log10(max(high, 2 * low))
+
+
+def _finite(values: Doubles) -> list[float]:
+    return [float(v) for v in values[np.isfinite(values)]]
+
+
+def yardsticks(one: Curves) -> list[tuple[str, float]]:
+    """The perplexities to beat, by name, the highest first."""
+    named = (("uniform", one.uniform), ("unigram", one.unigram), ("ngram", one.ngram))
+    return [(name, value) for name, value in named if value is not None]
+
+
+def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> Figure:
+    """Axes, the lines to beat with their names, and empty curves: what stays while a run goes on.
+
+    Traces by name: "train", "validation" (perplexities), "gradient", "clipped" (points above `clip`) and
+    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters.
+    """
+    low, high = extent([one])
+    values, texts = ticks(low, high)
+    quiet = _quiet(theme)
+    line = {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip"}
+    height = math.log10(SPREAD)
+    middle = math.log10(one.clip)
+    top_rate = one.highest_rate
+    return {
+        "data": [
+            {**line, "name": "train", "line": {"color": theme.model, "width": 1.25}, "opacity": 0.55},
+            {
+                **line,
+                "name": "validation",
+                "mode": "lines+markers",
+                "line": {"color": theme.model, "width": 2.5},
+                "marker": {"size": 5, "color": theme.model},
+            },
+            {
+                **line,
+                "name": "gradient",
+                "yaxis": "y2",
+                "line": {"color": theme.muted, "width": 1},
+            },
+            {
+                **line,
+                "name": "clipped",
+                "yaxis": "y2",
+                "mode": "markers",
+                "marker": {"size": 4, "color": theme.came},
+            },
+            {**line, "name": "rate", "yaxis": "y3", "line": {"color": theme.model, "width": 1.5}},
+        ],
+        "layout": {
+            "margin": {"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0},
+            "showlegend": False,
+            "hovermode": False,
+            "dragmode": False,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": theme.text, "size": 12},
+            "xaxis": {
+                **quiet,
+                "range": [0, one.total],
+                "anchor": "y3",
+                "showgrid": False,
+                "showticklabels": one.total > 1,
+                "nticks": 5,
+                "tickformat": "~s" if one.total >= 10_000 else ",d",
+            },
+            "yaxis": {
+                **quiet,
+                "domain": list(PANELS["perplexity"]),
+                "type": "log",
+                "range": [low, high],
+                "tickvals": values,
+                "ticktext": texts,
+            },
+            "yaxis2": {
+                **quiet,
+                "domain": list(PANELS["gradient"]),
+                "type": "log",
+                "range": [middle - height, middle + height],
+                "tickvals": [one.clip],
+                "ticktext": [f"{one.clip:g}"],
+                "showgrid": False,
+            },
+            "yaxis3": {
+                **quiet,
+                "domain": list(PANELS["rate"]),
+                "range": [0, 1.1 * top_rate],
+                "tickvals": [0, top_rate],
+                "ticktext": ["0", f"{top_rate:.2g}"],
+                "showgrid": False,
+            },
+            "shapes": [
+                *(_level(value, name, theme) for name, value in yardsticks(one)),
+                *([_moment(one.passed[0], theme)] if one.passed else []),
+                {**_across(one.clip, "y2"), "line": {"color": theme.came, "width": 1, "dash": "dot"}},
+            ],
+            "annotations": [
+                *_labels(one, words, (low, high), theme),
+                _heading(words["gradient"], PANELS["gradient"][1], theme),
+                _heading(words["rate"], PANELS["rate"][1], theme),
+            ],
+        },
+    }
+
+
+def _quiet(theme: Theme) -> dict[str, Any]:
+    return {
+        "fixedrange": True,
+        "zeroline": False,
+        "automargin": False,
+        "ticks": "",
+        "tickfont": {"color": theme.muted, "size": 11},
+        "linecolor": theme.axis,
+        "gridcolor": theme.grid,
+    }
+
+
+def _across(value: float, axis: str) -> dict[str, Any]:
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": axis, "y0": value, "y1": value}
+
+
+def _level(value: float, name: str, theme: Theme) -> dict[str, Any]:
+    colour, dash = {
+        "uniform": (theme.uniform, "dash"),
+        "unigram": (theme.uniform, "dashdot"),
+        "ngram": (theme.ngram, "dot"),
+    }[name]
+    return {**_across(value, "y"), "line": {"color": colour, "width": 1.5, "dash": dash}, "layer": "below"}
+
+
+def _moment(characters: float, theme: Theme) -> dict[str, Any]:
+    return {
+        "type": "line",
+        "x0": characters,
+        "x1": characters,
+        "yref": "paper",
+        "y0": PANELS["perplexity"][0],
+        "y1": 1,
+        "line": {"color": theme.ngram, "width": 1.5},
+        "layer": "below",
+    }
+
+
+def _labels(
+    one: Curves, words: Mapping[str, str], ends: tuple[float, float], theme: Theme
+) -> list[dict[str, Any]]:
+    """The names of the lines to beat, at the right, above their lines, or below where there is no room."""
+    found = []
+    room = 0.085 * (ends[1] - ends[0])  # a label's height, as a share of the axis
+    above = math.inf
+    for name, value in yardsticks(one):
+        at = math.log10(value)
+        under = name == "ngram" or above - at < room  # curves come down to the n-gram's line and rest on it
+        above = at
+        found.append(
+            {
+                "x": 1,
+                "xref": "paper",
+                "xanchor": "right",
+                "y": at,
+                "yref": "y",
+                "yanchor": "top" if under else "bottom",
+                "text": f"{html.escape(words[name])} {_written(value)}",
+                "showarrow": False,
+                "borderpad": 0,
+                "font": {"size": 11, "color": theme.ngram if name == "ngram" else theme.uniform},
+            }
+        )
+    return found
+
+
+def _heading(text: str, y: float, theme: Theme) -> dict[str, Any]:
+    return {
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": y,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "text": html.escape(text),
+        "showarrow": False,
+        "font": {"size": 11, "color": theme.muted},
+    }
+
+
+def _written(value: float) -> str:
+    return f"{value:,.2f}" if value < 100 and value != round(value) else f"{value:,.0f}"
+
+
+def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme = LIGHT) -> Figure:
+    """The whole picture of one run."""
+    drawn = skeleton(one, words or ENGLISH, theme=theme)
+    high = one.clip * SPREAD
+    norms = np.clip(one.gradient, one.clip / SPREAD, high)
+    above = one.gradient > one.clip
+    filled = {
+        "train": (one.characters, one.train),
+        "validation": (one.measured, one.validation),
+        "gradient": (one.characters, norms),
+        "clipped": (one.characters[above], norms[above]),
+        "rate": (one.characters, one.rate),
+    }
+    for trace in drawn["data"]:
+        x, y = filled[trace["name"]]
+        trace.update(x=x.tolist(), y=[v if math.isfinite(v) else None for v in y.tolist()])
+    drawn["layout"]["height"] = 460
+    return drawn
+
+
+ENGLISH = {
+    "uniform": "blind guess",
+    "unigram": "unigram",
+    "ngram": "n-gram",
+    "gradient": "gradient norm",
+    "rate": "learning rate",
+}
+
+
+def compared(
+    several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
+) -> Figure:
+    """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
+    low, high = extent(several.values()) if several else (0.0, 2.0)
+    values, texts = ticks(low, high)
+    data: list[dict[str, Any]] = []
+    for n, (name, one) in enumerate(several.items()):
+        colour = theme.runs[n % len(theme.runs)]
+        dash = ("solid", "dash", "dot")[n // len(theme.runs) % 3]
+        own = np.isfinite(one.validation)
+        x, y = (one.measured[own], one.validation[own]) if own.any() else (one.characters, one.train)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers" if own.any() and own.sum() < 60 else "lines",
+                "name": html.escape(name),
+                "x": x.tolist(),
+                "y": [v if math.isfinite(v) else None for v in y.tolist()],
+                "line": {"color": colour, "width": 2.25, "dash": dash},
+                "marker": {"size": 5, "color": colour},
+                "hovertemplate": "%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
+            }
+        )
+    quiet = _quiet(theme)
+    total = max([1.0, *(max([0.0, *one.characters[-1:], *one.measured[-1:]]) for one in several.values())])
+    return {
+        "data": data,
+        "layout": {
+            "height": 360,
+            "margin": {"l": 56, "r": 16, "t": 8, "b": 44},
+            "showlegend": True,
+            "legend": {"font": {"color": theme.text}, "x": 1, "xanchor": "right", "y": 1},
+            "hovermode": "closest",
+            "dragmode": False,
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"color": theme.text, "size": 12},
+            "xaxis": {
+                **quiet,
+                "range": [0, 1.02 * total],
+                "showgrid": False,
+                "title": {"text": html.escape(title), "font": {"size": 12}},
+            },
+            "yaxis": {**quiet, "type": "log", "range": [low, high], "tickvals": values, "ticktext": texts},
+        },
+    }

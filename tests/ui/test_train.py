@@ -1,0 +1,383 @@
+"""The Train page without a browser: texts, settings, what is refused, runs in all their states."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz import checkpoint, corpora, estimate, replay, run_queue, runs
+from rnnviz.errors import CheckpointError, DownloadError
+from rnnviz.ui.live.payload import unpack
+from rnnviz.ui.train import bring, compare, texts
+from rnnviz.ui.train import words as say
+from rnnviz.ui.train.subject import find
+from rnnviz.ui.train.watch import Watch
+from tests.conftest import TEXT
+from tests.made_runs import PROBE, made
+from tests.ui.conftest import Open, everything
+
+
+@pytest.fixture(autouse=True)
+def started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path
+) -> list[runs.Description]:
+    """Runs have a folder of their own and no processes, as have kept models. Returns what was started."""
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [kept, only_tiny_models])
+    monkeypatch.setattr(estimate, "speed", lambda config, symbols: 20_000.0)
+    monkeypatch.setattr("rnnviz.ui.train.forecast.QUIET", 0.0)
+    monkeypatch.setattr("rnnviz.ui.train.forecast._speeds", {})
+    asked: list[runs.Description] = []
+
+    def start(description: runs.Description) -> str:
+        asked.append(description)
+        made(description.name)
+        return description.name
+
+    monkeypatch.setattr(runs, "start", start)
+    return asked
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the training view was given."""
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
+
+
+def button(app: AppTest, key: str) -> Any:
+    return app.button(key=key)
+
+
+def pick(app: AppTest, text: str) -> AppTest:
+    return app.selectbox(key="train-text").select(text).run()
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_before_anything_was_trained_the_toy_is_explained(open_app: Open, locale: str) -> None:
+    app = open_app("train", locale=locale)
+    assert not app.exception
+    assert not app.error
+    assert "**machine**" in everything(app)
+    assert not button(app, "train-start").disabled
+    assert app.selectbox(key="train-text").value == "machine"
+    assert not app.get("bidi_component")
+
+
+def test_start_puts_the_toy_in_the_queue_and_shows_it(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = open_app("train")
+    button(app, "train-start").click().run()
+    assert not app.exception
+    (description,) = started
+    assert description.corpus == "machine"
+    assert description.probe == "machine"
+    assert description.minutes is None
+    assert description.config.hidden_size == 8
+    assert description.config.characters == 1400
+    assert app.radio(key="run").value == "machine-rnn"
+    assert app.query_params["run"] in ("machine-rnn", ["machine-rnn"])
+    assert sent(app)[0]["run"] == "machine-rnn"
+
+
+def test_a_preset_fills_the_settings_and_all_can_be_changed(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = pick(open_app("train"), "python-docs")
+    assert app.button_group(key="train-preset").options[0] == "One minute"
+    app.button_group(key="train-details").set_value("settings").run()
+    assert app.selectbox(key="set-cell").value == "lstm"
+    app.selectbox(key="set-cell").select("gru").run()
+    assert app.text_input(key="set-name").value == "python-docs-gru"
+    app.number_input(key="set-hidden_size").set_value(64).run()
+    app.button_group(key="set-truncation").set_value("random").run()
+    app.number_input(key="set-minutes").set_value(2.0).run()
+    app.text_input(key="set-probe").set_value("def f(").run()
+    assert "changed from the preset" in everything(app)
+    app.button_group(key="train-details").set_value(None).run()  # hidden, the settings stay
+    button(app, "train-start").click().run()
+    (description,) = started
+    config = description.config
+    assert (config.cell, config.hidden_size, config.truncation) == ("gru", 64, "random")
+    assert (description.minutes, description.probe, description.name) == (2.0, "def f(", "python-docs-gru")
+
+
+def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) -> None:
+    app = pick(open_app("train"), "python-docs")
+    app.button_group(key="train-details").set_value("settings").run()
+    app.text_input(key="set-name").set_value("../evil").run()
+    button(app, "train-start").click().run()
+    assert "letters, digits" in app.error[0].value.replace("\\", "")
+    app.text_input(key="set-name").set_value(" ").run()
+    assert button(app, "train-start").disabled
+    assert "Give the run a name" in app.error[0].value
+    assert not app.exception
+
+
+def test_what_cannot_fit_is_refused_with_the_reason(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "available_memory", lambda: 1_000_000)
+    app = open_app("train")
+    assert button(app, "train-start").disabled
+    assert "of memory and" in app.error[0].value
+
+
+def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list[runs.Description]) -> None:
+    app = pick(open_app("train"), texts.PASTE)
+    assert "Choose a text" in everything(app)
+    app.text_area(key="train-paste").set_value(TEXT).run()
+    app.button_group(key="train-details").set_value("text").run()
+    words = everything(app)
+    assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
+    assert "held out, read once" in words
+    button(app, "train-start").click().run()
+    (description,) = started
+    assert description.text == TEXT
+    assert description.corpus == ""
+
+
+def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
+    app = pick(open_app("train"), texts.UPLOAD)
+    app.file_uploader(key="train-file").upload("Größe.txt", ("Größe und Ärger. " * 60).encode("cp1252")).run()
+    assert app.session_state["set-name"] == "gr-e-lstm"
+    app = pick(open_app("train"), texts.UPLOAD)
+    app.file_uploader(key="train-file").upload("a.png", b"\x89PNG\r\n\x1a\n" + bytes(99)).run()
+    assert "PNG image" in app.error[0].value
+    assert not app.exception
+
+
+def test_a_download_says_what_it_is_and_what_went_wrong(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
+
+    def offline(name: str, progress: object = None) -> None:
+        raise DownloadError("raw.githubusercontent.com can't be reached; check the network")
+
+    monkeypatch.setattr(corpora, "fetch", offline)
+    app = pick(open_app("train"), "timemachine")
+    said = everything(app).replace("\\", "")
+    for part in ("179.0 kB", "github.com/d2l-ai/d2l-zh", "public domain"):
+        assert part in said
+    app.button(key="fetch").click().run()
+    app.session_state["train.jobs"].wait([("fetch", "timemachine")], 20)
+    app.run()
+    assert "can't be reached" in app.error[0].value.replace("\\", "")
+
+
+def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
+    made("one", held_out=4.3)
+    app = open_app("train")
+    header, arrays = sent(app)
+    assert not app.exception
+    assert (header["run"], header["state"], header["alive"]) == ("one", "finished", False)
+    assert header["steps"] == [0, 1, 3, 10, 30]
+    assert header["probe"] == PROBE
+    assert header["sample"] == "<b>time"
+    assert "perplexity on the held-out text 4.30" in header["line"]
+    assert "passed the 6-gram" in header["passed"]
+    assert arrays["now.states"].shape == (len(PROBE), 1, 12)
+    assert arrays["now.next"].shape == (len(PROBE) + 1, 8)
+    assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
+    assert sorted(arrays["rows"].tolist()) == list(range(12))
+    assert r"Tiny \<text\>" in everything(app)
+    assert header["static"]["words"]["ngram"] == "counting 6-grams"
+
+
+def test_snapshots_are_sent_when_they_are_asked_for() -> None:
+    made("one")
+    subject = find("one")
+    assert subject is not None
+    watch = Watch("one")
+    watch.refresh(subject)
+
+    def answer(ask: dict[str, Any] | None) -> dict[str, Any]:
+        return unpack(watch.answer(subject, say.words(), "en", {}, ask=ask, fresh=False))[0]
+
+    first = answer(None)
+    assert [f["kind"] for f in first["frames"]] == ["now"]
+    ask = {"client": "c", "run": "one", "static": first["digest"], "held": [0, 1]}
+    second = answer(ask)
+    assert [f["step"] for f in second["frames"]] == [30, 3, 10, 30]
+    assert "static" not in second
+    assert "static" in answer({**ask, "static": "old"})
+    for odd in ({"run": "one", "held": "x"}, {"run": "another"}, {}):
+        assert answer(odd)["frames"]
+
+
+@pytest.mark.parametrize(
+    ("end", "fields", "words"),
+    [
+        ("stopped", {}, "Stopped at 100 %"),
+        ("failed", {"reason": "The disk is full."}, "The disk is full."),
+        (None, {}, "ended without a word"),
+    ],
+)
+def test_a_run_that_ended_early_says_why_and_can_go_on(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, end: str | None, fields: dict[str, Any], words: str
+) -> None:
+    made("one", end)
+    if fields:
+        from rnnviz import run_events
+
+        run_events.append(runs.home() / "one" / "events.jsonl", {"event": end, **fields})
+    resumed = []
+    monkeypatch.setattr(runs, "resume", resumed.append)
+    app = open_app("train")
+    assert words in sent(app)[0]["line"]
+    button(app, "train-resume").click().run()
+    assert resumed == ["one"]
+    assert not app.exception
+
+
+def alive(monkeypatch: pytest.MonkeyPatch, name: str, event: str) -> None:
+    """Let a run look as if its process were there."""
+    from rnnviz import run_events
+    from rnnviz.run_folder import RunFolder
+
+    folder = RunFolder(runs.home() / name)
+    run_events.append(folder.events, {"event": event, "total_characters": 3000})
+    was = RunFolder.locked
+    monkeypatch.setattr(RunFolder, "locked", lambda self: self.id == name or was(self))
+    run_queue.take_ticket(folder)
+
+
+def test_a_run_that_trains_can_be_stopped_and_not_deleted(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made("one", None)
+    alive(monkeypatch, "one", "start")
+    stopped = []
+    monkeypatch.setattr(runs, "stop", stopped.append)
+    app = open_app("train")
+    header, _ = sent(app)
+    assert header["alive"]
+    assert "rows" not in unpack(app.get("bidi_component")[0].proto.bytes)[1]
+    assert "100 % · 3,000 of 3,000 characters" in header["line"]
+    assert [b.key for b in app.button if b.key and b.key.startswith("train-")] == [
+        "train-start",
+        "train-stop",
+    ]
+    button(app, "train-stop").click().run()
+    assert stopped == ["one"]
+    assert button(app, "train-stop").disabled
+    assert "stopping" in everything(app)
+
+
+def test_the_queue_is_seen_and_its_limit_can_be_set(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    made("first", None)
+    made("second", None)
+    alive(monkeypatch, "first", "start")
+    alive(monkeypatch, "second", "queued")
+    app = open_app("train", run="second")
+    assert app.radio(key="run").value == "second"
+    assert "1 run before it in the queue" in sent(app)[0]["line"]
+    assert button(app, "train-stop").label == "Leave the queue"
+    app.number_input(key="train-limit").set_value(2).run()
+    assert runs.limit() == 2
+
+
+def test_a_run_is_deleted_after_a_question(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="two")
+    button(app, "train-delete-really").click().run()
+    assert not app.exception
+    assert [run.id for run in runs.listed()] == ["one"]
+    assert sent(app)[0]["run"] == "one"
+
+
+def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    made("one", "stopped")
+    app = open_app("train")
+    import shutil
+
+    shutil.rmtree(runs.home() / "one")
+    button(app, "train-resume").click().run()
+    assert not app.exception
+    assert "Traceback" not in everything(app)
+
+
+def test_a_model_is_kept_once_and_under_a_name_of_ones_own(open_app: Open, tmp_path: Path) -> None:
+    made("one")
+    app = open_app("train")
+    app.text_input(key="train-keep-name").set_value("../x")
+    keep = next(b for b in app.button if b.label == "Save among the models")
+    keep.click().run()
+    assert "letters, digits" in app.error[0].value.replace("\\", "")
+    app.text_input(key="train-keep-name").set_value("mine")
+    next(b for b in app.button if b.label == "Save among the models").click().run()
+    assert (tmp_path / "kept" / "mine.safetensors").is_file()
+    app.text_input(key="train-keep-name").set_value("tiny-gru")
+    next(b for b in app.button if b.label == "Save among the models").click().run()
+    assert "already" in app.error[0].value
+
+
+def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
+    made("one")
+    app = open_app("train")
+    button(app, "train-explore").click().run()
+    assert not app.exception
+    assert (tmp_path / "kept" / "one.safetensors").is_file()
+
+
+def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) -> None:
+    made("tiny-gru")
+    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    runs.delete("tiny-gru")
+    app = open_app("train")
+    header, _ = sent(app)
+    assert (header["run"], header["state"]) == ("shipped:tiny-gru", "shipped")
+    assert header["steps"] == [0, 1, 3, 10, 30]
+    assert "This run is not there" not in everything(app)
+
+
+def test_runs_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("two", "stopped", created=2.0)
+    app = open_app("train")
+    assert app.multiselect(key="train-compare").value == ["two", "one"]
+    assert app.get("plotly_chart")
+    rows = [compare.row(run) for run in runs.listed()]
+    table = list(csv.DictReader(io.StringIO(compare.as_csv([*rows, {**rows[0], "Run": "=1+1"}]))))
+    assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
+    assert table[0]["Validation perplexity"] == "4.2"
+
+
+def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
+    open_app: Open, models_folder: Path, tmp_path: Path
+) -> None:
+    good = (models_folder / "tiny-gru.safetensors").read_bytes()
+    app = open_app("train")
+    for name, data in {"a": b"nonsense", "b": good[:-4], "c": good[:9] + b"\xff" + good[10:]}.items():
+        app.file_uploader(key="train-bring").upload(f"{name}.safetensors", data).run()
+        assert not app.exception
+        assert app.error, name
+    app.file_uploader(key="train-bring").upload("../../GRU (1).safetensors", good).run()
+    assert not app.error
+    assert "sound GRU model" in app.success[0].value
+    assert app.text_input(key="train-bring-name").value == "gru-1"
+    next(b for b in app.button if b.key and "bring" in b.key).click().run()
+    assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")
+    for name in ("../x", "gru-1", "tiny-lstm", ""):
+        with pytest.raises(CheckpointError):
+            bring.save(good, name)
+
+
+def test_numbers_in_words() -> None:
+    assert say.millions(900) == "900"
+    assert say.millions(52_000) == "52 thousand"
+    assert say.millions(1_250_000) == "1.2 million"
+    assert (
+        say.kind({"cell": "rnn", "activation": "relu", "hidden_size": 5, "layers": 1})
+        == "RNN (ReLU), 5 hidden units"
+    )
+    assert texts.file_name("Größe & Co. <b>") == "gr-e-co-b"
+    assert texts.file_name("西游记") == "own-text"
