@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from rnnviz import cards, checkpoint, corpora, scoring
+import rnnviz
+from rnnviz import cards, checkpoint, corpora, replay, scoring
 
 FOLDER = Path(__file__).resolve().parent.parent / "models"
 
@@ -37,6 +39,19 @@ def test_all_are_there_and_nothing_else() -> None:
     assert {m.name for m in models} == set(LIMITS)
     assert not damaged
     assert sum(m.bytes for m in models) <= 40e6
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob(f"*{replay.SUFFIX}")), ids=lambda path: path.stem)
+def test_a_story_ends_with_the_model_it_stands_beside(path: Path) -> None:
+    story = replay.read(path)
+    model = checkpoint.load(story.name)
+    last = story.snapshot()
+    traced = rnnviz.trace(model, last.text)
+    assert np.abs(last.hidden - traced.hidden).max() < 0.01  # kept as int8
+    assert last.nll == pytest.approx(traced.nll, abs=1e-4)
+    held_out = [e["held_out_perplexity"] for e in story.events if "held_out_perplexity" in e]
+    assert held_out[-1] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
+    assert held_out[0] > held_out[len(held_out) // 2] > held_out[-1]
 
 
 @pytest.mark.parametrize("name", LIMITS)
