@@ -92,9 +92,9 @@ character counts, the unknown ones too. *Uniform* is what guessing blindly gives
 `python -m rnnviz models --markdown`. So that the app can say when a text was trained on, each file holds
 hashes of some of its training text's 24-grams (`rnnviz.overlap`), and no text.
 
-`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.replay`): what it made of one sentence at 28
-moments of the training below, from the random beginning to the shipped weights, bit for bit, with its
-perplexity on the held-out text and on the first 50,000 characters of the training text at each of them.
+`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.replay`): what it made of one sentence at
+28 moments of the training below, from the random beginning to the weights that ship, and its perplexity on the
+held-out text and on the first 50,000 characters of the training text at each of them.
 
 | model | perplexity | bits per character | n-gram | uniform | parameters | file |
 |---|---|---|---|---|---|---|
