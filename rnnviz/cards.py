@@ -93,8 +93,8 @@ character counts, the unknown ones too. *Uniform* is what guessing blindly gives
 hashes of some of its training text's 24-grams (`rnnviz.overlap`), and no text.
 
 `NAME.snapshots.safetensors` shows how a model came about (`rnnviz.replay`): what it made of one sentence at
-28 moments of the training below, from the random beginning to the weights that ship, and its perplexity on the
-held-out text and on the first 50,000 characters of the training text at each of them.
+28 moments of the training below, from the random beginning to the weights that ship, and its perplexity on
+the held-out text and on the first 50,000 characters of the training text at each of them.
 
 | model | perplexity | bits per character | n-gram | uniform | parameters | file |
 |---|---|---|---|---|---|---|
