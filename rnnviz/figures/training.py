@@ -70,6 +70,11 @@ class Curves:
     highest_rate: float
     passed: tuple[float, float] | None
 
+    @property
+    def snapshots(self) -> bool:
+        """Whether these are measurements at moments ever further apart, without gradients: a story."""
+        return len(self.measured) > 1 and not np.isfinite(self.gradient).any()
+
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
     """The curves in the events of a run; whatever is missing or no number is left out (NaN in a row).
@@ -174,8 +179,35 @@ def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> 
     """Axes, the lines to beat with their names, and empty curves: what stays while a run goes on.
 
     Traces by name: "train", "validation" (perplexities), "gradient", "clipped" (points above `clip`) and
-    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters.
+    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. Where there are
+    only `snapshots`, the perplexities have the figure to themselves and the characters a logarithmic axis.
     """
+    drawn = _whole(one, words, theme)
+    return _alone(drawn, one, len(yardsticks(one))) if one.snapshots else drawn
+
+
+def _alone(drawn: Figure, one: Curves, labels: int) -> Figure:
+    layout = drawn["layout"]
+    first = float(one.measured[one.measured > 0].min(initial=one.total))
+    layout["xaxis"] |= {
+        "type": "log",
+        "range": [math.log10(first), math.log10(max(one.total, 2 * first))],
+        "anchor": "y",
+        "dtick": 1,
+    }
+    layout["yaxis"]["domain"] = [0, 1]
+    for name in ("yaxis2", "yaxis3"):
+        layout[name]["visible"] = False
+    layout["shapes"] = [shape for shape in layout["shapes"] if shape["yref"] != "y2"]
+    layout["shapes"] = [
+        {**shape, "y0": 0} if shape["yref"] == "paper" else shape for shape in layout["shapes"]
+    ]
+    layout["annotations"] = layout["annotations"][:labels]
+    return drawn
+
+
+def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
+    """`skeleton` with all its panels."""
     low, high = extent([one])
     values, texts = ticks(low, high)
     quiet = _quiet(theme)

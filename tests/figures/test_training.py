@@ -80,6 +80,20 @@ def test_the_axis_stands_still_while_the_curve_falls() -> None:
     assert deep[0] <= 0
 
 
+def test_a_story_of_snapshots_has_one_panel_and_an_axis_that_shows_its_beginning() -> None:
+    steps = (0, 1, 10, 50)
+    bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in steps]
+    one = training.curves([START, *bare])
+    assert one.snapshots
+    assert not training.curves(EVENTS).snapshots
+    layout = training.skeleton(one, training.ENGLISH)["layout"]
+    assert layout["xaxis"]["type"] == "log"
+    assert layout["xaxis"]["range"][0] == pytest.approx(2)  # the first step that read anything
+    assert layout["yaxis"]["domain"] == [0, 1]
+    assert len(layout["annotations"]) == 3
+    assert {shape["yref"] for shape in layout["shapes"]} == {"y"}
+
+
 def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
     drawn = training.skeleton(training.curves(EVENTS), words)

@@ -45,8 +45,11 @@ def usual() -> str | None:
 
 
 def first(names: list[str]) -> list[str]:
-    """Stories in the order in which a newcomer should meet them."""
-    return sorted(names, key=lambda name: (not name.startswith("timemachine-gru"), name))
+    """Stories in the order in which a newcomer should meet them: the longest memory first."""
+    kinds = ("gru", "lstm", "rnn")
+    return sorted(
+        names, key=lambda name: (kinds.index(k) if (k := name.split("-")[-1]) in kinds else 9, name)
+    )
 
 
 def options(found: list[runs.Run], *, everything: bool) -> list[str]:

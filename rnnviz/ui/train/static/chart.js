@@ -31,7 +31,9 @@ export class Chart {
     }
     Object.assign(layout, { width, height });
     const { l, r } = layout.margin;
-    this.scale = { left: l, inner: width - l - r, total: layout.xaxis.range[1] };
+    const { range, type } = layout.xaxis;
+    const place = type === "log" ? (c) => Math.log10(Math.max(c, 1e-9)) : (c) => c;
+    this.scale = { left: l, inner: width - l - r, share: (c) => (place(c) - range[0]) / (range[1] - range[0]) };
     window.Plotly.react(this.plot, data, layout, CONFIG);
     this.point(this.at);
   }
@@ -41,8 +43,8 @@ export class Chart {
     this.at = characters;
     this.mark.hidden = characters === null || !this.scale;
     if (this.mark.hidden) return;
-    const { left, inner, total } = this.scale;
-    this.mark.style.left = left + inner * Math.min(1, characters / total) + "px";
+    const { left, inner, share } = this.scale;
+    this.mark.style.left = left + inner * Math.max(0, Math.min(1, share(characters))) + "px";
   }
 
   close() {

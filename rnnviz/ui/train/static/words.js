@@ -59,6 +59,9 @@ export class Words {
     };
     for (const name of NUMBERS) set(this.fields[name], shown[name]);
     this.fields.validation.parentElement.hidden = head.unmeasured;
+    // What a shipped story never kept is left out; a run that has just begun keeps its places.
+    for (const name of ["speed", "clipped", "rate"])
+      this.fields[name].parentElement.hidden = !head.alive && shown[name] === "–";
     const bar = this.root.querySelector(".rt-bar");
     const done = Math.max(0, Math.min(1, head.fraction));
     bar.firstChild.style.transform = `scaleX(${done})`;
