@@ -12,7 +12,8 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
-from rnnviz.ui.live import assets
+from rnnviz.ui.learn import assets as learn
+from rnnviz.ui.live import assets as live
 from rnnviz.ui.viewer import assets as viewer
 
 
@@ -32,8 +33,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-        Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
-        Mount(viewer.URL, StaticFiles(directory=viewer.FOLDER)),
+        *(Mount(part.URL, StaticFiles(directory=part.FOLDER)) for part in (live, viewer, learn)),
     ],
     on_script_error=trouble.on_script_error,
 )

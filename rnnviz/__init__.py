@@ -24,6 +24,7 @@ _HOMES = {
     "CharModel": "model",
     "CheckpointError": "errors",
     "ConfigError": "errors",
+    "Connectivity": "gradients",
     "CorpusError": "errors",
     "DecodingError": "errors",
     "DownloadError": "errors",
@@ -35,6 +36,7 @@ _HOMES = {
     "NgramModel": "ngram",
     "Report": "scoring",
     "RnnvizError": "errors",
+    "StateNorms": "gradients",
     "StepReport": "training",
     "TextError": "errors",
     "Trace": "trace",
@@ -43,11 +45,17 @@ _HOMES = {
     "TrainingError": "errors",
     "UniformModel": "scoring",
     "Vocabulary": "vocabulary",
+    "adapt": "adapter",
+    "adapt_state_dict": "adapter",
     "available": "checkpoint",
+    "connectivity": "gradients",
+    "connectivity_row": "gradients",
+    "jacobian_norms": "gradients",
     "load": "checkpoint",
     "perplexity": "scoring",
     "sample": "sampling",
     "save": "checkpoint",
+    "state_gradients": "gradients",
     "trace": "trace",
     "train": "training",
 }
@@ -56,6 +64,7 @@ __all__ = [
     "CharModel",
     "CheckpointError",
     "ConfigError",
+    "Connectivity",
     "CorpusError",
     "DecodingError",
     "DownloadError",
@@ -67,6 +76,7 @@ __all__ = [
     "NgramModel",
     "Report",
     "RnnvizError",
+    "StateNorms",
     "StepReport",
     "TextError",
     "Trace",
@@ -76,16 +86,23 @@ __all__ = [
     "UniformModel",
     "Vocabulary",
     "__version__",
+    "adapt",
+    "adapt_state_dict",
     "available",
+    "connectivity",
+    "connectivity_row",
+    "jacobian_norms",
     "load",
     "perplexity",
     "sample",
     "save",
+    "state_gradients",
     "trace",
     "train",
 ]
 
 if TYPE_CHECKING:
+    from rnnviz.adapter import adapt, adapt_state_dict
     from rnnviz.checkpoint import ModelInfo, available, load, save
     from rnnviz.config import ModelConfig, TrainConfig
     from rnnviz.errors import (
@@ -101,6 +118,14 @@ if TYPE_CHECKING:
         TextError,
         TrainingError,
     )
+    from rnnviz.gradients import (
+        Connectivity,
+        StateNorms,
+        connectivity,
+        connectivity_row,
+        jacobian_norms,
+        state_gradients,
+    )
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
     from rnnviz.sampling import sample
@@ -108,6 +133,10 @@ if TYPE_CHECKING:
     from rnnviz.trace import Trace, Tracer, trace
     from rnnviz.training import StepReport, train
     from rnnviz.vocabulary import Vocabulary
+
+
+# Subpackages that a notebook reaches as `rnnviz.units` and the like without importing them first.
+_SUBPACKAGES = ("gradients", "units")
 
 
 class _Package(types.ModuleType):
@@ -125,6 +154,8 @@ class _Package(types.ModuleType):
 
 
 def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"rnnviz.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'rnnviz' has no attribute {name!r}")
@@ -134,7 +165,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBPACKAGES})
 
 
 sys.modules[__name__].__class__ = _Package

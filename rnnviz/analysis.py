@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,7 +125,10 @@ def lines(columns: Columns, by: By = "line", limit: int = 10_000) -> Stretches:
 
 
 def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """All lines or paragraphs in order, some at a time: (starts, stops, Σ -log P in nats), (k,) each."""
+    """All lines or paragraphs in order, some at a time: (starts, stops, Σ -log P in nats), (k,) each.
+
+    A stretch of the text in which none ends gives none: k is 0.
+    """
     if by not in ("line", "paragraph"):
         raise ConfigError(f"a text is cut by line or by paragraph; received {by!r}")
     first, carried = 0, 0.0  # of the stretch that is still open
@@ -141,8 +144,11 @@ def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]
         sums = cumulative[inside] - cumulative[edges[:-1]]
         if len(inside):
             sums[0] += carried
-            yield np.concatenate([[first], inside[:-1] + start]), inside + start, sums
+            starts = np.concatenate([[first], inside[:-1] + start])
             first, carried = int(inside[-1]) + start, 0.0
+        else:
+            starts = inside
+        yield starts, inside + start, sums
         carried += cumulative[-1] - cumulative[edges[-1]]
         last = np.concatenate([last, codes])[-2:]
     yield np.array([first]), np.array([len(columns)]), np.array([carried])
@@ -217,10 +223,15 @@ def _kind_and_script(character: str) -> tuple[str, str]:
     return kind, "" if word in ("COMBINING", "VARIATION") else _TOGETHER.get(word, word or "?")
 
 
-def unknown_counts(columns: Columns) -> list[tuple[str, int]]:
-    """The characters outside the vocabulary with their counts, most frequent first, then by code point."""
+def unknown_counts(columns: Columns, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+    """The characters outside the vocabulary with their counts, most frequent first, then by code point.
+
+    `check` is called several times a second, and what it raises ends the work.
+    """
     counts: Counter[int] = Counter()
     for _, codes, rank in columns.stretches("codes", "rank"):
+        if check is not None:
+            check()
         points, here = np.unique(codes[rank < 0], return_counts=True)
         counts.update(dict(zip(points.tolist(), here.tolist(), strict=True)))
     return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]

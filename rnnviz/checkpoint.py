@@ -1,32 +1,36 @@
-"""One file per model: safetensors, with configuration, vocabulary and card in its header.
-
-    tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
-    "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
-
-Loading never unpickles: a safetensors file is numbers and JSON, so a file from
-a stranger can be wrong but can't run anything. What is wrong is said in words.
-Writing goes to a file beside the target which then takes its place, so a kill
-at any moment leaves the old file or the new one.
+"""Models by name or path: found, listed, loaded and saved; one file each, see `rnnviz.modelfile`.
 
 This module does not know how models are trained, scored or drawn.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import struct
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
+from rnnviz.modelfile import (
+    FORMAT,
+    MAX_FILE,
+    SKETCH,
+    SUFFIX,
+    Sketch,
+    add_sketch,
+    check_name,
+    copy,
+    read_header,
+    read_sketch,
+    read_tensors,
+    read_weights,
+    sketch_in,
+    write_atomic,
+    write_model,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     from typing_extensions import TypeIs
 
@@ -35,16 +39,29 @@ if TYPE_CHECKING:
     from rnnviz.ngram import NgramModel
     from rnnviz.prepared import NumpyModel
 
-M = TypeVar("M")
+__all__ = [
+    "MAX_FILE",
+    "SKETCH",
+    "SUFFIX",
+    "Damaged",
+    "ModelInfo",
+    "Sketch",
+    "add_sketch",
+    "available",
+    "check_name",
+    "copy",
+    "find",
+    "folders",
+    "is_neural",
+    "load",
+    "load_numpy",
+    "read_info",
+    "read_sketch",
+    "save",
+    "write_atomic",
+]
 
-FORMAT = 1
-SUFFIX = ".safetensors"
-MAX_HEADER = 16 * 2**20
-MAX_FILE = 2 * 2**30
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-DTYPES = {"F32": 4, "F16": 2}
-SKETCH = "overlap.hashes"
-MAX_SKETCH = 1 << 20  # bytes
+M = TypeVar("M")
 
 
 @dataclass(frozen=True)
@@ -71,33 +88,12 @@ class Damaged:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class Sketch:
-    """Numbers that stand for the text a model was trained on; `rnnviz.overlap` makes and reads them.
-
-    `hashes` (n,) uint32, increasing; `modulus` says how few of all there were have been kept.
-    """
-
-    hashes: npt.NDArray[np.uint32]
-    modulus: int
-
-
 def folders() -> list[Path]:
     """Where models are looked for, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
     own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
     package = Path(__file__).resolve().parent
     shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
     return [*own, shipped if shipped.is_dir() else package.parent / "models"]
-
-
-def check_name(name: str) -> str:
-    """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
-    if not NAME.fullmatch(name) or ".." in name:
-        raise CheckpointError(
-            f"a model's name has letters, digits, '.', '_' and '-' and no folder; received {name[:100]!r}. "
-            f"To load a file, give its path, ending in {SUFFIX}"
-        )
-    return name
 
 
 def find(name_or_path: str | Path) -> Path:
@@ -125,71 +121,9 @@ def find(name_or_path: str | Path) -> Path:
     )
 
 
-def _header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The tensors' descriptions, the "rnnviz" metadata and the file's size, checked for plausibility."""
-
-    def bad(what: str) -> CheckpointError:
-        return CheckpointError(f"{path.name} is not a usable rnnviz model: {what}")
-
-    try:
-        size = path.stat().st_size
-        if size > MAX_FILE:
-            raise bad(f"it has {size:,} bytes, and the limit is {MAX_FILE:,}")
-        with path.open("rb") as file:
-            start = file.read(8)
-            if len(start) < 8:
-                raise bad(f"it is cut off after {size} bytes; copy or download it again")
-            (length,) = struct.unpack("<Q", start)
-            if length > MAX_HEADER:
-                raise bad("it doesn't begin like a safetensors file")
-            if 8 + length > size:
-                raise bad("it is cut off inside its header; copy or download it again")
-            raw = json.loads(file.read(length))
-    except OSError as error:
-        raise CheckpointError(f"{path} can't be read: {error.strerror}") from None
-    except (ValueError, RecursionError):
-        raise bad("its header is not JSON, so it is no safetensors file") from None
-    if not isinstance(raw, dict):
-        raise bad("its header is no safetensors header")
-    metadata = raw.pop("__metadata__", None)
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
-        raise bad(
-            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
-        )
-    try:
-        meta = json.loads(metadata["rnnviz"])
-        version = meta["format"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise bad("its description is damaged; copy or download it again") from None
-    if type(version) is not int or version < 1:
-        raise bad(f"its format is {version!r}, which no version of rnnviz writes")
-    if version > FORMAT:
-        raise bad(f"it has format {version} and this version reads up to {FORMAT}; update rnnviz")
-    card = meta.get("card")
-    if (
-        not isinstance(meta.get("config"), dict)
-        or not isinstance(card, dict)
-        or not isinstance(card.get("name", ""), str)
-    ):
-        raise bad("its description is incomplete")
-    if card.get("name"):
-        check_name(card["name"])
-    end = 0
-    for entry in raw.values():
-        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-            raise bad("its header describes no tensors")
-        end = max(end, offsets[1])
-    if 8 + length + end != size:
-        raise bad(
-            f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again"
-        )
-    return raw, meta, size
-
-
 def read_info(path: Path) -> ModelInfo:
     """What the file says of itself, weights unread. Raises CheckpointError."""
-    _, meta, size = _header(path)
+    _, meta, size = read_header(path)
     kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
     vocabulary = meta.get("vocabulary")
     v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
@@ -216,11 +150,9 @@ def save(
 ) -> Path:
     """Write `model` to `path`, all of it or nothing; `half` stores weights as float16.
 
-    `sketch` is that of the text it was trained on, see `rnnviz.overlap`. Returns the path.
-    Raises CheckpointError if the name or the folder can't be used.
+    `sketch` is that of the text it was trained on, see `rnnviz.overlap`; without one, the model's own stays.
+    Returns the path. Raises CheckpointError if the name or the folder can't be used.
     """
-    from safetensors.numpy import save as to_bytes
-
     path = Path(path).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
@@ -239,90 +171,13 @@ def save(
     else:
         tensors = dict(model.to_tensors())
         meta |= {"kind": "ngram", "config": {"order": model.order}}
-    if sketch is not None:
-        tensors[SKETCH], meta["overlap"] = sketch.hashes, {"modulus": sketch.modulus}
-    write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
+    write_model(path, tensors, meta, model.sketch if sketch is None else sketch)
     return path
-
-
-def copy(source: Path, target: Path) -> Path:
-    """Copy a model file under another name, all else in it as it is, bit by bit. Raises CheckpointError."""
-    from safetensors.numpy import save as to_bytes
-
-    _, meta, _ = _header(source)
-    meta["card"] = {**meta["card"], "name": check_name(target.stem)}
-    metadata = {"rnnviz": json.dumps(meta, ensure_ascii=True)}
-    write_atomic(target, to_bytes(_tensors(source), metadata=metadata))
-    return target
-
-
-def add_sketch(path: Path, sketch: Sketch) -> None:
-    """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
-    from safetensors.numpy import save as to_bytes
-
-    _, meta, _ = _header(path)
-    meta["overlap"] = {"modulus": sketch.modulus}
-    tensors = {**_tensors(path), SKETCH: sketch.hashes}
-    write_atomic(path, to_bytes(tensors, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
-
-
-def read_sketch(path: Path) -> Sketch | None:
-    """The sketch in a model file, weights unread; None if it has none. Raises CheckpointError."""
-    from safetensors import SafetensorError, safe_open
-
-    described, meta, _ = _header(path)
-    about, entry = meta.get("overlap"), described.get(SKETCH)
-    if about is None and entry is None:
-        return None
-    modulus = about.get("modulus") if isinstance(about, dict) else None
-    described_as = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    match modulus, described_as:
-        case int(), ("U32", [int(n)]) if (
-            type(modulus) is int and 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH
-        ):
-            pass
-        case _:
-            raise CheckpointError(
-                f"{path.name} is damaged: what it says of its training text can't be read; "
-                "copy or download it again"
-            )
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return Sketch(file.get_tensor(SKETCH), modulus)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
 
 
 def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
     """Whether a loaded model is a network that torch runs, and no n-gram model."""
     return hasattr(model, "readout")
-
-
-def write_atomic(path: Path, data: bytes) -> None:
-    """`data` at `path`: complete, or what was there before. Raises CheckpointError if it can't be written."""
-    temporary = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-        temporary = None
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise CheckpointError(
-            f"{path} can't be written: {error.strerror}; free some space or choose another folder"
-        ) from None
-    finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
 
 
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
@@ -364,7 +219,8 @@ def _load(
     from rnnviz.vocabulary import Vocabulary
 
     path = find(name_or_path)
-    described, meta, _ = _header(path)
+    described, meta, _ = read_header(path)
+    sketch = sketch_in(path, described, meta)
     described.pop(SKETCH, None)
     try:
         normaliser = meta.get("normaliser", "newlines")
@@ -375,11 +231,12 @@ def _load(
             "name": str(meta["card"].get("name") or path.stem),
             "card": meta["card"],
             "normaliser": normaliser,
+            "sketch": sketch,
         }
         if meta.get("kind") == "ngram":
             from rnnviz.ngram import NgramModel
 
-            counts = _tensors(path)
+            counts = read_tensors(path)
             counts.pop(SKETCH, None)
             return NgramModel.from_tensors(counts, order=meta["config"].get("order"), **about)
         config = ModelConfig(**meta["config"])
@@ -388,37 +245,6 @@ def _load(
                 f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
                 f"{about['vocabulary'].size}; they must be equal"
             )
-        return network(config, _weights(path, described, config), about)
+        return network(config, read_weights(path, described, config), about)
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
-
-
-def _tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        return load_file(path)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
-
-
-def _weights(
-    path: Path, described: dict[str, Any], config: ModelConfig
-) -> dict[str, npt.NDArray[np.float32]]:
-    """The tensors of a network in float32. Their shapes are checked before anything is allocated."""
-    import numpy as np
-
-    shapes = {k: list(shape) for k, shape in config.shapes().items()}
-    stored = {k: e.get("shape") for k, e in described.items()}
-    if stored != shapes:
-        wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
-        raise ConfigError(
-            f"tensor {wrong[0]!r} should have shape {shapes.get(wrong[0])} and has {stored.get(wrong[0])}"
-        )
-    if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
-        raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
-    weights = {k: w.astype(np.float32) for k, w in _tensors(path).items() if k != SKETCH}
-    if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
-        raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
-    return weights

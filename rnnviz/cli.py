@@ -1,4 +1,4 @@
-"""The command line: python -m rnnviz train | perplexity | sample | trace | models | sketch.
+"""The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch.
 
 Results go to standard output, everything else to standard error, so that
 output can be piped. Exit codes: 0 all went well; 1 something could not be
@@ -7,7 +7,7 @@ stopped by Ctrl-C.
 
 torch is imported only by the commands that compute, so that `--help` and
 `models` answer at once. `train` lives in rnnviz.cli_train, `perplexity` in
-rnnviz.cli_perplexity, `sketch` in rnnviz.cli_sketch.
+rnnviz.cli_perplexity, `units` in rnnviz.cli_units, `sketch` in rnnviz.cli_sketch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from rnnviz import __version__, cli_perplexity, cli_sketch, cli_train
+from rnnviz import __version__, cli_perplexity, cli_sketch, cli_train, cli_units
 from rnnviz.checkpoint import available
 from rnnviz.cli_common import (
     add_model,
@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     cli_perplexity.add_parser(commands)
     _add_sample(commands)
     _add_trace(commands)
+    cli_units.add_parser(commands)
     _add_models(commands)
     cli_sketch.add_parser(commands)
     return parser

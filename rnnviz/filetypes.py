@@ -91,13 +91,16 @@ def binary_kind(head: bytes) -> Kind | None:
     return next((kind for pattern, kind in _COMPILED if pattern.match(head)), None)
 
 
-def explain_nul_bytes(sample: bytes) -> str | None:
+def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
     """UTF-16 or UTF-32 without a byte order mark, if `sample` reads as text in one of them.
 
-    `sample` starts at a multiple of 4 bytes. Wrong byte orders decode, too,
-    but into control characters, unassigned code points or a jumble without a
-    single space or line end: the order with the most blanks wins.
+    `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
+    bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or
+    a jumble without a single space or line end: the order with the most blanks wins. A text in ASCII with a
+    stray NUL would be such a jumble, of Chinese characters mostly, and is not taken for one.
     """
+    if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):
+        return None
     best, most = None, -1
     for encoding in ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be"):
         width = 4 if "32" in encoding else 2
@@ -115,6 +118,24 @@ def explain_nul_bytes(sample: bytes) -> str | None:
         if blanks + letters > most:
             best, most = encoding, blanks + letters
     return best
+
+
+_ASCII = bytes(range(0x20, 0x7F))
+_ENOUGH = 32  # bytes; 16 characters of two bytes each that are printable by chance: never seen
+
+
+def _is_ascii_text(data: bytes) -> bool:
+    """Whether `data` is printable ASCII, but for a few NUL bytes.
+
+    In UTF-16 every second byte names the script: NUL for English, 4 for Russian, but for Hindi that of a tab,
+    for Punjabi of a line feed, for Malayalam of a carriage return. Texts in ASCII have fewer of these.
+    """
+    blanks = sum(map(data.count, (b"\t", b"\n", b"\r")))
+    return (
+        not data.translate(None, _ASCII + b"\t\n\r\0")
+        and 4 * data.count(0) < len(data)
+        and 3 * blanks <= len(data)
+    )
 
 
 def explain_without_nul(sample: bytes) -> str | None:

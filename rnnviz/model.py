@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,9 @@ from rnnviz.config import ModelConfig
 from rnnviz.details import Details
 from rnnviz.errors import ConfigError
 from rnnviz.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.modelfile import Sketch
 
 State = tuple[Tensor, ...]
 """What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
@@ -89,8 +92,8 @@ class CharModel(nn.Module):
 
     `vocabulary` fixes which integers stand for which characters; `name` and
     `card` say where the model comes from; `normaliser` names how a text is
-    prepared before it is read. Raises ConfigError if config and vocabulary
-    disagree on V.
+    prepared before it is read; `sketch` stands for the text it was trained on,
+    see `rnnviz.overlap`. Raises ConfigError if config and vocabulary disagree on V.
     """
 
     def __init__(
@@ -101,6 +104,7 @@ class CharModel(nn.Module):
         name: str = "",
         card: dict[str, Any] | None = None,
         normaliser: str = "newlines",
+        sketch: Sketch | None = None,
     ) -> None:
         super().__init__()
         if config.vocabulary_size != vocabulary.size:
@@ -110,6 +114,7 @@ class CharModel(nn.Module):
             )
         self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
         self.card: dict[str, Any] = dict(card or {})
+        self.sketch = sketch
         h, v = config.hidden_size, config.vocabulary_size
         self.embedding = nn.Embedding(v + 1, config.embedding_size) if config.embedding_size else None
         sizes = [config.input_size] + [h] * (config.layers - 1)

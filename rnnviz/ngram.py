@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.kneser_ney import Counts, Floats, Ints, Level, count, estimate
 from rnnviz.text import normalise
 from rnnviz.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.modelfile import Sketch
 
 MAX_ORDER = 6
 
@@ -40,7 +43,8 @@ class NgramModel:
 
     `order` n: the next character is predicted from the n - 1 before it.
     `normaliser` names what a text goes through before it is encoded.
-    `name` and `card` say where the model comes from; `card` is plain JSON data.
+    `name` and `card` say where the model comes from; `card` is plain JSON data;
+    `sketch` stands for the text it was counted on, see `rnnviz.overlap`.
     """
 
     def __init__(
@@ -51,12 +55,14 @@ class NgramModel:
         name: str = "",
         card: dict[str, Any] | None = None,
         normaliser: str = "newlines",
+        sketch: Sketch | None = None,
     ) -> None:
         """From the counts of a text in `vocabulary`'s integers. Raises ValueError if they are no text's."""
         self.vocabulary = vocabulary
         self.order = counts.order
         self.name, self.normaliser = name, normaliser
         self.card: dict[str, Any] = card or {}
+        self.sketch = sketch
         self._counts = counts
         self._levels: list[Level] = estimate(counts)
 
@@ -88,6 +94,33 @@ class NgramModel:
     def parameter_count(self) -> int:
         """How many n-grams are stored, of all orders together; the V single symbols are among them."""
         return self.vocabulary.size + sum(len(keys) for keys in self._counts.keys)
+
+    @property
+    def seen(self) -> list[int]:
+        """How many different n-grams of 2, 3 … `order` symbols the text had, its beginning's among them."""
+        return [len(keys) for keys in self._counts.keys]
+
+    def shortened(self, order: int) -> NgramModel:
+        """The model of the same text with a smaller `order`, its own at most; raises ConfigError otherwise.
+
+        It is what `fit` would have made, but that the text's very last n-grams may count one less: where
+        a text ends, the longer counts don't say.
+        """
+        _check_order(order, ConfigError)
+        if order > self.order:
+            raise ConfigError(f"this model counts up to {self.order}-grams; received order {order}")
+        base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
+        for level in range(len(keys) - 1, order - 2, -1):
+            nodes = len(keys[level - 1]) if level else base
+            counts = np.bincount(keys[level] // base, counts, minlength=nodes).astype(np.int64)
+            if level:
+                counts = np.maximum(counts, 1)  # what occurred at the very end alone
+            else:
+                counts[self.vocabulary.size] = 0  # the start symbol
+        shorter = Counts(self._counts.size, keys[: order - 1], counts)
+        return NgramModel(
+            shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser
+        )
 
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
         """log P of each symbol given everything before it, in nats, shape (T,).
@@ -149,6 +182,7 @@ class NgramModel:
         name: str = "",
         card: dict[str, Any] | None = None,
         normaliser: str = "newlines",
+        sketch: Sketch | None = None,
     ) -> NgramModel:
         """The model that `to_tensors` wrote, arrays of any origin.
 
@@ -166,7 +200,7 @@ class NgramModel:
         arrays = {key: _unsigned(key, tensors[key]) for key in expected}
         try:
             counts = _counts_from(arrays, vocabulary.size, order)
-            return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser)
+            return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
             raise CheckpointError(
                 f"these are not the n-gram counts of a text: {error}; the file is damaged"

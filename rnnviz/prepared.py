@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor, nn
 
+    from rnnviz.modelfile import Sketch
+
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
@@ -90,7 +92,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
         # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
         # decides in what order they are added up, changes no bit: a compressed text depends on every one.
         table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(np.float32)
-    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n)
+    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,7 @@ class NumpyModel:
     name: str = ""
     card: Mapping[str, Any] = field(default_factory=dict)
     normaliser: str = "newlines"
+    sketch: Sketch | None = None
 
     @property
     def parameter_count(self) -> int:

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -80,9 +80,9 @@ class Record(Columns):
         """The cost by kind of character: letters, capitals, spaces …; see `analysis.kinds`."""
         return analysis.kinds(self)
 
-    def unknown_counts(self) -> list[tuple[str, int]]:
-        """The characters outside the vocabulary with their counts, the most frequent first."""
-        return analysis.unknown_counts(self)
+    def unknown_counts(self, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+        """The characters outside the vocabulary with their counts; see `analysis.unknown_counts`."""
+        return analysis.unknown_counts(self, check)
 
 
 def record(

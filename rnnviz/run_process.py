@@ -113,6 +113,8 @@ def _train(
             def step(trainer: Trainer) -> None:
                 journal.step(trainer)
                 on_step(trainer)
+                if os.name != "posix":  # where nothing else tells of a request
+                    request.check()
 
             for report in trainer.run(probe=description.probe, on_step=step, early=True):
                 journal.report(report)

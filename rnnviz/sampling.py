@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from rnnviz.ngram import NgramModel
 from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import Reader
 from rnnviz.text import normalise
-from rnnviz.vocabulary import UNKNOWN
+from rnnviz.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.model import CharModel
@@ -67,6 +67,14 @@ def stream(
     before anything is read; TextError for half a surrogate pair in the prompt;
     CheckpointError if the model gives no probabilities.
     """
+    check(length, temperature, top_k, seed)
+    ids = model.vocabulary.encode(normalise(prompt, model.normaliser))
+    reader = _NgramReader(model, ids) if isinstance(model, NgramModel) else _CharReader(model, ids)
+    return draw(reader, length, temperature, top_k, np.random.default_rng(seed))
+
+
+def check(length: int, temperature: float, top_k: int | None, seed: int | None) -> None:
+    """Raise ConfigError unless `stream` can work with these."""
     if length < 0:
         raise ConfigError(f"length counts characters and is at least 0; received {length}")
     if not 0 <= temperature < math.inf:
@@ -75,9 +83,19 @@ def stream(
         raise ConfigError(f"top_k is at least 1, or None for all characters; received {top_k}")
     if seed is not None and seed < 0:
         raise ConfigError(f"seed is a whole number from 0 on, or None for chance; received {seed}")
-    ids = model.vocabulary.encode(normalise(prompt, model.normaliser))
-    reader = _NgramReader(model, ids) if isinstance(model, NgramModel) else _CharReader(model, ids)
-    return _draw(reader, length, temperature, top_k, np.random.default_rng(seed))
+
+
+class Expecting(Protocol):
+    """Something that has read a text, expects what comes next, and can read on."""
+
+    name: str
+    vocabulary: Vocabulary
+
+    def read(self, symbol: int) -> None: ...
+
+    def log_probs(self) -> Doubles:
+        """log P (V,) of the next symbol, in nats, as an array of its own."""
+        ...
 
 
 class _CharReader:
@@ -112,13 +130,10 @@ class _NgramReader:
         return self._model.log_probs(self._context)
 
 
-def _draw(
-    reader: _CharReader | _NgramReader,
-    length: int,
-    temperature: float,
-    top_k: int | None,
-    generator: np.random.Generator,
+def draw(
+    reader: Expecting, length: int, temperature: float, top_k: int | None, generator: np.random.Generator
 ) -> Iterator[str]:
+    """Let `reader` read `length` characters that are drawn from what it expects; see `stream`."""
     for _ in range(length):
         log_probs = reader.log_probs()
         log_probs[UNKNOWN] = -np.inf

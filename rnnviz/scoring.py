@@ -48,7 +48,8 @@ class LanguageModel(Protocol):
     integers of the next characters (n,) and returns their log P in nats (n,),
     each given everything before it; 0 asks for log P(<unk>), and this module
     adds what the unknown character costs beyond that. `advance_details(ids)`
-    does the same and returns (log P, rank, entropy); only `pieces(..., details=True)` asks for it.
+    does the same and returns (log P, rank, entropy). A record needs it, and so does
+    `pieces(..., details=True)`; `perplexity` does without, and so can a class of your own.
     """
 
     @property
@@ -91,7 +92,7 @@ class _UniformScorer:
         return np.full(len(ids), self.log_probability)
 
     def advance_details(self, ids: Ids) -> Details:
-        ranks = (ids + 1).astype(np.int32)  # all are equally likely: the smaller integer stands first
+        ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
         return self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32)
 
 
@@ -101,8 +102,8 @@ class Piece:
 
     `start` counts the characters before it; `nll` (n,) is -log P in nats, the
     unknown characters' whole cost included; `known` (n,) is False for those.
-    Where they were asked for: `rank` (n,), 1 if the most probable symbol came (an
-    unknown character ranks as `<unk>`; of equals the smaller integer is first), and
+    Where they were asked for: `rank` (n,), how many symbols were more probable than
+    the one that came, plus one (an unknown character ranks as `<unk>`), and
     `entropy` (n,) in nats, of the prediction before the character came.
     """
 
@@ -314,6 +315,12 @@ def _pieces(
     if piece is not None and piece < 1:
         raise ConfigError(f"a piece is at least 1 character; received {piece}")
     scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
+    if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
+        raise ConfigError(
+            f"details were asked for, and the scorer of the model {model.name!r}, {type(scorer).__name__}, "
+            "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
+            "each; add it, or ask for the perplexity alone"
+        )
     length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
     for text in source.pieces(length):
         ids = vocabulary.encode(text)

@@ -63,6 +63,7 @@ class Layer:
     b     (G·H,)
     W_h   (G·H, H)      None for an mlp
     b_n   (H,)          a GRU candidate's second bias, halved
+    W_in  (G·H, X)      W_x again, kept beside a table too: what a gradient goes back to the inputs through
     """
 
     cell: str
@@ -73,11 +74,12 @@ class Layer:
     b: Floats
     W_h: Floats | None
     b_n: Floats | None
+    W_in: Floats
 
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (n, G·H), for inputs (n, X)."""
         assert self.W_x is not None
-        rows = _product(x, self.W_x)
+        rows = product(x, self.W_x)
         rows += self.b
         return rows
 
@@ -161,7 +163,7 @@ class Weights:
 
         For states (n, H) of the top layer. log P = first - second[:, None].
         """
-        logits = _product(top, self.readout)
+        logits = product(top, self.readout)
         logits += self.bias
         logits -= logits.max(axis=1, keepdims=True)
         return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
@@ -205,7 +207,7 @@ def _parts(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
     return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
 
 
-def _product(rows: Floats, weights: Floats) -> Floats:
+def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
     if len(rows) != 1:
         return rows @ weights.T

@@ -181,8 +181,10 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
 
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
     """UTF-16 or UTF-32 without a mark, or an error: other texts have no NUL bytes."""
-    file.seek(position // 4 * 4)
-    candidate = explain_nul_bytes(_read(file, SAMPLE, name))
+    start = position // 4 * 4
+    file.seek(max(start - 64, 0))
+    before = _read(file, min(start, 64), name)
+    candidate = explain_nul_bytes(_read(file, SAMPLE, name), before)
     if candidate is not None and _decodes(file, name, candidate):
         return candidate
     raise DecodingError(

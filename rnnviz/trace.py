@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.buffers import Rows, View
+from rnnviz.details import rank
 from rnnviz.errors import ConfigError
 from rnnviz.prepared import NumpyModel, prepare
 from rnnviz.stepping import LOGITS, Weights
@@ -57,7 +58,7 @@ class Trace:
     cell        (T, L, H)  float32, C_t of an LSTM; None for other cells
     nll         (T,)       nats, -log P(x_t | x_<t), with `Vocabulary.unknown_cost` where unknown
     perplexity  (T,)       of the characters up to and including t
-    rank        (T,)       1 where what came was the most probable; an unknown character ranks as <unk>
+    rank        (T,)       1 where nothing was more probable than what came; an unknown character as <unk>
     entropy     (T + 1,)   nats, of the prediction after t characters
     """
 
@@ -224,7 +225,7 @@ class Tracer:
             before_sum = np.concatenate((before_sum, log_sum[:-1]))
         came = before[np.arange(end - begin), rows.inputs[begin + 1 : end + 1]]
         np.subtract(before_sum, came, out=rows.nll[begin + 1 : end + 1])
-        rows.rank[begin + 1 : end + 1] = 1 + np.count_nonzero(before > came[:, None], axis=1)
+        rows.rank[begin + 1 : end + 1] = rank(before, rows.inputs[begin + 1 : end + 1])
         self._ahead, self._ahead_row = (logits[-1:].copy(), log_sum[-1:]), end
 
     def _show(self) -> Trace:

@@ -16,7 +16,7 @@ This module knows nothing of models or files.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -38,7 +38,10 @@ ALL_BUT = 0.9
 """The share of all variance that one block may have: beyond it, an interval tells whether it was drawn."""
 
 CHARACTERS = 100
-"""Characters of a block where lines can't serve."""
+"""Characters of a block where lines can't serve, of a text that has FEWEST such blocks."""
+
+SMALLEST = 20
+"""Characters of a block of a shorter text, at least: in smaller ones neighbours would be torn apart."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,15 @@ def interval(
     samples: int = 2000,
     seed: int = 0,
     block: Literal["line"] | int = "line",
+    check: Callable[[], None] | None = None,
 ) -> Interval:
     """An interval for the perplexity of a scored text, or of costs in nats (n,).
 
     `block` is what is drawn: lines, or stretches of so many characters. Costs alone have no lines, and a
-    text may have too few, or one that is most of it: then stretches of 100 characters
-    serve, and `block_kind` says so. Raises ConfigError for settings out of range and for costs that are no
-    numbers.
+    text may have too few, or one that is most of it: then stretches of 100 characters serve, of a tenth of
+    a text below 1,000 characters, and `block_kind` says so. From 200 characters on there is an interval,
+    unless one block is unlike all others. `check` is called several times a second, and what it raises ends
+    the work. Raises ConfigError for settings out of range and for costs that are no numbers.
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(
@@ -81,16 +86,19 @@ def interval(
         costs = np.asarray(costs, np.float64)
         if costs.ndim != 1 or not np.isfinite(costs).all():
             raise ConfigError(f"costs are finite numbers in one row; received shape {costs.shape}")
+    check = check or _nothing
     blocks = _Blocks()
     kind, unit = "line", 1
     if block == "line" and isinstance(costs, Columns):
         for starts, stops, sums in stretch_sums(costs, "line"):
+            check()
             blocks.add(sums, (stops - starts).astype(np.float64))
         unit = blocks.finish()
     if block != "line" or not blocks.enough():
-        size = CHARACTERS if block == "line" else block
+        size = min(CHARACTERS, max(SMALLEST, len(costs) // FEWEST)) if block == "line" else block
         kind, blocks = "characters", _Blocks()
         for sums, counts in _cut(costs, size):
+            check()
             blocks.add(sums, counts)
         unit = size * blocks.finish()
     name = "line" if (kind, unit) == ("line", 1) else f"{unit:,} {kind if kind != 'line' else 'lines'}"
@@ -101,7 +109,7 @@ def interval(
     if residuals.max() > ALL_BUT * residuals.sum() and residuals.max() > 0:
         reason = f"one block of {name} differs from all others; how many such there are can't be said"
         return Interval(None, None, level, m, name, reason)
-    low, high = _bootstrap_t(blocks.sums, blocks.counts, level, samples, seed)
+    low, high = _bootstrap_t(blocks.sums, blocks.counts, level, samples, seed, check)
     return Interval(of_sum(max(low, 0.0), 1), of_sum(high, 1), level, m, name)
 
 
@@ -158,7 +166,13 @@ def _cut(costs: Columns | Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
             yield np.add.reduceat(costs[start:stop], starts), counts
 
 
-def _bootstrap_t(sums: Floats, counts: Floats, level: float, samples: int, seed: int) -> tuple[float, float]:
+def _nothing() -> None:
+    """Nobody wants to end the work."""
+
+
+def _bootstrap_t(
+    sums: Floats, counts: Floats, level: float, samples: int, seed: int, check: Callable[[], None]
+) -> tuple[float, float]:
     """The interval of Σ sums / Σ counts, nats."""
     m = len(sums)
     mean = sums.sum() / counts.sum()
@@ -169,6 +183,7 @@ def _bootstrap_t(sums: Floats, counts: Floats, level: float, samples: int, seed:
     studentised = []
     batch = max(1, (1 << 20) // m)
     for begin in range(0, samples, batch):
+        check()
         k = min(batch, samples - begin)
         drawn = rng.integers(m, size=(k, m)) + np.arange(k)[:, None] * m
         times = np.bincount(drawn.ravel(), minlength=k * m).reshape(k, m)  # how often each block was drawn

@@ -19,7 +19,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from rnnviz import checkpoint
+from rnnviz import checkpoint, modelfile
 from rnnviz.config import CELLS, Cell, ModelConfig
 from rnnviz.errors import CheckpointError, ModelNotFoundError
 from rnnviz.model import CharModel
@@ -28,6 +28,7 @@ from rnnviz.prepared import NumpyModel
 from rnnviz.sampling import sample
 from rnnviz.trace import trace
 from rnnviz.vocabulary import Vocabulary
+from tests.conftest import tiny, tiny_card
 
 VOCABULARY = Vocabulary.from_text("the time machine, 时间机器 ☃ " * 3)
 
@@ -159,14 +160,14 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 def without(path: Path, name: str) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     tensors = load_file(path)
     del tensors[name]
     save_file(tensors, path, {"rnnviz": json.dumps(meta)})
 
 
 def as_type(path: Path, dtype: torch.dtype, fill: float = 0.0) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     tensors = {k: torch.full_like(v, fill).to(dtype) for k, v in load_file(path).items()}
     save_file(tensors, path, {"rnnviz": json.dumps(meta)})
 
@@ -244,7 +245,7 @@ def test_a_device_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 WRITE_FOREVER = """
 import sys, torch
-from rnnviz import checkpoint
+from rnnviz import checkpoint, modelfile
 model = checkpoint.load(sys.argv[1])
 print("ready", flush=True)
 while True:
@@ -278,3 +279,17 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
         assert checkpoint.is_neural(loaded)
         drift = loaded.readout.bias - loaded.readout.bias.round()
         assert torch.isfinite(drift).all()
+
+
+def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
+    held = checkpoint.Sketch(np.array([3, 99], np.uint32), 1024)
+    source = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "a.safetensors", sketch=held)
+    target = checkpoint.copy(source, tmp_path / "b.safetensors")
+    first, second = checkpoint.load(source), checkpoint.load(target)
+    assert second.card == {**first.card, "name": "b"}
+    assert checkpoint.is_neural(first)
+    assert checkpoint.is_neural(second)
+    assert all(torch.equal(w, second.state_dict()[k]) for k, w in first.state_dict().items())
+    kept = checkpoint.read_sketch(target)
+    assert kept is not None
+    assert kept.hashes.tolist() == [3, 99]

@@ -136,6 +136,47 @@ def test_wide_unicode_without_a_single_nul_byte(text: str, width: str) -> None:
     assert (found.text, found.encoding, found.certainty) == (text, width, "guessed")
 
 
+# Every script whose UTF-16 has no byte beyond 0x7F, and what is short.
+NARROW = {
+    "hindi": "सभी मनुष्यों को गौरव और अधिकारों में जन्मजात स्वतन्त्रता प्राप्त है।\n",
+    "hindi in printable bytes": "नमन रमन नमन रमन\n",
+    "punjabi": "ਸਾਰਾ ਮਨੁੱਖੀ ਪਰਿਵਾਰ ਆਪਣੀ ਮਹਿਮਾ ਤੇ ਹੱਕਾਂ ਵਿੱਚ ਬਰਾਬਰ ਹੈ।\n",
+    "malayalam": "മനുഷ്യരെല്ലാവരും തുല്യാവകാശങ്ങളോടെ ജനിച്ചിട്ടുള്ളവരാണ്.\n",
+    "a greeting": "你好\n",
+    "two lines": "道可道，非常道\n名可名，非常名\n",
+    "one word": "word",
+    "numbers": "1\n2\n3\n",
+    "letters": "a\nb",
+    "rows": "a\tb\r\nc\td\r\n",
+}
+
+
+@pytest.mark.parametrize("width", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+@pytest.mark.parametrize("text", NARROW)
+def test_wide_unicode_of_bytes_like_ascii(text: str, width: str) -> None:
+    found = decode(NARROW[text].encode(width))
+    assert (found.text, found.encoding, found.certainty) == (NARROW[text], width, "guessed")
+
+
+STRAY = {
+    "between words": (b"abc\0def\n", 3),
+    "in a line": (b"one line, and one stray byte\0 in it\n", 28),
+    "at the end": (b"a text that was padded to a multiple of four bytes\n\0", 51),
+    "after a long text": (b"It was a quiet evening. " * 9000 + b"\0\n", 216_000),
+    "padded with many": (b"a record of fixed length, and then nothing at all" + b"\0" * 300, 49),
+    "rows": (b"a,b\r\n1,\0\r\n3,4\r\n", 7),
+    "few of many": (b"\0".join([b"a field", b"another", b"third\n"] * 50), 7),
+}
+
+
+@pytest.mark.parametrize("place", STRAY)
+def test_a_text_with_stray_nul_bytes_is_not_taken_for_wide_unicode(place: str) -> None:
+    data, position = STRAY[place]
+    with pytest.raises(DecodingError, match=rf"byte {position:,} is NUL \(0x00\)"):
+        decode(data)
+    assert decode(data, encoding="ascii").text == data.decode()  # its reader may insist
+
+
 @pytest.mark.parametrize("codec", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_mark_declares(text: str, codec: str) -> None:

@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
-from rnnviz import checkpoint, corpora, overlap, scoring
+import rnnviz
+from rnnviz import checkpoint, corpora, modelfile, overlap, scoring
 from rnnviz.checkpoint import Sketch
 from rnnviz.cli import main
 from rnnviz.errors import CheckpointError
@@ -148,6 +149,23 @@ def test_a_file_keeps_it_beside_the_weights(tmp_path: Path, kind: str, half: boo
     assert type(checkpoint.load_numpy(path)) is type(checkpoint.load_numpy(bare))
 
 
+@pytest.mark.parametrize("kind", ["gru", "ngram"])
+def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) -> None:
+    model: Any = tiny("gru") if kind == "gru" else NgramModel.fit(TEXT, order=3)
+    sketch = overlap.sketch(TRAINING)
+    first = checkpoint.save(model, tmp_path / "first.safetensors", sketch=sketch)
+    second = rnnviz.save(rnnviz.load(first), tmp_path / "second.safetensors")
+    assert second.stat().st_size - first.stat().st_size <= 16  # the name, which is longer, and what it pads
+    found = overlap.of(second)
+    assert found is not None
+    assert found.modulus == sketch.modulus
+    np.testing.assert_array_equal(found.hashes, sketch.hashes)
+    # Another text's takes its place where one is given.
+    third = checkpoint.save(checkpoint.load(second), second, sketch=overlap.sketch(OTHER))
+    np.testing.assert_array_equal(overlap.of(third).hashes, overlap.sketch(OTHER).hashes)
+    assert checkpoint.load(checkpoint.save(model, first)).sketch is None
+
+
 def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     path = checkpoint.save(tiny("lstm", card=tiny_card()), tmp_path / "m.safetensors", half=True)
     before, info = load_file(path), checkpoint.read_info(path)
@@ -208,13 +226,13 @@ def test_the_command_gives_a_file_what_it_lacks(tmp_path: Path, capsys: pytest.C
 
 
 def describe(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     change(meta)
     save_file(load_file(path), path, {"rnnviz": json.dumps(meta)})
 
 
 def store(path: Path, hashes: Any) -> None:
-    meta = checkpoint._header(path)[1]
+    meta = modelfile.read_header(path)[1]
     save_file({**load_file(path), checkpoint.SKETCH: hashes}, path, {"rnnviz": json.dumps(meta)})
 
 

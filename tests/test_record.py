@@ -100,11 +100,29 @@ def test_sums_are_those_of_the_costs_anywhere(tmp_path: Path, n: int, places: li
 
 def test_unknown_characters_keep_their_rank_and_are_counted(tmp_path: Path) -> None:
     made = recorded(tmp_path, UniformModel(Vocabulary(("a", "b"))), "a道b😀道")
-    assert made.rank.tolist() == [2, -1, 3, -1, -1]
+    assert made.rank.tolist() == [1, -1, 1, -1, -1]
     assert made.known(0, 5).tolist() == [True, False, True, False, False]
     assert made.unknown_counts() == [("道", 2), ("😀", 1)]
     assert made.report.unknown == 3
     assert recorded(tmp_path, UniformModel(Vocabulary(("a",))), "aa").unknown_counts() == []
+
+
+def test_a_scorer_without_details_is_told_what_it_lacks(tmp_path: Path) -> None:
+    class Plain:
+        """A class of one's own that gives no more than a perplexity needs."""
+
+        name, normaliser, vocabulary = "plain", "newlines", Vocabulary(("a", "b"))
+
+        def scorer(self) -> Plain:
+            return self
+
+        def advance(self, ids: np.ndarray) -> np.ndarray:
+            return np.full(len(ids), -math.log(3))
+
+    assert perplexity(Plain(), text="abba").perplexity == pytest.approx(3)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"'plain', Plain, has no method advance_details\(ids\)"):
+        recorded(tmp_path, Plain(), "abba")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_can_be_written_into_it(tmp_path: Path) -> None:

@@ -40,11 +40,12 @@ SMALL = TrainConfig(
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path / "models"))
     monkeypatch.setenv("RNNVIZ_NICE", "0")  # the tests may run beside others
-    return tmp_path / "runs"
+    yield tmp_path / "runs"
+    until(lambda: runs.listed() is not None and not runs._processes)
 
 
 @pytest.fixture(scope="module")
@@ -169,9 +170,7 @@ def test_the_toy_is_learnt_in_three_seconds() -> None:
     assert time.process_time() - began < 3
 
 
-def test_stopped_within_two_seconds_killed_and_resumed_it_ends_with_the_same_weights(
-    home: Path, whole: dict[str, torch.Tensor]
-) -> None:
+def test_stopped_within_two_seconds_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", probe="lit", threads=1))
     until(lambda: runs.find(id).last)
@@ -216,7 +215,7 @@ def test_killed_at_random_moments_and_resumed_it_ends_with_the_same_weights(
         process = train(folder.path, SAVE=0.0, PROGRESS=0.01, AT_LEAST=0.0)
         if chance.random() < 0.7:  # most get somewhere, the others die while they start
             until(lambda p=process, told=told: p.exitcode is not None or progressed(folder, told))
-        process.join(chance.uniform(0.0, 0.1) if killed < 8 else None)
+        process.join(chance.uniform(0.0, 0.1) if killed < 5 else None)
         if process.exitcode is not None:
             break
         process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -28,13 +29,13 @@ def _coverage(draw, truth: float, times: int, **options) -> float:
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
-@pytest.mark.parametrize("n", [1200, 20_000])
-def test_it_covers_the_truth_as_often_as_it_says(n: int, level: float) -> None:
+@pytest.mark.parametrize(("n", "block"), [(200, "line"), (300, "line"), (1200, 100), (20_000, 100)])
+def test_it_covers_the_truth_as_often_as_it_says(n: int, block: int | str, level: float) -> None:
     # Costs like a model's: skewed, and neighbours alike for some 5 characters. The mean is 2 nats.
     def draw(rng: np.random.Generator) -> np.ndarray:
         return np.repeat(rng.exponential(2.0, size=n // 5), 5)
 
-    found = _coverage(draw, math.exp(2), 300, level=level, block=100)
+    found = _coverage(draw, math.exp(2), 300, level=level, block=block)
     # 300 trials tell a coverage to within about 2.5 of its standard errors here.
     assert abs(found - level) < 2.5 * math.sqrt(level * (1 - level) / 300) + 0.02
 
@@ -94,12 +95,25 @@ def test_a_text_that_is_mostly_one_line_is_cut_into_stretches(text: str, tmp_pat
 
 
 def test_too_short_a_text_gets_a_reason_and_no_interval(tmp_path: Path) -> None:
-    for costs in (told(tmp_path, "a\n" * 9, np.ones(18)), np.ones(900), np.empty(0)):
+    for costs in (told(tmp_path, "a\n" * 9, np.ones(18)), np.ones(180), np.empty(0)):
         found = interval(costs)
         assert (found.low, found.high) == (None, None)
         assert found.blocks < 10
-        assert found.reason == f"{found.blocks} blocks of 100 characters are too few; it takes 10"
+        assert found.reason == f"{found.blocks} blocks of 20 characters are too few; it takes 10"
+    assert interval(np.ones(900), block=100).reason.startswith("9 blocks of 100 characters are too few")
     assert interval(told(tmp_path, "a\n" * 10, np.ones(20))).low is not None
+
+
+@pytest.mark.parametrize(
+    ("n", "blocks", "size"), [(200, 10, 20), (205, 11, 20), (345, 11, 34), (999, 11, 99), (1000, 10, 100)]
+)
+def test_a_short_text_of_few_lines_is_cut_into_tenths(n: int, blocks: int, size: int, tmp_path: Path) -> None:
+    made = told(
+        tmp_path, "x" * (n // 2) + "\n" + "y" * (n - n // 2 - 1), np.random.default_rng(0).exponential(size=n)
+    )
+    found = interval(made)
+    assert (found.blocks, found.block_kind) == (blocks, f"{size} characters")
+    assert found.low < made.report.perplexity < found.high
 
 
 def test_one_block_unlike_all_others_is_no_ground_for_an_interval() -> None:
@@ -143,6 +157,32 @@ def test_joining_keeps_sums_sizes_and_neighbours(step: int) -> None:
     assert unit == 8
     np.testing.assert_allclose(blocks.sums, np.add.reduceat(values, np.arange(0, n, unit)))
     assert blocks.counts.tolist() == [8] * (n // 8) + [n % 8]
+
+
+@pytest.mark.parametrize("block", ["line", 100])
+@pytest.mark.parametrize("text", ["a line\n" * 300, "x" * 2100], ids=["lines", "one line"])
+def test_whoever_waits_can_end_it_at_any_time(
+    text: str, block: int | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Enough(Exception):
+        pass
+
+    made = told(tmp_path, text, np.random.default_rng(0).exponential(size=len(text)))
+    monkeypatch.setattr("rnnviz.columns.STRETCH", 200)
+    monkeypatch.setattr("rnnviz.uncertainty.STRETCH", 200)
+    looks: list[int] = []
+    expected = interval(made, block=block, check=lambda: looks.append(1))
+    assert expected == interval(made, block=block)
+    assert len(looks) > 10  # one for each stretch, and for each batch of samples
+    for last in range(len(looks)):
+        left = iter(range(last))
+
+        def check(left: Iterator[int] = left) -> None:
+            if next(left, None) is None:
+                raise Enough
+
+        with pytest.raises(Enough):
+            interval(made, block=block, check=check)
 
 
 @pytest.mark.parametrize(

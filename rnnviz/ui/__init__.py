@@ -2,7 +2,8 @@
 
     main.py      the script: navigation, sidebar, the chosen page
     explore.py   type, and see inside the model        live/  its component
-    files.py     the perplexity of text files
+    perplexity/  the perplexity of texts, and why      viewer/  its component
+    component.py what the two components share
     sidebar.py   language, model and its card
     shelf.py     the models on this machine, loaded once
     i18n.py      the words, in the reader's language

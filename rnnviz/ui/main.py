@@ -35,6 +35,14 @@ def perplexity() -> None:
     show("perplexity.page", ngrams=True)
 
 
+def learn() -> None:
+    """The lecture, which brings its own models."""
+    try:
+        importlib.import_module("rnnviz.ui.learn.page").page()
+    except Exception as error:
+        trouble.show(error)
+
+
 def show(module: str, *, ngrams: bool) -> None:
     """Run a page with what the sidebar chose; `ngrams`: whether it can work with count-based models too."""
     try:
@@ -84,6 +92,13 @@ chosen = st.navigation(
             icon=":material/description:",
             url_path="perplexity",
             help=_("Upload text files and see how well a model predicts them."),
+        ),
+        st.Page(
+            learn,
+            title=_("Learn"),
+            icon=":material/school:",
+            url_path="learn",
+            help=_("The story of the recurrent network in eight scenes, made for a projector."),
         ),
     ]
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.prepared import NumpyModel
 
 FIRST = "timemachine-gru"  # what a newcomer meets
-LOADED_AT_ONCE = 8
+LOADED_AT_ONCE = 12
 
 
 def listed() -> tuple[list[checkpoint.ModelInfo], list[checkpoint.Damaged]]:
@@ -46,6 +46,14 @@ def load(info: checkpoint.ModelInfo, *, to_read: bool = False) -> CharModel | Nu
     """
     light = info.kind == "ngram" or (to_read and not gpu_driver())
     return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, light)
+
+
+def reader(info: checkpoint.ModelInfo) -> NumpyModel | NgramModel:
+    """The model of a file without torch, to read one text at a time. Raises CheckpointError."""
+    return cast(
+        "NumpyModel | NgramModel",
+        _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, True),
+    )
 
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)

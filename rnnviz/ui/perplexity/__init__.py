@@ -5,6 +5,7 @@
     jobs.py      work in the background, which can be watched and cancelled
     progress.py  the bar of what is at work
     store.py     what was scored, kept within bounds and shared by all sessions
+    scratch.py   its folder among temporary files, removed at the next start if not before
     work.py      the jobs themselves: scoring, comparing, fetching, compressing
     answer.py    the figures of one text
     caution.py   what to mind about a figure: interval, overlap, short texts

@@ -17,7 +17,7 @@ from rnnviz.ui.trouble import describe, plain
 if TYPE_CHECKING:
     from rnnviz.checkpoint import ModelInfo
     from rnnviz.ui.context import Context
-    from rnnviz.ui.perplexity.jobs import Jobs
+    from rnnviz.ui.perplexity.jobs import Check, Jobs
     from rnnviz.ui.perplexity.texts import Text
     from rnnviz.ui.perplexity.work import Scored
 
@@ -127,12 +127,12 @@ def ask(
             if row.info is not None:
                 info = row.info
 
-                def make(check: object, info: ModelInfo = info, text: Text = text) -> work.Steps:
-                    return work.comparing(kept, shelf.digest(info), lambda: shelf.scorer(info), text)
+                def make(check: Check, info: ModelInfo = info, text: Text = text) -> work.Steps:
+                    return work.comparing(kept, shelf.digest(info), lambda: shelf.scorer(info), text, check)
 
             else:
 
-                def make(check: object, key: Hashable = key, one: Scored = one) -> work.Steps:  # type: ignore[misc]
+                def make(check: Check, key: Hashable = key, one: Scored = one) -> work.Steps:  # type: ignore[misc]
                     return work.measuring(kept, key, one, context.model.vocabulary)
 
             jobs.ask(key, title, make)

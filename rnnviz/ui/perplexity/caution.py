@@ -33,6 +33,13 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
                 blocks=_("lines") if "line" in interval.block_kind else _("stretches"),
             )
         )
+    elif interval is not None and scored.report.characters >= SHORT:
+        lines.append(
+            _(
+                "**How far chance moves this number can't be said:** one stretch of the text is unlike all "
+                "others, and from a single one nobody knows how many another such text would have."
+            )
+        )
     if scored.report.characters < SHORT:
         lines.append(
             _(

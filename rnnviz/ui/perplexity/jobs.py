@@ -2,7 +2,8 @@
 
 A job is a generator: it yields how far it is and returns its result. Between
 two steps the worker looks whether the job is still wanted, so a job that
-yields ten times a second is gone a tenth of a second after Cancel. When the
+yields ten times a second is gone a tenth of a second after Cancel. What takes
+long without a step calls the function that a job is handed for this. When the
 reader has left, everything stops.
 
 This module draws nothing.

@@ -15,7 +15,7 @@ from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context
-    from rnnviz.ui.perplexity.jobs import Jobs
+    from rnnviz.ui.perplexity.jobs import Check, Jobs
     from rnnviz.ui.perplexity.texts import Text
     from rnnviz.ui.perplexity.work import Scored
 
@@ -43,8 +43,8 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
         found: Scored | None = kept.get(key[0])
         if found is None:
 
-            def make(check: object) -> work.Steps:
-                return work.scoring(kept, digest, lambda: shelf.scorer(info), info.path, text)
+            def make(check: Check) -> work.Steps:
+                return work.scoring(kept, digest, lambda: shelf.scorer(info), info.path, text, check)
 
             job = jobs.ask(key, name, make)
             wanted.append(key)

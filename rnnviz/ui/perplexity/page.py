@@ -11,7 +11,7 @@ import streamlit as st
 from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import answer, encodings, progress, sections, store, texts, work
-from rnnviz.ui.perplexity.jobs import Job, Jobs, presence
+from rnnviz.ui.perplexity.jobs import Check, Job, Jobs, presence
 from rnnviz.ui.perplexity.words import rounded
 from rnnviz.ui.trouble import describe, plain
 
@@ -81,8 +81,8 @@ def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]
         key = (work.full_key(digest, text), text.name)
         if kept.get(key[0]) is None:
 
-            def make(check: object, text: Text = text) -> work.Steps:
-                return work.scoring(kept, digest, lambda: context.scorer, context.info.path, text)
+            def make(check: Check, text: Text = text) -> work.Steps:
+                return work.scoring(kept, digest, lambda: context.scorer, context.info.path, text, check)
 
             jobs.ask(key, text.name, make)
             asked.append(key)

@@ -8,9 +8,7 @@ This module draws nothing.
 
 from __future__ import annotations
 
-import atexit
 import shutil
-import tempfile
 import threading
 import uuid
 from collections import OrderedDict
@@ -18,6 +16,8 @@ from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from rnnviz.ui.perplexity.scratch import Scratch
 
 KEPT = 400  # results
 ON_DISK = 2 << 30  # bytes of their characters
@@ -30,7 +30,7 @@ class Store:
         self.kept, self.on_disk = kept, on_disk
         self._found: OrderedDict[Hashable, tuple[Any, Path | None, int]] = OrderedDict()
         self._lock = threading.Lock()
-        self._root: Path | None = None
+        self._scratch: Scratch | None = None
 
     def get(self, key: Hashable) -> Any:
         """The result of this key, or None."""
@@ -65,17 +65,17 @@ class Store:
     def folder(self) -> Path:
         """Where a result that will be put here can make its folder; it is not there yet."""
         with self._lock:
-            if self._root is None or not self._root.is_dir():
-                self._root = Path(tempfile.mkdtemp(prefix="rnnviz-"))
-                atexit.register(shutil.rmtree, self._root, ignore_errors=True)
-            return self._root / uuid.uuid4().hex
+            if self._scratch is None or not self._scratch.path.is_dir():
+                self._scratch = Scratch()
+            return self._scratch.path / uuid.uuid4().hex
 
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
             self._found.clear()
-            if self._root is not None:
-                shutil.rmtree(self._root, ignore_errors=True)
+            if self._scratch is not None:
+                self._scratch.remove()
+                self._scratch = None
 
 
 @cache

@@ -14,7 +14,7 @@ from rnnviz import corpora
 from rnnviz.errors import RnnvizError
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import address, encodings, examples, progress, work
-from rnnviz.ui.perplexity.jobs import Jobs
+from rnnviz.ui.perplexity.jobs import Check, Jobs
 from rnnviz.ui.trouble import describe
 
 LONGEST_PASTE = 1_000_000
@@ -46,18 +46,26 @@ class Text:
         """Bytes of the file, or characters of the text: whether it is long."""
         return len(self.data) if self.data is not None else len(self.text or "")
 
-    def source(self) -> dict[str, Any]:
-        """As the keyword arguments path, text, encoding and name of rnnviz.scoring; a new file each time."""
-        file: BinaryIO | None = _Named(self.data, self.name) if self.data is not None else None
+    def source(self, check: Check) -> dict[str, Any]:
+        """As the keyword arguments path, text, encoding and name of rnnviz.scoring; a new file each time.
+
+        `check` is called whenever the file is read: finding its encoding takes a while, and yields nothing.
+        """
+        file: BinaryIO | None = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
 
 class _Named(io.BytesIO):
-    """Bytes as a file with a name, for messages about it."""
+    """Bytes as a file with a name, for messages about it; `check` may end the reading."""
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, name: str, check: Check) -> None:
         super().__init__(data)
-        self.name = name
+        self.name, self._check = name, check
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes, if they are still wanted."""
+        self._check()
+        return super().read(size)
 
 
 def chosen(jobs: Jobs) -> list[Text]:

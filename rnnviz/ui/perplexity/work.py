@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from rnnviz.ui.perplexity.store import Store
 from rnnviz.uncertainty import Interval, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rnnviz.ui.perplexity.texts import Text
     from rnnviz.vocabulary import Vocabulary
@@ -69,38 +70,50 @@ Steps = Generator[Step, None, Any]
 
 
 def scoring(
-    store: Store, digest: str, load: Callable[[], LanguageModel], path: Path, text: Text
+    store: Store, digest: str, load: Callable[[], LanguageModel], path: Path, text: Text, check: Check
 ) -> Generator[Step, None, Scored]:
-    """Everything about a text under the model in the file `path`; kept when it is done."""
+    """Everything about a text under the model in the file `path`; kept when it is done.
+
+    `check` is called several times a second where there is nothing to yield: while the encoding is looked
+    for, and after the last character.
+    """
     key = full_key(digest, text)
     found: Scored | None = store.get(key)
     if found is None:
         folder = store.folder()
-        source = text.source()
-        kept = yield from stepped(record(load(), source.pop("path"), folder, **source))
-        yield Step(1.0, len(kept), kept.report.perplexity)
-        unknown = kept.unknown_counts() if kept.report.unknown else []
-        yield Step(1.0, len(kept), kept.report.perplexity)
-        found = Scored(
-            kept.report,
-            tuple(unknown[:LISTED]),
-            len(unknown),
-            interval(kept),
-            overlapping(kept, path),
-            folder,
-        )
+        source = text.source(check)
+        try:
+            kept = yield from stepped(record(load(), source.pop("path"), folder, **source))
+            yield Step(1.0, len(kept), kept.report.perplexity)
+            unknown = kept.unknown_counts(check) if kept.report.unknown else []
+            found = Scored(
+                kept.report,
+                tuple(unknown[:LISTED]),
+                len(unknown),
+                interval(kept, check=check),
+                overlapping(kept, path, check),
+                folder,
+            )
+        except BaseException:  # cancelled, say, when the record was there already
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         store.put(key, found, folder)
         store.put(plain_key(digest, text), found.report)
     return found
 
 
-def overlapping(kept: Record, path: Path) -> overlap.Overlap | None:
+def overlapping(kept: Record, path: Path, check: Check) -> overlap.Overlap | None:
     """How much of the text the model had read when it was trained, where its file can tell."""
     sketch = overlap.of(path)
     if sketch is None:
         return None
-    starts = range(0, len(kept), BLOCK)
-    return overlap.share((kept.text(at, min(at + BLOCK, len(kept))) for at in starts), sketch)
+
+    def pieces() -> Iterator[str]:
+        for at in range(0, len(kept), BLOCK):
+            check()
+            yield kept.text(at, min(at + BLOCK, len(kept)))
+
+    return overlap.share(pieces(), sketch)
 
 
 def measuring(
@@ -155,14 +168,14 @@ def shares(steps: Generator[float, None, Any], characters: int) -> Generator[Ste
 
 
 def comparing(
-    store: Store, digest: str, load: Callable[[], LanguageModel], text: Text
+    store: Store, digest: str, load: Callable[[], LanguageModel], text: Text, check: Check
 ) -> Generator[Step, None, Report]:
     """The report of a text by another model, loaded here so that the page need not wait for it."""
     key = plain_key(digest, text)
     found = store.get(key)
     if found is None:
         yield Step(0.0)
-        found = yield from stepped(score(load(), **text.source()))
+        found = yield from stepped(score(load(), **text.source(check)))
         store.put(key, found)
     report: Report = found
     return report

@@ -1,7 +1,7 @@
 """Where the text viewer's browser files are, and under which address they are served.
 
 As for the live view, the address holds a digest of the files. The viewer's
-modules import two of the live view's, so that view's digest is part of it.
+modules are handed some of the live view's, so that view's digest is part of it.
 This module is imported by app.py and stays light.
 """
 

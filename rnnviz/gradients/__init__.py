@@ -1,0 +1,63 @@
+"""What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
+
+    reading.py     a text read forwards, and the slope of every step
+    sweep.py       many adjoints taken back through time in one batch
+    memory.py      connectivity: ∂ log P / ∂ embeddings, its decay with lag, half-life
+    states.py      ∂ loss / ∂ states, ‖∂h_T/∂h_t‖
+    spectrum.py    eigenvalues and powers of W_hh, an rnn with W_hh scaled
+    small.py       a net small enough to show
+    truncation.py  truncated backpropagation, regular and random; clipping
+
+All in numpy, on one text and a CPU, for `CharModel` and `NumpyModel` alike. This package knows nothing of
+training (gradients with respect to weights are here for small nets alone), nor of drawings.
+"""
+
+from rnnviz.gradients.memory import (
+    Connectivity,
+    ConnectivityRow,
+    connectivity,
+    connectivity_row,
+    half_life,
+)
+from rnnviz.gradients.small import SmallRNN, unroll
+from rnnviz.gradients.spectrum import eigenvalues, hidden_weights, power_norms, scaled
+from rnnviz.gradients.states import StateNorms, jacobian_norms, state_gradients
+from rnnviz.gradients.truncation import (
+    Clipped,
+    clip,
+    cuts,
+    expected_crossing,
+    expected_gradient,
+    gradient,
+    lag_gradients,
+    pair_weights,
+    random_crossings,
+    truncated_gradient,
+)
+
+__all__ = [
+    "Clipped",
+    "Connectivity",
+    "ConnectivityRow",
+    "SmallRNN",
+    "StateNorms",
+    "clip",
+    "connectivity",
+    "connectivity_row",
+    "cuts",
+    "eigenvalues",
+    "expected_crossing",
+    "expected_gradient",
+    "gradient",
+    "half_life",
+    "hidden_weights",
+    "jacobian_norms",
+    "lag_gradients",
+    "pair_weights",
+    "power_norms",
+    "random_crossings",
+    "scaled",
+    "state_gradients",
+    "truncated_gradient",
+    "unroll",
+]

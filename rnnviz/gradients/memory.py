@@ -1,0 +1,220 @@
+"""Which earlier characters a prediction rests on, and how far back a network remembers.
+
+    ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
+
+A derivative says what an infinitely small change of e_s would do. It is no share of the cause: where the
+network is saturated a character that decides everything can have a gradient near 0.
+
+Shape letters: T characters.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients.reading import Doubles, Floats, Ids, Reading, read
+from rnnviz.gradients.sweep import Exponents, norms, sweep
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+    from rnnviz.prepared import NumpyModel
+
+MAX_SQUARE = 1_000
+"""Characters of a whole T × T picture: twice as many take four times the memory and the time."""
+
+MAX_ROW = 10_000
+"""Characters behind one prediction."""
+
+Average = Literal["median", "mean"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Connectivity:
+    """How much each prediction of a text rests on each character before it. All arrays are read-only.
+
+    text     the characters read, normalised
+    targets  (T,)    integers of the symbols whose log P was differentiated, one a row
+    norms    (T, T)  float32; row t, column s (both from 0): after reading t + 1 characters, with respect to
+                     character s; 0 above the diagonal. The lag is t - s. Below 1e-45 it is 0
+    log10    (T, T)  float32, its decimal logarithm, which knows no such limit; -inf where it is 0
+    start    (T,)    float32, with respect to the start symbol, read before the first character
+    """
+
+    text: str
+    targets: Ids
+    norms: Floats
+    log10: Floats
+    start: Floats
+
+    def __repr__(self) -> str:
+        return f"<Connectivity of {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        """T."""
+        return len(self.targets)
+
+    @cached_property
+    def normalised(self) -> Floats:
+        """`norms` with each row divided by its sum, (T, T); a row of zeros stays one.
+
+        Kept once computed. The start symbol is left out.
+        """
+        with np.errstate(under="ignore"):
+            scaled = np.exp2((self.log10 - _largest(self.log10)) / math.log10(2))
+            scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.float32(1e-30))
+        return _read_only(scaled.astype(np.float32))
+
+    def decay(self, average: Average = "median") -> Doubles:
+        """The norm at each lag, averaged over the rows that reach so far back: (T,), float64, lag 0 first.
+
+        The lag T - 1 has one row only. Raises ConfigError for another average than "median" or "mean".
+        """
+        if average not in get_args(Average):
+            raise ConfigError(f"average is 'median' or 'mean'; received {average!r}")
+        of = np.median if average == "median" else np.mean
+        logs = self.log10.astype(np.float64)
+        return np.array([of(10.0 ** logs.diagonal(-lag)) for lag in range(len(self))])
+
+    def half_life(self, average: Average = "median") -> float:
+        """In how many characters the influence halves, by the function `half_life`.
+
+        Lags of more than half the text, which few rows reach, are left out.
+        """
+        curve = self.decay(average)
+        return half_life(curve[: max(2, math.ceil(len(curve) / 2))])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConnectivityRow:
+    """How much one prediction rests on each character before it. All arrays are read-only.
+
+    text    the t characters read before it, normalised
+    target  the integer of the symbol whose log P was differentiated
+    norms   (t,) float32, for each character
+    log10   (t,) float32, its decimal logarithm; -inf where it is 0
+    start   that of the start symbol
+    """
+
+    text: str
+    target: int
+    norms: Floats
+    log10: Floats
+    start: float
+
+    def __repr__(self) -> str:
+        return f"<ConnectivityRow after {len(self):,} characters>"
+
+    def __len__(self) -> int:
+        """t."""
+        return len(self.norms)
+
+
+def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None = None) -> Connectivity:
+    """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
+
+    The character that came is asked about at each step, and after the last one
+    the most probable; or the character `target` at all of them (what isn't in
+    the vocabulary counts as `<unk>`). A model with one-hot inputs is
+    differentiated with respect to those. All rows go back in one batch; for the
+    idea of the picture see Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
+
+    Raises ConfigError for a model that is no network or a `target` that is no
+    single character, EmptyTextError, TextError for a text that is too long,
+    CheckpointError if the network's states overflow.
+    """
+    reading = read(
+        model,
+        text,
+        limit=MAX_SQUARE,
+        advice="cut the text, or ask for one row of it with connectivity_row",
+    )
+    T = len(reading.text)
+    targets = reading.targets(target)
+    seeds = reading.seeds(targets, slice(1, None))
+    found = np.zeros((T, T + 1))
+    if reading.weights.cell == "mlp":
+        _without_state(reading, seeds, found)
+    else:
+
+        def on_input(t: int, x: Floats, exponents: Exponents) -> None:
+            found[T - len(x) :, t] = norms(x, exponents)[::-1]
+
+        sweep(reading.layers, seeds[::-1], T, joining=True, on_input=on_input)
+    values, log10 = _both(found[:, 1:])
+    return Connectivity(reading.text, targets[1:], values, log10, _both(found[:, 0])[0])
+
+
+def connectivity_row(
+    model: CharModel | NumpyModel, text: str, *, at: int | None = None, target: str | None = None
+) -> ConnectivityRow:
+    """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
+
+    `target` is the character whose log P is differentiated; None for the one
+    that came, or after the whole text the most probable one. Raises as
+    `connectivity` does, and ConfigError for an `at` outside 1 .. T.
+    """
+    reading = read(model, text, stop=at, limit=MAX_ROW, advice="cut the text's beginning off")
+    t = len(reading.text)
+    targets = reading.targets(target)
+    gradients = np.zeros((t + 1, reading.layers[0].layer.W_in.shape[1]), np.float32)
+    powers = np.zeros(t + 1, np.int32)
+
+    def on_input(step: int, x: Floats, exponents: Exponents) -> None:
+        gradients[step], powers[step] = x[0], exponents[0]
+
+    first = t if reading.weights.cell == "mlp" else 0
+    sweep(reading.layers, reading.seeds(targets, slice(t, None)), t, first=first, on_input=on_input)
+    values, log10 = _both(norms(gradients, powers))
+    return ConnectivityRow(reading.text, int(targets[t]), values[1:], log10[1:], float(values[0]))
+
+
+def _without_state(reading: Reading, seeds: Floats, found: Doubles) -> None:
+    """An mlp's prediction rests on the last character alone: a sweep of one step for each."""
+    for t in range(1, len(seeds) + 1):
+
+        def on_input(step: int, x: Floats, exponents: Exponents) -> None:
+            found[step - 1, step] = norms(x, exponents)[0]
+
+        sweep(reading.layers, seeds[t - 1 : t], t, first=t, on_input=on_input)
+
+
+def half_life(curve: Doubles) -> float:
+    """In how many characters a `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
+
+    From lag 1 on: at lag 0 the character's way to the prediction takes no step
+    through the recurrence. 0 where nothing is left after lag 0, inf where the
+    curve does not fall, nan if it has fewer than three lags.
+    """
+    curve = np.asarray(curve, np.float64)
+    if curve.ndim != 1 or not np.all(curve >= 0):
+        raise ConfigError("a decay curve is a row of numbers from 0 on, lag 0 first")
+    if len(curve) < 3:
+        return math.nan
+    lags = np.flatnonzero(curve[1:] > 0) + 1
+    if len(lags) < 2:
+        return 0.0
+    slope = np.polyfit(lags, np.log2(curve[lags]), 1)[0]
+    return math.inf if slope >= 0 else float(-1 / slope)
+
+
+def _largest(log10: Floats) -> Floats:
+    """The largest entry of each row, (T, 1), as a finite number."""
+    largest = log10.max(axis=1, keepdims=True)
+    return np.where(np.isfinite(largest), largest, np.float32(0))
+
+
+def _both(found: Doubles) -> tuple[Floats, Floats]:
+    """The numbers and their decimal logarithms in float32, read-only."""
+    with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        return _read_only(found.astype(np.float32)), _read_only(np.log10(found).astype(np.float32))
+
+
+def _read_only(array: Floats) -> Floats:
+    array.setflags(write=False)
+    return array

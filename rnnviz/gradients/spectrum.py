@@ -1,0 +1,121 @@
+"""Why gradients vanish or explode: the eigenvalues of W_hh and its powers, and a network with W_hh scaled.
+
+Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ being the largest
+modulus of an eigenvalue. A dial of ρ needs no new powers: ‖(a W)^k‖ = a^k ‖W^k‖. With φ, `state_gradients` of
+`scaled(model, rho)` is the curve.
+
+Matrices may be as the textbook has them, H_{t-1} W_hh, or as torch has them, transposed: neither
+eigenvalues nor these norms can tell.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients.reading import Doubles
+from rnnviz.gradients.states import Largest, Norm
+from rnnviz.prepared import NumpyModel, prepare
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+
+Complexes = npt.NDArray[np.complex128]
+
+MAX_POWER = 10_000
+
+
+def hidden_weights(model: CharModel | NumpyModel, layer: int = 0) -> Doubles:
+    """W_hh (H, H), float64, of one layer of an rnn, as in H_{t-1} W_hh.
+
+    Raises ConfigError for a cell with several such matrices or none, and for a layer that isn't there.
+    """
+    config = getattr(model, "config", None)
+    if config is None or config.cell != "rnn":
+        raise ConfigError(
+            f"only an rnn has one W_hh; received {'no network' if config is None else 'a ' + config.cell}"
+        )
+    if not 0 <= layer < config.layers:
+        raise ConfigError(f"the layers are numbered from 0 to {config.layers - 1}; received {layer}")
+    W_h = prepare(model).layers[layer].W_h
+    assert W_h is not None
+    return np.ascontiguousarray(W_h.T, np.float64)
+
+
+def eigenvalues(W: npt.ArrayLike) -> Complexes:
+    """The eigenvalues of a square matrix, complex128 (H,), the largest modulus first.
+
+    Raises ConfigError for anything but a square matrix of finite numbers.
+    """
+    found = np.linalg.eigvals(_square(W)).astype(np.complex128)
+    return found[np.lexsort((found.imag, found.real, -np.abs(found)))]
+
+
+@overload
+def scaled(of: NumpyModel | CharModel, rho: float) -> NumpyModel: ...
+@overload
+def scaled(of: npt.ArrayLike, rho: float) -> Doubles: ...
+def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
+    """A matrix (H, H) scaled so that its largest eigenvalue modulus is `rho`; or an rnn with such W_hh.
+
+    In a network of several layers each W_hh is scaled by itself. The result is
+    a copy. Raises ConfigError for a negative `rho`, a matrix whose eigenvalues
+    are all 0 (it can't be scaled to any other), and a model that is no rnn.
+    """
+    if not (math.isfinite(rho) and rho >= 0):
+        raise ConfigError(f"rho is a number from 0 on; received {rho}")
+    if not hasattr(of, "config"):
+        W = _square(of)
+        largest = float(np.abs(eigenvalues(W)[0]))
+        # A nilpotent matrix's eigenvalues come out as rounding errors.
+        if largest <= 1e-12 * np.abs(W).sum(axis=0).max():
+            raise ConfigError("all eigenvalues of this matrix are 0, and no factor changes that; use another")
+        return W * (rho / largest)
+    weights = prepare(of)
+    layers = tuple(
+        replace(layer, W_h=np.ascontiguousarray(scaled(hidden_weights(of, n), rho).T, np.float32))
+        for n, layer in enumerate(weights.layers)
+    )
+    name = f"{of.name} with ρ = {rho:g}" if of.name else ""
+    return NumpyModel(of.config, of.vocabulary, replace(weights, layers=layers), name, of.card, of.normaliser)
+
+
+def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Doubles:
+    """‖W^k‖ for k = 0 .. n, float64 (n + 1,): "frobenius", or "spectral", as `jacobian_norms` has them.
+
+    In float32 with exponents of their own, so that no power under- or overflows
+    before float64 does (then 0 or inf). Raises ConfigError for no square
+    matrix, n outside 0 .. 10,000, or another norm.
+    """
+    matrix = _square(W)
+    if not 0 <= n <= MAX_POWER:
+        raise ConfigError(f"n is from 0 to {MAX_POWER:,}; received {n}")
+    if norm not in ("frobenius", "spectral"):
+        raise ConfigError(f"norm is 'frobenius' or 'spectral'; received {norm!r}")
+    measure = np.linalg.norm if norm == "frobenius" else Largest(len(matrix))
+    size = float(np.abs(matrix).max()) or 1.0
+    factor, step = (matrix / size).astype(np.float32), math.log2(size)
+    power, exponent = np.eye(len(matrix), dtype=np.float32), 0.0
+    out = np.empty(n + 1)
+    with np.errstate(under="ignore", over="ignore"):
+        for k in range(n + 1):
+            out[k] = float(measure(power)) * np.exp2(exponent)
+            if k < n:
+                power, exponent = power @ factor, exponent + step
+                by = int(np.frexp(np.abs(power).max())[1])
+                power, exponent = np.ldexp(power, -by), exponent + by
+    return out
+
+
+def _square(W: npt.ArrayLike) -> Doubles:
+    matrix = np.array(W, np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ConfigError(f"W_hh is a square matrix, (H, H); received shape {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ConfigError("W_hh holds values that are not finite")
+    return matrix

@@ -1,0 +1,186 @@
+"""What a loss, and the last state, owe to every earlier state: gradients that vanish or explode.
+
+    ∂L/∂h_t             L = -log P(target | x_1 .. x_T), for every t ≤ T; for an lstm ∂L/∂c_t too
+    ‖∂h_T/∂h_t‖         the product of the Jacobians between: how much of h_t can still be in h_T
+
+Both are total derivatives: of all that follows from h_t, in every layer, with c_t held. ∂/∂c_t contains what
+goes through h_t = o ⊙ tanh(c_t). (Bengio, Simard & Frasconi 1994; Pascanu, Mikolov & Bengio 2013.)
+
+Shape letters: T characters, L layers, H units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients.reading import Doubles, Floats, read
+from rnnviz.gradients.sweep import Exponents, norms, sweep
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+    from rnnviz.prepared import NumpyModel
+
+MAX_LOSS = 10_000
+"""Characters between a loss and the first state."""
+
+MAX_JACOBIAN = 1_000
+"""Characters of a product of Jacobians: each takes one of H × H by H × H."""
+
+RESIDUAL, NOISE, MOST = 2e-3, np.float32(0.1), 60
+"""Of the search for a largest singular value: the relative residual it ends at, its noise, its most steps."""
+
+TRACKED, FALLING = 4, np.array([1, 0.5, 0.5, 0.5], np.float32)
+"""How many left vectors a search hands on to the next one, and their shares in where that begins."""
+
+Norm = Literal["frobenius", "spectral"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateNorms:
+    """Norms of derivatives with respect to every earlier state. All arrays are read-only.
+
+    text     the T characters read, normalised
+    target   the integer of the symbol the loss is about; None for a Jacobian's norms
+    hidden   (T + 1, L) float64; row k: for h_{T-k}, lag k; the last is the state after the start symbol
+    cell     (T + 1, L) float64, for c_{T-k}; None for cells without one
+    """
+
+    text: str
+    target: int | None
+    hidden: Doubles
+    cell: Doubles | None
+
+    def __repr__(self) -> str:
+        return f"<StateNorms of {len(self.text):,} characters>"
+
+
+def state_gradients(
+    model: CharModel | NumpyModel, text: str, *, at: int | None = None, target: str | None = None
+) -> StateNorms:
+    """‖∂L/∂h_t‖ and, of an lstm, ‖∂L/∂c_t‖ for every t ≤ T, where L = -log P(target | x_1 .. x_T) in nats.
+
+    T is `at` (1 .. 10,000; None: the whole text). `target` is one character;
+    None: the one that came, or after the whole text the most probable one.
+
+    Raises ConfigError for a model that is no network, an `at` outside the text
+    or a `target` that is no single character, EmptyTextError, TextError for a
+    text that is too long, CheckpointError if the network's states overflow.
+    """
+    reading = read(model, text, stop=at, limit=MAX_LOSS, advice="cut the text's beginning off")
+    T = len(reading.text)
+    hidden, cell = _room(T, len(reading.layers), reading.weights.cell)
+
+    def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
+        hidden[T - t, layer] = norms(state, exponents)[0]
+        if cell is not None and c is not None:
+            cell[T - t, layer] = norms(c, exponents)[0]
+
+    targets = reading.targets(target)
+    sweep(reading.layers, reading.seeds(targets, slice(T, None)), T, on_state=on_state)
+    return _done(reading.text, int(targets[T]), hidden, cell)
+
+
+def jacobian_norms(
+    model: CharModel | NumpyModel, text: str, *, norm: Norm = "frobenius", at: int | None = None
+) -> StateNorms:
+    """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
+
+    "frobenius" is the root of the sum of squares, √H at lag 0; "spectral" the
+    largest singular value, 1 at lag 0, the most that a change of h_t of length
+    1 can come to, by Lanczos' method (Golub & Kahan 1965): right to about 1e-5,
+    and to 1e-2 at a step where another singular value overtakes the largest.
+    Raises as `state_gradients` does, and ConfigError for another norm.
+    """
+    if norm not in get_args(Norm):
+        raise ConfigError(f"norm is 'frobenius' or 'spectral'; received {norm!r}")
+    reading = read(
+        model,
+        text,
+        stop=at,
+        limit=MAX_JACOBIAN,
+        advice="cut the text's beginning off, or use state_gradients",
+    )
+    T, H = len(reading.text), reading.top.shape[1]
+    hidden, cell = _room(T, len(reading.layers), reading.weights.cell)
+    measures: dict[tuple[int, str], Largest] = {}
+
+    def measure(layer: int, what: str, matrix: Floats, exponents: Exponents) -> float:
+        if norm == "frobenius":
+            return float(np.linalg.norm(norms(matrix, exponents)))
+        found = measures.setdefault((layer, what), Largest(H))(matrix)
+        return float(np.ldexp(found, exponents[0]))
+
+    def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
+        hidden[T - t, layer] = measure(layer, "h", state, exponents)
+        if cell is not None and c is not None:
+            cell[T - t, layer] = measure(layer, "c", c, exponents)
+
+    sweep(reading.layers, np.eye(H, dtype=np.float32), T, together=True, on_state=on_state)
+    return _done(reading.text, None, hidden, cell)
+
+
+class Largest:
+    """The largest singular value of (H, H) matrices that change little from one to the next.
+
+    Lanczos' bidiagonalisation, every vector kept orthogonal to those before it,
+    until the residual is so small that its square, the error, doesn't show. It
+    begins with the last matrix's largest left vectors (the second may overtake
+    the first) and some noise (as may any other).
+    """
+
+    def __init__(self, size: int) -> None:
+        self._generator = np.random.default_rng(0)
+        self._start: Floats = np.zeros(size, np.float32)
+
+    def __call__(self, matrix: Floats) -> float:
+        """σ of `matrix`, float32 (H, H); 0 if it is zero, inf if its numbers have overflowed."""
+        most = min(MOST, len(matrix))
+        left, right = np.empty((most + 1, len(matrix)), np.float32), np.empty((most, len(matrix)), np.float32)
+        bidiagonal = np.zeros((most + 1, most))
+        noise = self._generator.standard_normal(len(matrix), np.float32)
+        left[0] = self._start + noise * (NOISE / math.sqrt(len(noise)))
+        left[0] /= np.linalg.norm(left[0])
+        vectors, value, beta = np.ones((1, 1)), 0.0, 0.0
+        for k in range(most + 1):
+            v = _orthogonal(left[k] @ matrix, right[:k])
+            alpha = math.sqrt(v @ v)
+            if not math.isfinite(alpha):
+                return math.inf
+            if k > 2 or (k and (k == most or min(alpha, beta) <= RESIDUAL * bidiagonal[0, 0])):
+                vectors, values, _ = np.linalg.svd(bidiagonal[: k + 1, :k], full_matrices=False)
+                value = float(values[0])
+                if alpha * abs(vectors[k, 0]) <= RESIDUAL * value:
+                    break
+            if k == most or alpha == 0:
+                break
+            np.divide(v, alpha, out=right[k])
+            u = _orthogonal(matrix @ right[k], left[: k + 1])
+            beta = math.sqrt(u @ u)
+            bidiagonal[k, k], bidiagonal[k + 1, k] = alpha, beta
+            np.divide(u, beta or 1, out=left[k + 1])
+        kept = vectors[:, :TRACKED].astype(np.float32)
+        self._start = np.asarray((kept @ FALLING[: kept.shape[1]]) @ left[: len(vectors)], np.float32)
+        return value
+
+
+def _orthogonal(vector: Floats, to: Floats) -> Floats:
+    """`vector` less what it has of the orthonormal rows of `to`; of many twice, or their errors multiply."""
+    for _ in range(min(len(to), 1 + (len(to) > 3))):
+        vector -= (to @ vector) @ to
+    return vector
+
+
+def _room(T: int, layers: int, kind: str) -> tuple[Doubles, Doubles | None]:
+    return np.zeros((T + 1, layers)), np.zeros((T + 1, layers)) if kind == "lstm" else None
+
+
+def _done(text: str, target: int | None, hidden: Doubles, cell: Doubles | None) -> StateNorms:
+    for array in (hidden, cell):
+        if array is not None:
+            array.setflags(write=False)
+    return StateNorms(text, target, hidden, cell)

@@ -1,0 +1,180 @@
+"""Backpropagation through time cut short: regularly, at random, and by lag, on a net small enough to show.
+
+    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)   O_t = H_t W_hq + b_q   L = (1/T) Σ_t -log softmax(O_t)[label_t]
+
+The full gradient of W_hh is a sum over pairs of a loss at t and a step s ≤ t:
+
+    ∂L/∂W_hh = Σ_t Σ_{s≤t} w_{ts} · H_{s-1}ᵀ δ_{ts}          δ_{ts} = ∂L_t/∂(pre-activation at s)
+
+and truncating is weighting: w_{ts} = ξ_{s+1} ξ_{s+2} … ξ_t, where ξ_t ("crossing") multiplies the gradient
+that goes from step t to step t - 1, while the values of H cross unhindered.
+
+    full     ξ_t = 1
+    regular  ξ_t = 0 at the cuts, 1 elsewhere
+    random   ξ_t = 1/π_t with probability π_t, else 0: long stretches come rarely and weigh more
+
+The random ξ_t are independent with mean 1, and so has w_{ts}: the mean is the full gradient (Tallec &
+Ollivier 2017; z_t of the textbook's section on backpropagation through time is the same, written forwards).
+
+Everything is float64. Shape letters: T steps, X inputs, H units, V symbols, N draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients.reading import Doubles
+from rnnviz.gradients.small import SmallRNN, unroll
+
+MAX_NUMBERS = 1 << 26
+"""Entries of the largest array one call makes (512 MiB)."""
+
+
+def gradient(
+    net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, crossing: npt.ArrayLike | None = None
+) -> Doubles:
+    """∂L/∂W_hh (H, H), with ξ_t = crossing[t] from step t to t - 1; crossing[0] leads nowhere.
+
+    Steps are counted from 0. `crossing` is (T,), or (N, T) for N gradients at
+    once, (N, H, H); None is the full gradient.
+    """
+    run = unroll(net, inputs, labels)
+    T, H = run.slopes.shape
+    xi = np.ones(T) if crossing is None else np.asarray(crossing, np.float64)
+    if xi.ndim not in (1, 2) or xi.shape[-1] != T:
+        raise ConfigError(f"crossing has a number for each of {T} steps; received shape {xi.shape}")
+    rows = np.atleast_2d(xi)
+    if rows.shape[0] * T * H > MAX_NUMBERS or rows.shape[0] * H * H > MAX_NUMBERS:
+        raise ConfigError(f"{len(rows):,} draws of {H} units are too many at once; draw fewer and add up")
+    deltas, adjoint = np.empty((len(rows), T, H)), np.zeros((len(rows), H))
+    for t in range(T - 1, -1, -1):
+        deltas[:, t] = (run.seeds[t] + adjoint) * run.slopes[t]
+        adjoint = deltas[:, t] @ net.W_hh.T * rows[:, t, None]
+    out = run.states[:-1].T @ deltas
+    return out if xi.ndim == 2 else out[0]
+
+
+def cuts(steps: int, cut: int | Sequence[int]) -> Doubles:
+    """ξ (T,) of regular truncation: 0 before every `cut`-th step, or before those listed (1 .. T - 1)."""
+    xi = np.ones(_count(steps))
+    if isinstance(cut, (int, np.integer)):
+        if cut < 1:
+            raise ConfigError(f"cut is every how many steps gradients stop, from 1 on; received {cut}")
+        xi[cut::cut] = 0
+        return xi
+    where = list(cut)
+    if not all(isinstance(step, (int, np.integer)) and 1 <= step < steps for step in where):
+        raise ConfigError(f"gradients can be cut before steps 1 to {steps - 1}; received {where}")
+    xi[where] = 0
+    return xi
+
+
+def truncated_gradient(
+    net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, cut: int | Sequence[int]
+) -> Doubles:
+    """∂L/∂W_hh (H, H) of regular truncation: values of H cross what `cuts(T, cut)` cuts, gradients stop."""
+    return gradient(net, inputs, labels, cuts(len(np.asarray(labels)), cut))
+
+
+def random_crossings(
+    steps: int, keep: npt.ArrayLike, generator: np.random.Generator, draws: int | None = None
+) -> Doubles:
+    """ξ (T,): 1/π_t with probability π_t, else 0. `keep` is π, one number or (T,). N `draws`: (N, T)."""
+    pi = _probabilities(steps, keep)
+    if draws is not None and not 1 <= draws * steps <= MAX_NUMBERS:
+        raise ConfigError(f"draws are from 1 to {MAX_NUMBERS // steps:,} for {steps} steps; received {draws}")
+    kept = generator.random((steps,) if draws is None else (draws, steps)) < pi
+    return np.where(kept, 1 / pi, 0.0)
+
+
+def expected_crossing(steps: int, keep: npt.ArrayLike) -> Doubles:
+    """E[ξ] (T,), summed over both outcomes of each step: π_t · 1/π_t + (1 - π_t) · 0."""
+    pi = _probabilities(steps, keep)
+    return pi * (1 / pi) + (1 - pi) * 0.0
+
+
+def expected_gradient(
+    net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, keep: npt.ArrayLike
+) -> Doubles:
+    """The mean (H, H) of the randomly truncated gradients, exactly and without drawing.
+
+    A gradient is a sum of products of different ξ_t (it has no square of one),
+    and they are independent: its mean is its value at their means.
+    """
+    return gradient(net, inputs, labels, expected_crossing(len(np.asarray(labels)), keep))
+
+
+def pair_weights(crossing: npt.ArrayLike) -> Doubles:
+    """w (T, T), lower-triangular: what the loss at step t (row) weighs at step s ≤ t (column)."""
+    xi = np.asarray(crossing, np.float64)
+    if xi.ndim != 1 or not len(xi):
+        raise ConfigError(f"crossing is a row of numbers, (T,); received shape {xi.shape}")
+    out = np.zeros((len(xi), len(xi)))
+    for t in range(len(xi)):
+        out[t, t] = 1
+        out[t, :t] = out[t - 1, :t] * xi[t]
+    return out
+
+
+def lag_gradients(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Doubles:
+    """The part of ∂L/∂W_hh of each lag t - s, (T, H, H): all of them add up to the full gradient.
+
+    The first τ + 1 add up to what is left when every loss goes back τ steps and no further.
+    """
+    run = unroll(net, inputs, labels)
+    T, H = run.slopes.shape
+    if T * H * H > MAX_NUMBERS:
+        raise ConfigError(
+            f"{T:,} lags of {H} × {H} numbers are too many; use a shorter text or a smaller net"
+        )
+    out, delta = np.empty((T, H, H)), run.seeds * run.slopes
+    for lag in range(T):
+        out[lag] = run.states[: T - lag].T @ delta
+        delta = (delta[1:] @ net.W_hh.T) * run.slopes[: T - lag - 1]
+    return out
+
+
+class Clipped(NamedTuple):
+    """A gradient after clipping, what it was multiplied with (1: short enough), and its norm before."""
+
+    gradient: Doubles
+    scale: float
+    norm: float
+
+
+def clip(gradient: npt.ArrayLike, theta: float) -> Clipped:
+    """min(1, θ/‖g‖) g, for an array of any shape taken as one vector (Pascanu, Mikolov & Bengio 2013).
+
+    Raises ConfigError unless θ > 0 and the gradient is finite.
+    """
+    g = np.array(gradient, np.float64)
+    if not (theta > 0 and math.isfinite(theta)):
+        raise ConfigError(f"theta is a length above 0; received {theta}")
+    if not np.isfinite(g).all():
+        raise ConfigError("the gradient holds values that are not finite, and no scale mends that")
+    largest = float(np.abs(g).max(initial=0)) or 1.0
+    norm = largest * float(np.linalg.norm(g / largest))  # its square may be too large for a float
+    scale = min(1.0, theta / norm) if norm else 1.0
+    return Clipped(g * scale, scale, norm)
+
+
+def _count(steps: int) -> int:
+    if steps < 1:
+        raise ConfigError(f"there is at least one step; received {steps}")
+    return steps
+
+
+def _probabilities(steps: int, keep: npt.ArrayLike) -> Doubles:
+    pi = np.asarray(keep, np.float64)
+    if pi.shape not in ((), (_count(steps),)) or not np.all((pi > 0) & (pi <= 1)):
+        raise ConfigError(
+            f"keep is the probability of going on, above 0 and at most 1, one number or {steps}; "
+            f"received {keep!r}"
+        )
+    return np.broadcast_to(pi, (steps,))

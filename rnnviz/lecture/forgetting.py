@@ -1,0 +1,66 @@
+"""Without a hidden state: what a model predicts after two texts, and whether it can tell them apart.
+
+    mlp   H_t = φ(X_t W_xh + b_h)                     sees the last character only
+    rnn   H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)      sees all of them
+
+Two texts that end in the same character leave the first in the same place, to
+the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.trace import trace
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+    from rnnviz.prepared import NumpyModel
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A model at the end of a text: its top layer's state (H,), and P of every symbol next (V,)."""
+
+    state: Floats
+    probabilities: Floats
+
+
+def ending(model: CharModel | NumpyModel, text: str) -> Ending:
+    """Where `model` is after `text`, of one character at least."""
+    if not text:
+        raise ConfigError("a text to end needs at least one character; received none")
+    read = trace(model, text)
+    return Ending(read.hidden[-1, -1], np.exp(read.log_probs_at(len(read), len(read) + 1)[0]))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two endings beside one another.
+
+    symbols     the `k` symbols that either makes likeliest, by the larger of its two probabilities
+    prediction  the largest difference of a probability
+    state       the largest difference of a unit
+    """
+
+    symbols: list[int]
+    prediction: float
+    state: float
+
+
+def compare(one: Ending, other: Ending, k: int) -> Compared:
+    """How far apart two endings of the same model are."""
+    either = np.maximum(one.probabilities, other.probabilities)
+    symbols = np.argsort(-either, kind="stable")[:k]
+    return Compared(
+        symbols.tolist(),
+        float(np.max(np.abs(one.probabilities - other.probabilities))),
+        float(np.max(np.abs(one.state - other.state))),
+    )

@@ -1,0 +1,171 @@
+"""Memorising is not modelling: a network that knows its text by heart, and nothing else.
+
+The textbook's own recipe: the letters of *The Time Machine*, lower-case, runs
+of anything else turned into one space; the first 10,000 characters; one layer
+of 512 hidden units on one-hot inputs, 32 streams of 35 steps, 500 passes. The
+training perplexity goes to 1. The held-out perplexity, of the 10,000
+characters that follow, first falls and then climbs far above that of guessing
+blindly.
+
+`record` trains by `rnnviz.training` and returns both curves, which takes some
+minutes; `recorded` returns the ones that ship with the package, made by
+
+    python -m rnnviz.lecture.memorising
+
+with the text fetched beforehand. The curves hold numbers, and none of the text.
+
+This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.errors import CorpusError
+
+if TYPE_CHECKING:
+    from rnnviz.training import StepReport
+
+RECORDING = Path(__file__).with_name("memorising.json")
+CHARACTERS = 10_000
+PASSES = 500
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Perplexity along a run.
+
+    passes     how often the text had been read at each report
+    train      over the characters read since the report before
+    held_out   over text that was never trained on
+    uniform    of guessing blindly, |V|
+    recipe     the training's settings
+    corpus, characters, held_out_characters, seconds, versions   its circumstances
+    """
+
+    passes: tuple[float, ...]
+    train: tuple[float, ...]
+    held_out: tuple[float, ...]
+    uniform: int
+    recipe: dict[str, Any]
+    corpus: str
+    characters: int
+    held_out_characters: int
+    seconds: float
+    versions: dict[str, str]
+
+    @property
+    def best(self) -> int:
+        """The index of the lowest held-out perplexity: where one should have stopped."""
+        return min(range(len(self.held_out)), key=self.held_out.__getitem__)
+
+
+@dataclass(frozen=True)
+class _Halves:
+    """A text to train on and one to be measured on, as `rnnviz.training` wants them."""
+
+    train: str
+    validation: str
+
+    def split(self) -> _Halves:
+        return self
+
+
+def letters(text: str) -> str:
+    """`text` in lower case, with everything between words turned into one space."""
+    return re.sub("[^a-z]+", " ", text.lower()).strip()
+
+
+def record(
+    text: str,
+    *,
+    corpus: str = "",
+    characters: int = CHARACTERS,
+    passes: int = PASSES,
+    hidden_size: int = 512,
+    seed: int = 0,
+    progress: Callable[[StepReport], None] | None = None,
+) -> Curves:
+    """Train on the first `characters` letters of `text`, measure on as many that follow; a report a pass.
+
+    Raises CorpusError if the text is too short for both.
+    """
+    from rnnviz.cards import versions
+    from rnnviz.config import TrainConfig
+    from rnnviz.training import Trainer
+
+    plain = letters(text)
+    if len(plain) < 2 * characters:
+        raise CorpusError(
+            f"the text has {len(plain):,} letters and spaces; "
+            f"{2 * characters:,} are needed, half to train on and half to measure on"
+        )
+    halves = _Halves(plain[:characters], plain[characters : 2 * characters])
+    config = TrainConfig(
+        cell="rnn",
+        hidden_size=hidden_size,
+        embedding_size=0,
+        epochs=passes,
+        batch=32,
+        steps=35,
+        learning_rate=1e-3,
+        weight_decay=0.0,
+        min_count=1,
+        precision="float32",
+        seed=seed,
+    )
+    trainer = Trainer(config, halves, device="cpu")
+    found: list[tuple[float, float, float]] = []
+    seconds = 0.0
+    for report in trainer.run(sample_length=0):
+        assert report.held_out_perplexity is not None
+        found.append((report.epoch, report.train_perplexity, report.held_out_perplexity))
+        seconds = report.seconds
+        if progress is not None:
+            progress(report)
+    at, train, held_out = (tuple(_rounded(v) for v in column) for column in zip(*found, strict=True))
+    return Curves(
+        at,
+        train,
+        held_out,
+        trainer.model.vocabulary.size,
+        config.to_json(),
+        corpus,
+        characters,
+        characters,
+        round(seconds, 1),
+        versions(),
+    )
+
+
+def _rounded(value: float) -> float:
+    """Five significant digits: more than a curve shows."""
+    return float(f"{value:.5g}")
+
+
+@cache
+def recorded() -> Curves:
+    """The run that ships with the package."""
+    fields = json.loads(RECORDING.read_text("utf-8"))
+    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    return Curves(**values)
+
+
+def write(curves: Curves, path: Path = RECORDING) -> None:
+    """Write what `recorded` reads. Raises ValueError for a curve that holds no numbers."""
+    if not all(map(math.isfinite, curves.train + curves.held_out)):
+        raise ValueError("a curve with infinities in it is no curve; train with a lower learning rate")
+    path.write_text(json.dumps(asdict(curves), indent=None, separators=(",", ":")) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    from rnnviz import corpora
+
+    write(record(corpora.read("timemachine").text, corpus="timemachine"))

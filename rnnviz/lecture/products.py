@@ -1,0 +1,91 @@
+"""One product instead of two: X W_xh + H W_hh = [X, H] [W_xh; W_hh].
+
+    X     (B, X)    inputs                 W_xh  (X, H)
+    H     (B, H)    the state before       W_hh  (H, H)
+
+The textbook's sizes are B = 3, X = 1 and H = 4. Both sides add the same
+X + H terms for each entry, only in another order, so that in float64 they
+differ by rounding alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+
+Doubles = npt.NDArray[np.float64]
+
+NAMES = ("X", "W_xh", "H", "W_hh")
+LIMIT = 9.99
+"""The largest absolute value of an entry that someone types."""
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The four matrices of one time step, float64."""
+
+    X: Doubles
+    W_xh: Doubles
+    H: Doubles
+    W_hh: Doubles
+
+    def __post_init__(self) -> None:
+        (rows, inputs), units = self.X.shape, self.W_hh.shape[0]
+        wanted = {"W_xh": (inputs, units), "H": (rows, units), "W_hh": (units, units)}
+        for name, shape in wanted.items():
+            if getattr(self, name).shape != shape:
+                raise ConfigError(f"{name} must be {shape}; received {getattr(self, name).shape}")
+
+    @classmethod
+    def drawn(cls, seed: int, *, rows: int = 3, inputs: int = 1, units: int = 4) -> Factors:
+        """Standard normal entries from a seed, of 2 decimals: what is shown is what is used."""
+        generator = np.random.default_rng(seed)
+        shapes = ((rows, inputs), (inputs, units), (rows, units), (units, units))
+        return cls(*(np.round(generator.standard_normal(shape), 2) + 0.0 for shape in shapes))
+
+    def changed(self, name: str, values: Sequence[Sequence[float]]) -> Factors:
+        """With another matrix of the same shape in place of `name`; ConfigError for anything else."""
+        if name not in NAMES:
+            raise ConfigError(f"the matrices are {', '.join(NAMES)}; received {name!r}")
+        shape = getattr(self, name).shape
+        try:
+            array = np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            array = np.empty(0)
+        if array.shape != shape or not np.all(np.abs(array) <= LIMIT):
+            raise ConfigError(f"{name} has {shape[0]} × {shape[1]} numbers between -{LIMIT:g} and {LIMIT:g}")
+        changes: Mapping[str, Any] = {name: array}
+        return replace(self, **changes)
+
+    @property
+    def joined_inputs(self) -> Doubles:
+        """[X, H] (B, X + H): side by side."""
+        return np.concatenate([self.X, self.H], axis=1)
+
+    @property
+    def joined_weights(self) -> Doubles:
+        """[W_xh; W_hh] (X + H, H): one above the other."""
+        return np.concatenate([self.W_xh, self.W_hh], axis=0)
+
+    def sum_of_products(self) -> Doubles:
+        """X W_xh + H W_hh, (B, H)."""
+        return np.asarray(self.X @ self.W_xh + self.H @ self.W_hh)
+
+    def product_of_concatenations(self) -> Doubles:
+        """[X, H] [W_xh; W_hh], (B, H)."""
+        return np.asarray(self.joined_inputs @ self.joined_weights)
+
+    def largest_difference(self) -> float:
+        """max |one - other| over all entries."""
+        return float(np.max(np.abs(self.sum_of_products() - self.product_of_concatenations())))
+
+    def terms(self, row: int, column: int) -> list[tuple[float, float]]:
+        """The X + H pairs of numbers whose products add up to entry (row, column) of either side."""
+        pairs = zip(self.joined_inputs[row], self.joined_weights[:, column], strict=True)
+        return [(float(a), float(b)) for a, b in pairs]

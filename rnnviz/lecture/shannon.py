@@ -1,0 +1,178 @@
+"""Shannon's game: guess the next character until it is right; the numbers of guesses bound the entropy.
+
+C. E. Shannon, "Prediction and Entropy of Printed English", 1951. Let q_i be the
+share of characters that were found at the i-th guess. Then a text that is
+guessed by an ideal player costs, in bits per character,
+
+    Σ_i i (q_i - q_{i+1}) log2 i   ≤   H   ≤   -Σ_i q_i log2 q_i
+
+The upper bound holds for whoever guesses, because the text can be restored
+from the numbers of guesses; the lower one only for a player who always
+names the likeliest character left. With few characters both are rough: shares
+of twenty guesses spread less than the truth, and the upper bound comes out low.
+
+The alphabet is Shannon's: 26 letters and the space. The sentences are our own,
+and no model has read them. A model plays on the same characters: its
+probabilities are restricted to that alphabet, and its guesses are its ranks.
+
+This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.ngram import NgramModel
+from rnnviz.trace import trace
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+    from rnnviz.prepared import NumpyModel
+
+Doubles = npt.NDArray[np.float64]
+
+ALPHABET = " abcdefghijklmnopqrstuvwxyz"
+PASS = "?"
+"""In a history of guesses: the class gives up, and every symbol counts as guessed."""
+
+# (what is shown, what is to be guessed): plain English of our own, in everyday words.
+SENTENCES = (
+    ("the boy who lives next door ", "has lost his bicycle again and now he walks to school"),
+    ("when the rain had stopped ", "we went down to the river and looked for the little boat"),
+    ("she opened the old letter ", "very slowly as if there might be something alive inside"),
+    ("nobody in the village ", "could remember who had planted the tree behind the church"),
+    ("a good teacher knows ", "that a long silence is often the beginning of a better answer"),
+    ("on the last day of winter ", "my grandmother baked more bread than we could carry home"),
+)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What guess ranks say of the entropy, bits per character, and on how many characters."""
+
+    lower: float
+    upper: float
+    characters: int
+
+
+def bounds(ranks: Sequence[int], symbols: int = len(ALPHABET)) -> Bounds:
+    """Shannon's bounds from the guess at which each character was found, 1 .. `symbols`.
+
+    An ideal player's shares fall with i; a short game's need not, and are put in that order first.
+    Raises ConfigError for ranks out of range or none at all.
+    """
+    if not ranks or not all(1 <= r <= symbols for r in ranks):
+        raise ConfigError(f"guesses are counted from 1 to {symbols}; received {list(ranks)[:5]!r}")
+    return bounds_of(np.bincount(ranks, minlength=symbols + 1)[1:] / len(ranks), len(ranks))
+
+
+def bounds_of(shares: npt.ArrayLike, characters: int = 0) -> Bounds:
+    """Shannon's bounds from the shares q_i (V,) of characters found at the i-th guess."""
+    q = np.sort(np.asarray(shares, np.float64))[::-1]
+    order = np.arange(1, len(q) + 1)
+    lower = float((order * (q - np.append(q[1:], 0.0)) * np.log2(order)).sum())
+    some = q[q > 0]
+    upper = float(-(some * np.log2(some)).sum())
+    return Bounds(max(lower, 0.0), max(upper, 0.0), characters)
+
+
+@dataclass(frozen=True)
+class Game:
+    """Where a game stands.
+
+    shown    what was given, and what has been found
+    ranks    the guess at which each found character was found
+    tried    wrong guesses at the next character, in their order
+    left     how many characters are still to be found
+    """
+
+    shown: str
+    ranks: tuple[int, ...]
+    tried: str
+    left: int
+
+    @property
+    def over(self) -> bool:
+        """Whether everything was found."""
+        return self.left == 0
+
+
+def play(sentence: int, history: str) -> Game:
+    """The game on a sentence of SENTENCES after the guesses in `history`, one character each.
+
+    A guess that was already tried, or is not in ALPHABET, doesn't count. The last symbol
+    left is found without being named.
+    """
+    if not 0 <= sentence < len(SENTENCES):
+        raise ConfigError(f"there are sentences 0 to {len(SENTENCES) - 1}; received {sentence}")
+    given, hidden = SENTENCES[sentence]
+    found: list[int] = []
+    tried = ""
+    for guess in history.lower():
+        if len(found) == len(hidden):
+            break
+        truth = hidden[len(found)]
+        if guess == PASS:
+            found.append(len(ALPHABET))
+            tried = ""
+        elif guess == truth:
+            found.append(len(tried) + 1)
+            tried = ""
+        elif guess in ALPHABET and guess not in tried:
+            tried += guess
+    return Game(given + hidden[: len(found)], tuple(found), tried, len(hidden) - len(found))
+
+
+def probabilities(model: CharModel | NumpyModel | NgramModel, sentence: int) -> Doubles:
+    """(n, 27) what a model expected before each hidden character, restricted to ALPHABET."""
+    given, hidden = SENTENCES[sentence]
+    text, vocabulary = given + hidden, model.vocabulary
+    places = vocabulary.encode(ALPHABET)
+    if not places.all():
+        raise ConfigError(f"{model.name or 'the model'} doesn't know all 26 letters; choose another")
+    first, last = len(given), len(text)
+    if isinstance(model, NgramModel):
+        ids = vocabulary.encode(text)
+        rows = np.array([model.log_probs(ids[:n]) for n in range(first, last)])
+    else:
+        rows = trace(model, text).log_probs_at(first, last).astype(np.float64)
+    found: Doubles = np.exp(rows[:, places])
+    found /= found.sum(axis=1, keepdims=True)
+    return found
+
+
+@dataclass(frozen=True)
+class Played:
+    """A model at the same game: bits per character it really pays, its guess ranks, and their bounds."""
+
+    name: str
+    bits: float
+    ranks: tuple[int, ...]
+    bounds: Bounds
+
+
+def played(model: CharModel | NumpyModel | NgramModel, sentence: int, characters: int) -> Played:
+    """What a model makes of the first `characters` hidden ones."""
+    return judged(model.name, probabilities(model, sentence), sentence, characters)
+
+
+def judged(name: str, expected: Doubles, sentence: int, characters: int) -> Played:
+    """The same, from what the model expected: `probabilities` (n, 27)."""
+    if not 1 <= characters <= len(expected):
+        raise ConfigError(f"the game has 1 to {len(expected)} characters; received {characters}")
+    truth = np.array([ALPHABET.index(c) for c in SENTENCES[sentence][1][:characters]])
+    rows = expected[:characters]
+    came = rows[np.arange(characters), truth]
+    ranks = tuple(int(r) for r in 1 + (rows > came[:, None]).sum(axis=1))
+    return Played(name, float(-np.log2(came).mean()), ranks, bounds(ranks))
+
+
+UNIFORM_BITS = math.log2(len(ALPHABET))
+"""Bits per character of guessing blindly among 27 symbols: 4.75."""

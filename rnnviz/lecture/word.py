@@ -1,0 +1,212 @@
+"""A character model of one word, trained while one looks.
+
+The textbook's figure: "machine" is read character by character, and the label
+of every time step is the character that follows.
+
+    inputs   <s> m a c h i n
+    labels    m  a c h i n e
+
+    H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q    loss_t = -log softmax(O_t)[label]
+
+The network is small enough to look at, one layer on one-hot inputs, and so is
+its training: backpropagation through the whole word and AdamW, written out in
+numpy. A training step takes less than a millisecond, where loading torch takes
+seconds. It is equal to `rnnviz.training.Trainer` on the same word, started from
+the same weights; tests/lecture/test_word.py holds it to that.
+
+This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.vocabulary import Vocabulary
+
+Doubles = npt.NDArray[np.float64]
+Parameters = dict[str, Doubles]
+
+WORD = "machine"
+LONGEST = 12
+"""Characters: more don't fit side by side."""
+
+HIDDEN = 16
+STEPS = 100
+"""Training steps until the word is known by heart."""
+
+LEARNING_RATE = 0.012
+CLIP = 1.0
+BETAS = (0.9, 0.99)
+EPSILON = 1e-8
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The network after some training steps, reading the word once.
+
+    step           training steps taken
+    hidden         (T, H) the hidden state after each input
+    logits         (T, V) O_t; probabilities (T, V): its softmax
+    losses         (T,) -log P(label), nats
+    perplexity     exp of their mean
+    written        what it writes by itself from the start symbol on, always the most probable character
+    """
+
+    step: int
+    hidden: Doubles
+    logits: Doubles
+    probabilities: Doubles
+    losses: Doubles
+    perplexity: float
+    written: str
+
+
+class WordRun:
+    """A small network and its training on one word.
+
+    `inputs` and `labels` are the symbols of each time step, (T,); `symbols`
+    those that can be predicted, (V,); `targets` (T,) where each label stands
+    among them. `parameters` is what is trained: W_xh (V + 1, H), W_hh (H, H),
+    b_x and b_h (H,), of which torch has two, W_hq (H, V), b_q (V,).
+    Raises ConfigError for a word of no or of too many characters.
+    """
+
+    def __init__(self, word: str, seed: int = 0, *, hidden: int = HIDDEN, steps: int = STEPS) -> None:
+        if not 1 < len(word) <= LONGEST:
+            raise ConfigError(f"a word of 2 to {LONGEST} characters is wanted; received {len(word):,}")
+        self.word, self.seed, self.steps = word, seed, steps
+        vocabulary = Vocabulary.from_text(word, min_count=1)
+        self.targets: tuple[int, ...] = tuple(int(i) for i in vocabulary.encode(word))
+        self.symbols = tuple(vocabulary.symbol(i) for i in range(vocabulary.size))
+        self.inputs = (vocabulary.symbol(vocabulary.start), *word[:-1])
+        self.labels = tuple(word)
+        self._ids = (vocabulary.start, *self.targets[:-1])
+        self.parameters = initial(vocabulary.size, hidden, seed)
+        self._first = {name: np.zeros_like(p) for name, p in self.parameters.items()}
+        self._second = {name: np.zeros_like(p) for name, p in self.parameters.items()}
+        self._found = [self._look()]
+        self._lock = threading.Lock()
+
+    @property
+    def trained(self) -> int:
+        """How many training steps have been taken so far."""
+        return len(self._found) - 1
+
+    def at(self, step: int) -> Snapshot:
+        """The network after `step` training steps, 0 .. `steps`; trains as far as it has not been."""
+        if not 0 <= step <= self.steps:
+            raise ConfigError(f"this run has steps 0 to {self.steps}; received {step}")
+        with self._lock:  # two readers may look at the same word
+            while len(self._found) <= step:
+                self._train()
+                self._found.append(self._look())
+        return self._found[step]
+
+    def __iter__(self) -> Iterator[Snapshot]:
+        """Every snapshot, from the untrained network on."""
+        return (self.at(step) for step in range(self.steps + 1))
+
+    def _step(self, symbol: int, before: Doubles) -> tuple[Doubles, Doubles]:
+        """H_t and O_t; a one-hot X_t picks a row of W_xh."""
+        p = self.parameters
+        after: Doubles = np.tanh(p["W_xh"][symbol] + p["b_x"] + before @ p["W_hh"] + p["b_h"])
+        return after, after @ p["W_hq"] + p["b_q"]
+
+    def _look(self) -> Snapshot:
+        """Read the word with the network as it is, then let it write."""
+        state = np.zeros(len(self.parameters["b_h"]))
+        hidden, logits = [], []
+        for symbol in self._ids:
+            state, out = self._step(symbol, state)
+            hidden.append(state)
+            logits.append(out)
+        log_p = np.array(logits)
+        log_p -= log_p.max(axis=1, keepdims=True)
+        log_p -= np.log(np.exp(log_p).sum(axis=1, keepdims=True))
+        losses = -log_p[np.arange(len(self.word)), self.targets]
+
+        state, symbol, written = np.zeros_like(state), self._ids[0], []
+        for _ in self.word:
+            state, out = self._step(symbol, state)
+            symbol = 1 + int(out[1:].argmax())  # <unk> is no character and is never written
+            written.append(self.symbols[symbol])
+        return Snapshot(
+            len(self._found) if hasattr(self, "_found") else 0,
+            np.array(hidden),
+            np.array(logits),
+            np.exp(log_p),
+            losses,
+            math.exp(float(losses.mean())),
+            "".join(written),
+        )
+
+    def gradients(self) -> Parameters:
+        """∂(mean loss)/∂ each parameter, backwards through the whole word."""
+        p, seen, T = self.parameters, self._found[-1], len(self.word)
+        out = seen.probabilities.copy()
+        out[np.arange(T), self.targets] -= 1
+        out /= T
+        found = {name: np.zeros_like(value) for name, value in p.items()}
+        found["W_hq"], found["b_q"] = seen.hidden.T @ out, out.sum(axis=0)
+        later = np.zeros(len(p["b_h"]))  # ∂L/∂H_t through the steps after t
+        for t in range(T - 1, -1, -1):
+            pre = (out[t] @ p["W_hq"].T + later) * (1 - seen.hidden[t] ** 2)
+            found["W_xh"][self._ids[t]] += pre
+            found["b_h"] += pre
+            if t:
+                found["W_hh"] += np.outer(seen.hidden[t - 1], pre)
+            later = pre @ p["W_hh"].T
+        found["b_x"] = found["b_h"].copy()
+        return found
+
+    def _train(self) -> None:
+        """One step of AdamW (Loshchilov & Hutter 2019), without decay, gradients clipped to norm CLIP."""
+        gradients, n = self.gradients(), len(self._found)
+        norm = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
+        scale = min(1.0, CLIP / (norm + 1e-6))
+        rate = learning_rate(n - 1, self.steps)
+        for name, parameter in self.parameters.items():
+            g = gradients[name] * scale
+            first, second = self._first[name], self._second[name]
+            first += (1 - BETAS[0]) * (g - first)
+            second += (1 - BETAS[1]) * (g**2 - second)
+            unbiased = np.sqrt(second / (1 - BETAS[1] ** n))
+            parameter -= rate / (1 - BETAS[0] ** n) * first / (unbiased + EPSILON)
+
+
+def initial(symbols: int, hidden: int, seed: int) -> Parameters:
+    """Weights drawn as torch draws them, uniformly up to 1/√H; by numpy's generator."""
+    generator = np.random.default_rng(seed)
+    shapes = {
+        "W_xh": (symbols + 1, hidden),
+        "W_hh": (hidden, hidden),
+        "b_x": (hidden,),
+        "b_h": (hidden,),
+        "W_hq": (hidden, symbols),
+        "b_q": (symbols,),
+    }
+    limit = 1 / math.sqrt(hidden)
+    return {name: generator.uniform(-limit, limit, shape) for name, shape in shapes.items()}
+
+
+def learning_rate(step: int, steps: int) -> float:
+    """Of training step `step`, counted from 0: a warm-up, then a cosine, as in rnnviz.training."""
+    warm = max(1, steps // 50)
+    if step < warm:
+        return LEARNING_RATE * (step + 1) / warm
+    through = (step - warm) / max(1, steps - warm)
+    return LEARNING_RATE * (0.01 + 0.99 * 0.5 * (1 + math.cos(math.pi * through)))
+
+
+@lru_cache(maxsize=64)
+def run(word: str = WORD, seed: int = 0) -> WordRun:
+    """The run of a word and a seed: trained once, then remembered."""
+    return WordRun(word, seed)

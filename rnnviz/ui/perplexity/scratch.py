@@ -1,0 +1,86 @@
+"""A folder for temporary files of this process; what processes that were killed left behind is removed.
+
+Such a folder holds a file that its process has locked. The system takes the
+lock away when the process ends, in whatever way, so a folder whose file can be
+locked is nobody's any more. Nothing is told from its age.
+
+This module draws nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+PREFIX = "rnnviz-"
+LOCK = ".lock"
+
+
+class Scratch:
+    """A new, empty folder at `path`, until it is removed or the process ends."""
+
+    def __init__(self) -> None:
+        while True:
+            self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            self._lock = _lock(self.path)
+            try:
+                self._lock.acquire(blocking=False)
+            except Timeout:  # another process found the file before it was locked, and removes the folder
+                continue
+            except OSError:  # no locks on this file system: without the file nobody takes it for an orphan
+                (self.path / LOCK).unlink(missing_ok=True)
+                break
+            if (self.path / LOCK).is_file():
+                break
+        atexit.register(self.remove)
+
+    def remove(self) -> None:
+        """Remove the folder with all there is in it; a second time does nothing."""
+        atexit.unregister(self.remove)
+        _remove(self.path, self._lock)
+
+
+def sweep() -> None:
+    """Remove the folders whose processes have ended, by the same user on this machine."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if not _could_be_ours(folder):
+            continue
+        lock = _lock(folder)
+        try:
+            lock.acquire(blocking=False)
+        except OSError:  # Timeout, too: it is in use
+            continue
+        _remove(folder, lock)
+
+
+def _lock(folder: Path) -> FileLock:
+    # Of the process, not of the thread that happened to be the first to need the folder.
+    return FileLock(folder / LOCK, thread_local=False)
+
+
+def _could_be_ours(folder: Path) -> bool:
+    """Whether it is a folder, no link to one, made by this user, with a file to lock."""
+    try:
+        about = folder.lstat()
+        user = os.getuid() if hasattr(os, "getuid") else about.st_uid
+        return stat.S_ISDIR(about.st_mode) and about.st_uid == user and (folder / LOCK).is_file()
+    except OSError:
+        return False
+
+
+def _remove(folder: Path, lock: FileLock) -> None:
+    """Remove a folder that is locked, the lock last: were this interrupted, it would be found again."""
+    with contextlib.suppress(OSError):
+        for child in folder.iterdir():
+            if child.name != LOCK:
+                shutil.rmtree(child, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.release()
+    shutil.rmtree(folder, ignore_errors=True)  # Windows doesn't remove a file that is locked

@@ -1,0 +1,72 @@
+"""What the units of a network respond to, what depends on them, and how long it remembers.
+
+    from rnnviz import units
+
+    trace = rnnviz.trace(model, text)
+    found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
+    for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
+    units.pushes(model, 17)                                            what a unit speaks for
+    units.project(trace)                                               the path of the state in a plane
+    units.gates(trace)                                                 saturation and time constants
+    units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
+    for progress in units.ablate(model, text): ...                     what each unit is worth
+    units.perturb(model, text, 40, "x")                                how long a letter is remembered
+    units.compare([one, other], text)                                  several networks on one text
+
+`scan` and `ablate` are generators: they yield progress and return their result, which
+`units.run` waits for; closing one stops it. Nothing here knows of a screen or needs torch.
+"""
+
+from __future__ import annotations
+
+from rnnviz.units.ablation import Ablation, AblationProgress, ablate
+from rnnviz.units.comparison import Comparison, compare
+from rnnviz.units.gating import Gates, gates
+from rnnviz.units.interventions import Intervention, continuation, intervene
+from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
+from rnnviz.units.projection import Projection, project
+from rnnviz.units.running import run
+from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
+from rnnviz.units.searching import Found, Search, Searcher, search
+from rnnviz.units.targets import KINDS, Target, pattern_target, span_target, target
+from rnnviz.units.unit import Unit, activations, quantities
+
+__all__ = [
+    "KINDS",
+    "Ablation",
+    "AblationProgress",
+    "Comparison",
+    "Context",
+    "Found",
+    "Gates",
+    "Intervention",
+    "Memory",
+    "Move",
+    "Perturbation",
+    "Projection",
+    "ScanProgress",
+    "ScanReport",
+    "Search",
+    "Searcher",
+    "Target",
+    "Unit",
+    "UnitReport",
+    "ablate",
+    "activations",
+    "compare",
+    "continuation",
+    "gates",
+    "intervene",
+    "memory",
+    "pattern_target",
+    "perturb",
+    "perturb_all",
+    "project",
+    "pushes",
+    "quantities",
+    "run",
+    "scan",
+    "search",
+    "span_target",
+    "target",
+]

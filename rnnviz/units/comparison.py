@@ -1,0 +1,106 @@
+"""Several networks on the same text, character by character; or one, at two moments of its training.
+
+Costs include what a character outside a vocabulary costs (see `rnnviz.scoring`), so
+networks with different vocabularies are compared in the same currency. Where
+predictions themselves are compared, the characters that both know stand one by one and everything
+else is one symbol: the chance that the next character is none of them.
+
+Shape letters: M models, T time steps, S shared characters. This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.prepared import NumpyModel
+from rnnviz.stepping import LOGITS
+from rnnviz.trace import Trace, trace
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Traces of one text, `text`, by M models; `traces` are in their order."""
+
+    text: str
+    traces: tuple[Trace, ...]
+
+    @property
+    def nll(self) -> Doubles:
+        """(M, T) nats, -log P(x_t | x_<t) of each model, unknown characters' whole cost included."""
+        return np.stack([t.nll for t in self.traces])
+
+    @property
+    def perplexity(self) -> Doubles:
+        """(M, T), running."""
+        return np.stack([t.perplexity for t in self.traces])
+
+    @property
+    def known(self) -> npt.NDArray[np.bool_]:
+        """(M, T): whether the character is in the model's vocabulary."""
+        return np.stack([t.known for t in self.traces])
+
+    def difference(self, a: int = 0, b: int = 1) -> Doubles:
+        """(T,) bits by which model `a` expected each character more than model `b` did; below 0: less."""
+        return np.asarray((self.traces[b].nll - self.traces[a].nll) / math.log(2))
+
+    def divergence(self, a: int = 0, b: int = 1) -> Doubles:
+        """(T + 1,) bits, the Jensen-Shannon divergence of the two predictions at each step: 0 the same.
+
+        Row t is about character t + 1. Characters that only one of the two knows, and
+        `<unk>`, count as one symbol (Lin 1991).
+        """
+        first, second = self.traces[a], self.traces[b]
+        shared = sorted(set(first.vocabulary.characters) & set(second.vocabulary.characters))
+        out = np.empty(len(self.text) + 1)
+        step = max(1, LOGITS // max(first.vocabulary.size, second.vocabulary.size))
+        for begin in range(0, len(out), step):
+            end = min(begin + step, len(out))
+            p, q = (_shared(t, shared, begin, end) for t in (first, second))
+            middle = (p + q) / 2
+            out[begin:end] = (_against(p, middle) + _against(q, middle)) / 2
+        return np.clip(out, 0, 1)
+
+
+def compare(models: Sequence[CharModel | NumpyModel], text: str) -> Comparison:
+    """Read `text` with each of `models`, at least one.
+
+    Raises ConfigError for no models, or for models that want a text prepared in
+    different ways, so that their characters don't line up; TextError for half a surrogate pair.
+    """
+    if not models:
+        raise ConfigError("a comparison needs at least one model; received none")
+    traces = tuple(trace(model, text) for model in models)
+    if any(t.text != traces[0].text for t in traces):
+        ways = ", ".join(sorted({m.normaliser for m in models}))
+        raise ConfigError(
+            f"these models want the text prepared in different ways ({ways}), so that their characters "
+            "don't line up; compare models with the same normaliser"
+        )
+    return Comparison(traces[0].text, traces)
+
+
+def _shared(read: Trace, shared: list[str], begin: int, end: int) -> Doubles:
+    """P (n, S + 1) of the shared characters, and of everything else together."""
+    columns = read.vocabulary.encode("".join(shared))
+    p = np.exp(read.log_probs_at(begin, end).astype(np.float64))
+    known = p[:, columns]
+    return np.concatenate([known, np.maximum(p.sum(axis=1) - known.sum(axis=1), 0)[:, None]], axis=1)
+
+
+def _against(p: Doubles, middle: Doubles) -> Doubles:
+    """KL(p ‖ middle) in bits, (n,)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(p > 0, p * np.log2(p / middle), 0.0)
+    return np.asarray(terms.sum(axis=1))

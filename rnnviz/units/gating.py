@@ -1,0 +1,76 @@
+"""How open a network's gates are over a text, and how long each unit keeps what it holds.
+
+    gru     H_t = Z_t ⊙ H_{t-1} + (1 - Z_t) ⊙ H̃_t      the update gate Z keeps
+    lstm    C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t            the forget gate F keeps
+
+With a gate of constant value g what a unit holds shrinks by g at each step, to 1/e of it after
+
+    τ = -1 / ln(g)     characters; g is the gate's mean over the text
+
+That is the way through the unit's own gate alone: what other units keep and give
+back isn't in it, and a gate that is open but for one reset a line has a mean near 1 as well.
+
+Shape letters: T time steps, H units. This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.trace import Trace
+from rnnviz.units.unit import activations, check_layer
+
+Doubles = npt.NDArray[np.float64]
+
+LOW, HIGH = 0.1, 0.9
+"""Below and above, a gate counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+
+KEEPS: Mapping[str, str] = {"gru": "update", "lstm": "forget"}
+"""The gate that multiplies what a unit held before."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gates:
+    """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
+
+    low, high      the share of time steps with the gate below LOW, above HIGH
+    mean           the gate's mean
+    time_constant  (H,) characters, τ of the module's docstring; inf for a gate that never closes
+    """
+
+    layer: int
+    low: Mapping[str, Doubles]
+    high: Mapping[str, Doubles]
+    mean: Mapping[str, Doubles]
+    time_constant: Doubles
+
+
+def gates(trace: Trace, *, layer: int = 0) -> Gates:
+    """What the gates of `layer` did while `trace` was read; the candidate is no gate.
+
+    Raises ConfigError for a network without gates or without such a layer, EmptyTextError for no text.
+    """
+    cell = trace._weights.cell
+    if cell not in KEEPS:
+        raise ConfigError(f"gru and lstm cells have gates; this network has {cell} cells")
+    check_layer(layer, trace.hidden.shape[1])
+    if not len(trace):
+        raise EmptyTextError("gates are measured over a text; this trace has no characters")
+    values = {
+        name: activations(trace, layer=layer, quantity=name) for name in trace.gates if name != "candidate"
+    }
+    mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
+    with np.errstate(divide="ignore"):
+        time_constant = -1 / np.log(np.minimum(mean[KEEPS[cell]], 1.0))
+    return Gates(
+        layer=layer,
+        low={name: (v < LOW).mean(axis=0) for name, v in values.items()},
+        high={name: (v > HIGH).mean(axis=0) for name, v in values.items()},
+        mean=mean,
+        time_constant=np.abs(time_constant),
+    )

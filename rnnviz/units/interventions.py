@@ -1,0 +1,204 @@
+"""What a network does when some of its units are held, silenced or scaled while it reads.
+
+A correlation says that a unit knows something; changing the unit says whether
+anything depends on it. A state that no text ever leads to may do things that no text
+makes the network do, so a small change (a scale of 0.5, the unit's own mean)
+says more about the network as it is than a large one.
+
+Shape letters: T time steps, L layers, H units. This module knows nothing of files or screens.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz import details, sampling, scoring
+from rnnviz.errors import ConfigError
+from rnnviz.prepared import NumpyModel, prepare
+from rnnviz.stepping import LOGITS, Weights
+from rnnviz.text import normalise
+from rnnviz.trace import Trace
+from rnnviz.units.lanes import Change, Lanes
+from rnnviz.units.unit import check_layer, check_units
+from rnnviz.vocabulary import UNKNOWN, Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.model import CharModel
+
+Doubles = npt.NDArray[np.float64]
+Action = Literal["clamp", "zero", "scale"]
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What is done to `units` of one layer, each time right after the layer has computed them.
+
+    action    "clamp": they are `value`; "zero": they are 0; "scale": they are `value` times what they were
+    start     from which row of `Trace.log_probs` on: 0 changes the state after the start symbol already,
+              t the state after t characters, which expects character t + 1
+    stop      the first row that it leaves alone; None: it goes on
+    quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows
+
+    A scaled state is carried on and scaled again at the next step.
+    Raises ConfigError for what can't be done to any network.
+    """
+
+    units: tuple[int, ...]
+    action: Action = "zero"
+    value: float = 0.0
+    layer: int = 0
+    start: int = 0
+    stop: int | None = None
+    quantity: Literal["hidden", "cell"] = "hidden"
+    _index: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.action not in ("clamp", "zero", "scale"):
+            raise ConfigError(f"an action is clamp, zero or scale; received {self.action!r}")
+        if not math.isfinite(self.value):
+            raise ConfigError(f"a unit is set to a number, or scaled by one; received {self.value}")
+        if self.quantity not in ("hidden", "cell"):
+            raise ConfigError(
+                f"what is changed is the hidden state or an LSTM's cell; received {self.quantity!r}"
+            )
+        if self.start < 0 or (self.stop is not None and self.stop < self.start):
+            raise ConfigError(
+                f"an intervention goes from a time step to one after it; received {self.start} to {self.stop}"
+            )
+        object.__setattr__(self, "units", tuple(int(u) for u in check_units(self.units, 1 << 30)))
+        object.__setattr__(self, "_index", np.array(self.units))
+
+    def change(self, weights: Weights) -> Change:
+        """The same for `Lanes`. Raises ConfigError if the network has no such layer, unit or cell."""
+        check_layer(self.layer, len(weights.layers))
+        check_units(self._index, weights.layers[self.layer].units)
+        if self.quantity == "cell" and weights.cell != "lstm":
+            raise ConfigError(f"only an LSTM has a cell to change; this network has {weights.cell} cells")
+        return Change(
+            self.layer,
+            (slice(None), self._index),
+            self.value if self.action == "scale" else 0.0,
+            self.value if self.action == "clamp" else 0.0,
+            self.start,
+            math.inf if self.stop is None else self.stop,
+            self.quantity == "cell",
+        )
+
+
+def intervene(
+    model: CharModel | NumpyModel, text: str, interventions: Intervention | Sequence[Intervention]
+) -> Trace:
+    """The Trace of `text` read under `interventions`, done in their order; of none, that of `rnnviz.trace`.
+
+    Its probabilities, perplexity, states and gates are those of the changed
+    run. 500 characters of a GRU with 256 units take about 40 ms of one core.
+
+    Raises ConfigError for a layer, unit or cell that the network doesn't have,
+    TextError for half a surrogate pair in the text.
+    """
+    weights = prepare(model)
+    changes = _changes(weights, interventions)
+    text = normalise(text, model.normaliser)
+    ids = model.vocabulary.encode(text)
+    inputs = np.concatenate(([model.vocabulary.start], ids))
+    lanes = Lanes(weights, 1, changes)
+    hidden, cell = weights.states(len(inputs))
+    for t in range(len(inputs)):
+        lanes.step(inputs[t : t + 1])
+        hidden[t] = lanes.hidden[:, 0]
+        if cell is not None and lanes.cell is not None:
+            cell[t] = lanes.cell[:, 0]
+    return _as_trace(model.name, model.vocabulary, text, inputs, hidden, cell, weights)
+
+
+def continuation(
+    model: CharModel | NumpyModel,
+    prompt: str,
+    length: int,
+    interventions: Intervention | Sequence[Intervention] = (),
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """`length` characters that follow `prompt` while `interventions` go on; see `rnnviz.sample` for the rest.
+
+    With the same seed and no interventions it is what `rnnviz.sample` gives: where
+    the two part, the change made them. Raises what `intervene` and `rnnviz.sample` raise.
+    """
+    sampling.check(length, temperature, top_k, seed)
+    weights = prepare(model)
+    lanes = Lanes(weights, 1, _changes(weights, interventions))
+    reader = _ChangedReader(model.name, model.vocabulary, lanes)
+    for symbol in [model.vocabulary.start, *model.vocabulary.encode(normalise(prompt, model.normaliser))]:
+        reader.read(int(symbol))
+    return "".join(sampling.draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
+
+
+@dataclass
+class _ChangedReader:
+    """One lane, as `rnnviz.sampling` wants to draw from it."""
+
+    name: str
+    vocabulary: Vocabulary
+    lanes: Lanes
+
+    def read(self, symbol: int) -> None:
+        self.lanes.step(np.array([symbol]))
+
+    def log_probs(self) -> Doubles:
+        found: Doubles = self.lanes.weights.log_probs(self.lanes.hidden[-1])[0].astype(np.float64)
+        return found
+
+
+def _changes(weights: Weights, interventions: Intervention | Sequence[Intervention]) -> list[Change]:
+    every = [interventions] if isinstance(interventions, Intervention) else interventions
+    return [one.change(weights) for one in every]
+
+
+def _as_trace(
+    name: str,
+    vocabulary: Vocabulary,
+    text: str,
+    inputs: npt.NDArray[np.int64],
+    hidden: npt.NDArray[np.float32],
+    cell: npt.NDArray[np.float32] | None,
+    weights: Weights,
+) -> Trace:
+    """A Trace of states (T + 1, L, H), row 0 after the start symbol, however they came about."""
+    ids = inputs[1:]
+    log_p, rank, entropy = np.empty(len(ids)), np.empty(len(ids), np.int64), np.empty(len(inputs))
+    step = max(1, LOGITS // vocabulary.size)
+    for begin in range(0, len(inputs), step):
+        logits, log_sum = weights.predict(hidden[begin : begin + step, -1])
+        entropy[begin : begin + step] = details.entropy(logits, log_sum)
+        came = ids[begin : begin + step]
+        rank[begin : begin + step] = details.rank(logits[: len(came)], came)
+        log_p[begin : begin + step] = logits[np.arange(len(came)), came] - log_sum[: len(came)]
+    nll = scoring.costs(log_p, ids, vocabulary)
+    known, perplexity = ids != UNKNOWN, scoring.running(nll)
+    for array in (inputs, hidden, cell, rank, entropy, nll, known, perplexity):
+        if array is not None:
+            array.setflags(write=False)
+    return Trace(
+        text=text,
+        model_name=name,
+        vocabulary=vocabulary,
+        ids=inputs[1:],
+        known=known,
+        hidden=hidden[1:],
+        cell=None if cell is None else cell[1:],
+        nll=nll,
+        perplexity=perplexity,
+        rank=rank,
+        entropy=entropy,
+        _inputs=inputs,
+        _states=hidden,
+        _weights=weights,
+    )

@@ -1,0 +1,84 @@
+"""Search a text for a pattern that a stranger wrote, without trusting it to end.
+
+Python's regular expressions backtrack: (a+)+b takes longer than the universe
+has existed over a line of a's, and holds the whole process while it tries.
+So the search runs in a process of its own, that has a limit of memory and is
+ended when its time is up. Starting one takes about 20 ms.
+
+This module knows nothing of networks.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.vocabulary import code_points
+
+LONGEST = 1000
+"""Characters of a pattern at most."""
+
+MEMORY = 1 << 30
+"""Bytes that a search may use, where the system can be told to hold it to that."""
+
+_MISSPELT = 3
+
+# The pattern comes through standard input: on a command line everybody on the machine could read it.
+_SEARCH = f"""
+import array, json, re, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
+except (ImportError, OSError, ValueError):
+    pass
+pattern, text = json.load(sys.stdin)
+try:
+    compiled = re.compile(pattern, re.MULTILINE)
+except (re.error, OverflowError, RecursionError) as error:
+    sys.stderr.write(str(error) or "it is too large")
+    sys.exit({_MISSPELT})
+found = array.array("q")
+for match in compiled.finditer(text):
+    if match.end() > match.start():
+        found.extend(match.span())
+sys.stdout.buffer.write(found.tobytes())
+"""
+
+
+def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int, int]]:
+    """The (start, stop) of every match of `pattern` in `text` that isn't empty, in order.
+
+    ^ and $ match at the ends of lines. `timeout` is in seconds. Raises
+    ConfigError for a pattern that is empty, too long, misspelt, or too costly,
+    TextError for half a surrogate pair in the text.
+    """
+    if not pattern or len(pattern) > LONGEST:
+        raise ConfigError(f"a pattern has 1 to {LONGEST:,} characters; received {len(pattern):,}")
+    code_points(text)
+    shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-W", "ignore", "-c", _SEARCH],
+            input=json.dumps([pattern, text]).encode("ascii"),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ConfigError(
+            f"the pattern {shown!r} was still searching after {timeout:g} seconds and was stopped; "
+            "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way"
+        ) from None
+    except OSError as error:
+        raise ConfigError(f"patterns can't be searched for on this machine: {error.strerror}") from None
+    if done.returncode == _MISSPELT:
+        reason = done.stderr.decode("utf-8", "replace")[:200]
+        raise ConfigError(f"the pattern {shown!r} is no regular expression: {reason}")
+    if done.returncode != 0:
+        raise ConfigError(f"the pattern {shown!r} needs more memory than it may have; write a simpler one")
+    spans = np.frombuffer(done.stdout, np.int64).reshape(-1, 2)
+    return [(start, stop) for start, stop in spans.tolist()]

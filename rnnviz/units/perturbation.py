@@ -1,0 +1,168 @@
+"""How long a network remembers a letter: change one, and follow how the two readings come together again.
+
+    ‖ΔH_t‖    Euclidean length of the difference of all layers' hidden states after character t
+    KL_t      Σ_x P(x) log P(x)/P'(x), of the predictions after character t; P without the change, P' with it
+
+Both are 0 before the change. A network that keeps a difference in its state
+without predicting otherwise remembers without using it: the two curves differ.
+
+Shape letters: T time steps, H units, V symbols. This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.prepared import NumpyModel, prepare
+from rnnviz.stepping import LOGITS
+from rnnviz.text import normalise
+from rnnviz.trace import Trace, Tracer, trace
+from rnnviz.units.lanes import Lanes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rnnviz.model import CharModel
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Perturbation:
+    """Two readings that differ in the character at `position` (counted from 0).
+
+    distance    (T,) ‖ΔH_t‖
+    divergence  (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`
+    """
+
+    position: int
+    before: Trace
+    after: Trace
+    distance: Doubles
+    divergence: Doubles
+
+    @property
+    def bits(self) -> Doubles:
+        """`divergence` in bits, (T + 1,)."""
+        return self.divergence / math.log(2)
+
+    def remembered(self, threshold: float = 0.01) -> int:
+        """How many characters after the changed one predictions still differ by `threshold` bits or more."""
+        last = np.flatnonzero(self.bits >= threshold)
+        return int(last[-1]) - (self.position + 1) if len(last) else 0
+
+
+def perturb(model: CharModel | NumpyModel, text: str, position: int, character: str) -> Perturbation:
+    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
+
+    Raises ConfigError for a position outside the normalised text, or a character that isn't
+    one, or is no other; TextError for half a surrogate pair.
+    """
+    tracer = Tracer(model)
+    before = tracer.extend(text)
+    text = before.text
+    if not 0 <= position < len(text):
+        raise ConfigError(
+            f"the text has {len(text):,} characters, counted from 0; received position {position}"
+        )
+    if len(character) != 1 or character == text[position] or character == "\r":
+        raise ConfigError(
+            f"one character takes the place of another; received {character!r} for {text[position]!r}"
+        )
+    # A Tracer leaves an older Trace as it is, and reads only what follows the change.
+    after = tracer.extend(text[:position] + character + text[position + 1 :])
+    apart = after.hidden[position:].astype(np.float64) - before.hidden[position:]
+    distance = np.zeros(len(text))
+    distance[position:] = np.sqrt((apart**2).sum(axis=(1, 2)))
+    divergence = np.zeros(len(text) + 1)
+    step = max(1, LOGITS // before.vocabulary.size)
+    for begin in range(position + 1, len(text) + 1, step):
+        end = min(begin + step, len(text) + 1)
+        divergence[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
+    return Perturbation(position, before, after, distance, divergence)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What is left of a changed letter, on average over `places` of a text.
+
+    Row k of `distance` (K + 1,) and `divergence` (K + 1,) is about k characters
+    after the changed one was read; see `Perturbation`.
+    """
+
+    distance: Doubles
+    divergence: Doubles
+    places: int
+
+    @property
+    def bits(self) -> Doubles:
+        """`divergence` in bits, (K + 1,)."""
+        return self.divergence / math.log(2)
+
+    @property
+    def half_life(self) -> int | None:
+        """Characters until the mean divergence is at most half of what it was at once; None: later than K."""
+        below = np.flatnonzero(self.divergence <= self.divergence[0] / 2)
+        return int(below[0]) if len(below) else None
+
+
+def memory(
+    model: CharModel | NumpyModel, text: str, *, steps: int = 100, places: int = 64, seed: int = 0
+) -> Memory:
+    """Change a letter at each of `places` of `text`, chosen by `seed`, and follow it for `steps` K.
+
+    Another letter of the same text takes its place, drawn as often as it occurs there. All places
+    are read side by side. Raises ConfigError for a text of no more than `steps` characters or of
+    one different character, and for numbers below 1.
+    """
+    if steps < 1 or places < 1:
+        raise ConfigError(f"steps and places are at least 1; received {steps} and {places}")
+    weights = prepare(model)
+    read = trace(model, normalise(text, model.normaliser))
+    if len(read) <= steps or len(np.unique(read.ids)) < 2:
+        raise ConfigError(
+            f"to follow a changed letter for {steps} characters, a text has more than {steps}, "
+            f"of at least two kinds; received {len(read):,}"
+        )
+    generator = np.random.default_rng(seed)
+    most = len(read) - steps
+    at = generator.choice(most, min(places, most), replace=False)
+    other = generator.choice(read.ids, len(at))
+    while (same := other == read.ids[at]).any():
+        other[same] = generator.choice(read.ids, int(same.sum()))
+    lanes = Lanes(weights, len(at))
+    # The states before the places: row t of `_states` is the state after t characters.
+    lanes.hidden[:] = read._states[at].transpose(1, 0, 2)
+    if lanes.cell is not None and read.cell is not None:
+        first = Lanes(weights, 1)
+        first.step(np.array([model.vocabulary.start]))
+        assert first.cell is not None
+        cells = np.concatenate([first.cell.transpose(1, 0, 2), read.cell])
+        lanes.cell[:] = cells[at].transpose(1, 0, 2)
+    distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
+    for k in range(steps + 1):
+        top = lanes.step(other if k == 0 else read.ids[at + k])
+        own = read.hidden[at + k]
+        apart = lanes.hidden.transpose(1, 0, 2).astype(np.float64) - own
+        distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
+        divergence[k] = kl(weights.log_probs(own[:, -1]), weights.log_probs(top)).mean()
+    return Memory(distance, divergence, len(at))
+
+
+def kl(p: npt.NDArray[np.float32], q: npt.NDArray[np.float32]) -> Doubles:
+    """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); at least 0, as it is but for rounding."""
+    p64 = p.astype(np.float64)
+    return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
+
+
+def perturb_all(
+    models: Sequence[CharModel | NumpyModel], text: str, position: int, character: str
+) -> list[Perturbation]:
+    """`perturb` for several models, in their order."""
+    return [perturb(model, text, position, character) for model in models]

@@ -1,0 +1,65 @@
+"""The path of the hidden state over a text, seen from the direction in which it is widest.
+
+Principal components by singular value decomposition of the states less their mean
+(Pearson 1901). A picture in two dimensions of a path in hundreds: points that lie
+together in it may be far apart in what is not shown; `explained` says how much that is.
+
+Shape letters: T time steps, H units, k components. This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.trace import Trace
+from rnnviz.units.unit import activations
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """A path and the axes it is seen along.
+
+    points     (T, k) the state after each character
+    axes       (k, H) of length 1, at right angles to one another; the largest entry of each is positive
+    mean       (H,) the state at the origin
+    explained  (k,) the share of the variance along each axis
+    """
+
+    points: Doubles
+    axes: Doubles
+    mean: Doubles
+    explained: Doubles
+
+    def place(self, states: npt.NDArray[np.floating]) -> Doubles:
+        """Other states (n, H) along the same axes, (n, k): another text, or the same one edited."""
+        return np.asarray((states - self.mean) @ self.axes.T)
+
+
+def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
+    """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
+
+    The same text gives the same picture: an axis points where its largest
+    entry is positive. A text too short to have k axes has 0 along the others.
+    Raises ConfigError for k outside 1 .. H, a layer or a quantity that isn't there.
+    """
+    layer = trace.hidden.shape[1] - 1 if layer == -1 else layer
+    values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
+    H = values.shape[1]
+    if not 1 <= k <= H:
+        raise ConfigError(f"there are 1 to {H} axes; received k = {k}")
+    mean = values.mean(axis=0) if len(values) else np.zeros(H)
+    _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)
+    variance, axes, explained = lengths**2, np.zeros((k, H)), np.zeros(k)
+    real = min(k, int((lengths > 1e-9 * max(1.0, float(lengths.max(initial=0)))).sum()))
+    axes[:real] = found[:real]
+    largest = axes[np.arange(k), np.abs(axes).argmax(axis=1)]
+    axes *= np.where(largest < 0, -1.0, 1.0)[:, None]
+    if variance.sum() > 0:
+        explained[:real] = variance[:real] / variance.sum()
+    return Projection((values - mean) @ axes.T, axes, mean, explained)

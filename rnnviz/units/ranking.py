@@ -1,0 +1,101 @@
+"""How well numbers tell what holds from what doesn't, by their ranks alone; for many units at a time.
+
+    AUC          the probability that a unit is higher at a character where it holds than at one where
+                 it doesn't, both drawn at random; equals count half (Mann & Whitney 1947)
+    correlation  Spearman's: that of the ranks (Spearman 1904)
+
+Both are exact, also with ties, and both are a sum of ranks in disguise, so a
+matrix product gives them for many units and many targets at once.
+
+Shape letters: n characters, U units, S targets. This module knows nothing of networks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+COLUMNS = 64
+"""Units that are ranked at a time: bounds the memory that sorting takes."""
+
+
+def ranks(values: npt.NDArray[Any]) -> Doubles:
+    """The rank of each value in its column, (n, U), less the mean rank; equals share theirs."""
+    n, units = values.shape
+    out = np.empty((n, units))
+    for begin in range(0, units, COLUMNS):
+        part = values[:, begin : begin + COLUMNS]
+        order = np.argsort(part, axis=0, kind="stable")
+        placed = np.take_along_axis(part, order, axis=0)
+        new = np.concatenate([np.ones((1, part.shape[1]), np.bool_), placed[1:] != placed[:-1]])
+        for column in range(part.shape[1]):
+            first = np.flatnonzero(new[:, column])
+            after = np.append(first[1:], n)
+            shared = (first + after - 1) / 2  # the mean of the places first .. after - 1
+            out[order[:, column], begin + column] = np.repeat(shared, after - first)
+    out -= (n - 1) / 2
+    return out
+
+
+def auc(ranked: Doubles, mask: npt.NDArray[np.bool_]) -> Doubles:
+    """The AUC of each unit, (U,), for `ranks` (n, U) and a mask (n,) that is True and False at least once."""
+    inside = int(mask.sum())
+    sums: Doubles = ranked[mask].sum(axis=0)
+    return auc_of_sums(sums, inside, len(mask) - inside)
+
+
+def auc_of_sums(sums: Doubles, inside: int, outside: int) -> Doubles:
+    """The AUC from the sum of centred ranks inside: mean ranks inside and outside are n (AUC - 1/2) apart."""
+    return np.asarray(0.5 + sums / (inside * outside))
+
+
+def correlation(ranked: Doubles, target: Doubles) -> Doubles:
+    """The correlation of each column of `ranked` (n, U) with `target` (n,), both centred; 0 of a constant."""
+    length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(target)
+    with np.errstate(invalid="ignore"):
+        return np.where(length > 0, target @ ranked / np.where(length > 0, length, 1), 0.0)
+
+
+def by_symbol(
+    ids: npt.NDArray[np.int64],
+    values: npt.NDArray[Any],
+    learn: npt.NDArray[np.bool_] | slice,
+    measure: npt.NDArray[np.bool_] | slice,
+) -> float:
+    """How well the symbol just read tells, and nothing before it: the AUC, or correlation, of what it says.
+
+    What each of `ids` (n,) says is the mean of `values` (n,), a mask or graded, where it stood in the
+    half `learn`. A network without memory can know that much.
+    """
+    count = np.bincount(ids[learn])
+    mean = np.full(int(ids.max()) + 1, values[learn].mean())
+    seen = np.flatnonzero(count)
+    mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
+    ranked = ranks(mean[ids[measure]][:, None])
+    came = values[measure]
+    if came.dtype == np.bool_:
+        return float(auc(ranked, came)[0])
+    return float(correlation(ranked, ranks(came[:, None])[:, 0])[0])
+
+
+def shifted_products(ranked: Doubles, target: Doubles, shifts: npt.NDArray[np.int64]) -> Doubles:
+    """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U).
+
+    In float32, whose rounding here is far below what chance does.
+    """
+    n = len(target)
+    values = np.asarray(target, np.float32)
+    twice = np.concatenate([values, values])
+    scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2
+    scaled = np.asarray(ranked, np.float32) * scale
+    step = max(1, (1 << 24) // max(n, 1))
+    parts = []
+    for begin in range(0, len(shifts), step):
+        rows = np.stack([twice[n - s : 2 * n - s] for s in shifts[begin : begin + step].tolist()])
+        parts.append(rows @ scaled)
+    return np.concatenate(parts).astype(np.float64) / scale

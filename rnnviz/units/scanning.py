@@ -1,0 +1,281 @@
+"""What every unit of a network does over a whole corpus, in one pass and in constant memory.
+
+For each unit: where it is highest and lowest, with the text around; how often it has
+which value; its mean and variance; the characters after which it moves most.
+
+The text is cut into windows as long as a context, and each window's extreme is a
+candidate; contexts that overlap are chosen among afterwards. Of the windows three times as many
+as contexts are kept, since one context can overlap only those of its two neighbours.
+
+Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
+This module knows nothing of screens.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.prepared import NumpyModel, prepare
+from rnnviz.reading import Reader
+from rnnviz.stepping import Floats, Weights
+from rnnviz.text import Source
+from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
+from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
+from rnnviz.vocabulary import Ids, Vocabulary, code_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rnnviz.model import CharModel
+
+Doubles = npt.NDArray[np.float64]
+
+PIECE = 2048
+"""Characters that are read at a time, about."""
+
+EXPLODED = np.float32(1e18)
+"""Larger values count as this."""
+
+INTERVAL = 0.1
+"""Seconds between two progress reports."""
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """A unit's value at one character, and the text around it.
+
+    `position` counts the characters before it; `text[at]` is the character; `values` (W,) are the
+    unit's values along `text`, float32.
+    """
+
+    position: int
+    value: float
+    text: str
+    at: int
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Move:
+    """How a unit changes at `character`: the mean of its change and of its amount, over `count` times."""
+
+    character: str
+    amount: float
+    change: float
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
+class UnitReport:
+    """What one unit did.
+
+    top, bottom  contexts that don't overlap, the most extreme first
+    counts       (bins,) how often its value lay between two `edges` (bins + 1,)
+    moves        the characters after which it moves most, on average; rare ones are left out
+    """
+
+    unit: Unit
+    top: tuple[Context, ...]
+    bottom: tuple[Context, ...]
+    counts: npt.NDArray[np.int64]
+    edges: Doubles
+    moves: tuple[Move, ...]
+    mean: float
+    variance: float
+    lowest: float
+    highest: float
+
+
+class ScanReport:
+    """What a scan has found in the `characters` it has read; a unit's report is made when it is asked for.
+
+    `mean` and `variance` (U,) are those of all `units`.
+    """
+
+    def __init__(
+        self, units: list[Unit], vocabulary: Vocabulary, tallies: tuple[Contexts, Histograms, Moments, Moves]
+    ) -> None:
+        self.units, self._vocabulary = units, vocabulary
+        self._contexts, self._histograms, moments, self._moves = tallies
+        self.characters, self.mean, self.variance = moments.count, moments.mean.copy(), moments.variance
+        self._lowest, self._highest = moments.lowest.copy(), moments.highest.copy()
+
+    def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
+        """The report of (layer, unit). Raises ConfigError for one that wasn't scanned."""
+        if unit not in self.units:
+            raise ConfigError(f"unit {unit[1]} of layer {unit[0]} was not scanned")
+        u = self.units.index(Unit(*unit))
+        top, bottom = (tuple(Context(*found) for found in self._contexts.chosen(u, sign)) for sign in (1, -1))
+        counts, edges = self._histograms.of(u)
+        moves = tuple(Move(self._vocabulary.symbol(s), *how) for s, how in self._moves.of(u))
+        return UnitReport(
+            Unit(*unit),
+            top,
+            bottom,
+            counts,
+            edges,
+            moves,
+            float(self.mean[u]),
+            float(self.variance[u]),
+            float(self._lowest[u]),
+            float(self._highest[u]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScanProgress:
+    """How far a scan is. `report()` is what has been found so far, should it be stopped here."""
+
+    characters: int
+    bytes_read: int
+    bytes_total: int
+    report: Callable[[], ScanReport]
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text that has been read, 0 to 1."""
+        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
+
+
+def scan(
+    model: CharModel | NumpyModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    layer: int | None = None,
+    units: Sequence[int] | None = None,
+    quantity: str = "hidden",
+    contexts: int = 10,
+    before: int = 40,
+    after: int = 20,
+    bins: int = 40,
+) -> Generator[ScanProgress, None, ScanReport]:
+    """Read a file, or `text`, and follow `units` (all where None) of `layer` (all where None).
+
+    Yields ScanProgress about ten times a second and returns the ScanReport; close
+    it to stop. `contexts` is K, each of `before` characters, the unit's own and `after`; `bins` are
+    those of the histograms. A GRU with 256 units takes some ten seconds for 200,000 characters.
+
+    Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers
+    out of range, TextError and DecodingError for a file that can't be read, EmptyTextError for no text.
+    """
+    weights = prepare(model)
+    layers, H = len(weights.layers), weights.layers[0].units
+    check_quantity(quantity, weights.cell)
+    if layer is not None:
+        check_layer(layer, layers)
+    if units is not None and layer is None:
+        raise ConfigError("units are counted within a layer; say which one")
+    columns = np.arange(H if layer is not None else layers * H) if units is None else check_units(units, H)
+    if not (
+        1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0
+    ):
+        raise ConfigError(
+            "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
+            f"received {contexts}, {before}, {after} and {bins}"
+        )
+    source = Reader(path, text, encoding, None, model.normaliser)
+    U, V = len(columns), model.vocabulary.size
+    tallies = Contexts(U, contexts, before, after), Histograms(U, bins), Moments(U), Moves(U, V)
+    named = [unit_of(int(c), H, layer) for c in columns]
+    length = max(1, PIECE // (before + 1 + after)) * (before + 1 + after)
+
+    def report() -> ScanReport:
+        return ScanReport(named, model.vocabulary, tallies)
+
+    reading = _Reading(weights, model.vocabulary, layer, quantity, columns)
+    last = time.perf_counter()
+    for piece in source.pieces(length):
+        ids = model.vocabulary.encode(piece)
+        values, earlier = reading.read(ids)
+        tallies[0].add(code_points(piece), values)
+        tallies[1].add(values)
+        tallies[2].add(values)
+        tallies[3].add(ids, values - earlier)
+        if time.perf_counter() - last >= INTERVAL:
+            last = time.perf_counter()
+            yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
+    if not tallies[2].count:
+        raise EmptyTextError(f"{source.name} has no characters; choose another text")
+    tallies[0].finish()
+    yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
+    return report()
+
+
+class _Reading:
+    """A text read in pieces, as the values (n, U) of some units after each character and before it."""
+
+    def __init__(
+        self,
+        weights: Weights,
+        vocabulary: Vocabulary,
+        layer: int | None,
+        quantity: str,
+        columns: npt.NDArray[np.int64],
+    ) -> None:
+        self._weights, self._layer, self._quantity, self._columns = weights, layer, quantity, columns
+        self._hidden, self._cell = weights.states(1)
+        self._before = self._advance(np.array([vocabulary.start]))
+
+    def read(self, ids: Ids) -> tuple[Floats, Floats]:
+        """(n, U) after each of `ids` (n,), and before each."""
+        values = self._advance(ids)
+        earlier = np.concatenate([self._before, values[:-1]])
+        self._before = values[-1:]
+        return values, earlier
+
+    def _advance(self, ids: Ids) -> Floats:
+        hidden, cell = self._weights.states(len(ids) + 1)
+        hidden[0] = self._hidden[-1]
+        if cell is not None and self._cell is not None:
+            cell[0] = self._cell[-1]
+        self._weights.run(ids, hidden, cell)
+        self._hidden = hidden[-1:].copy()
+        self._cell = None if cell is None else cell[-1:].copy()
+        if self._quantity == "hidden":
+            table = hidden[1:]
+        elif self._quantity == "cell":
+            assert cell is not None
+            table = cell[1:]
+        else:
+            table = self._weights.gates(ids, hidden)[self._quantity]
+        rows = table.reshape(len(ids), -1) if self._layer is None else table[:, self._layer]
+        # A relu network may explode; nothing below can count to infinity.
+        return np.clip(np.nan_to_num(rows[:, self._columns]), -EXPLODED, EXPLODED)
+
+
+def pushes(
+    model: CharModel | NumpyModel, unit: int, value: float = 1.0, *, k: int = 8
+) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
+    """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
+
+    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: by so
+    much the unit raises or lowers log P(x) before all is normalised; what is common to all
+    symbols changes no probability. Its influence through later time steps isn't in it.
+    Raises ConfigError for a unit that isn't there or k < 1.
+    """
+    weights = prepare(model)
+    check_units(unit, weights.layers[-1].units)
+    if k < 1:
+        raise ConfigError(f"k counts symbols and is at least 1; received {k}")
+    nats = push(weights, unit, value)
+    order = np.argsort(-nats, kind="stable").tolist()
+
+    def named(symbols: Iterator[int] | list[int]) -> list[tuple[str, float]]:
+        return [(model.vocabulary.symbol(s), float(nats[s])) for s in symbols]
+
+    return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])
+
+
+def push(weights: Weights, unit: int, value: float) -> Doubles:
+    """(V,) nats; see `pushes`."""
+    column = weights.readout[:, unit].astype(np.float64) * value
+    return np.asarray(column - column.mean())

@@ -1,0 +1,84 @@
+"""The activations of a trace as one table, whatever the layer and whatever the part of the cell.
+
+    quantity    hidden; for an LSTM cell; and the gates: reset, update, candidate, input, forget, output
+
+Shape letters: T time steps, L layers, H hidden units.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.config import Cell
+from rnnviz.errors import ConfigError
+from rnnviz.stepping import GATES
+from rnnviz.trace import Trace
+
+Floats = npt.NDArray[np.float32]
+
+
+class Unit(NamedTuple):
+    """One unit of a network, both counted from 0."""
+
+    layer: int
+    unit: int
+
+
+def quantities(cell: Cell | str) -> tuple[str, ...]:
+    """What can be looked at in a network of such cells, the hidden state first."""
+    return ("hidden", *(("cell",) if cell == "lstm" else ()), *GATES[cell])
+
+
+def check_quantity(quantity: str, cell: str) -> None:
+    """Raise ConfigError unless a network of such cells has it."""
+    if quantity not in quantities(cell):
+        raise ConfigError(
+            f"a network of {cell} cells has {', '.join(quantities(cell))}; received {quantity!r}"
+        )
+
+
+def check_layer(layer: int, layers: int) -> None:
+    """Raise ConfigError unless there is such a layer."""
+    if type(layer) is not int or not 0 <= layer < layers:
+        raise ConfigError(f"this network has {layers} layers, counted from 0; received layer {layer!r}")
+
+
+def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
+    """`units` as an array. Raises ConfigError unless all are whole numbers in 0 .. H - 1, at least one."""
+    found = np.atleast_1d(np.asarray(units))
+    if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
+        raise ConfigError(f"units are whole numbers, at least one; received {units!r}")
+    if found.min() < 0 or found.max() >= H:
+        raise ConfigError(
+            f"a layer has units 0 to {H - 1}; received {int(found.min())} to {int(found.max())}"
+        )
+    return found.astype(np.int64)
+
+
+def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
+    """`quantity` after each character: (T, H) of one `layer`, (T, L·H) of all where it is None.
+
+    Column n of the latter is unit n % H of layer n // H. Raises ConfigError
+    for a layer or a quantity that the network doesn't have.
+    """
+    cell = trace._weights.cell
+    check_quantity(quantity, cell)
+    if quantity == "hidden":
+        values: Floats = trace.hidden
+    elif quantity == "cell":
+        assert trace.cell is not None
+        values = trace.cell
+    else:
+        values = trace.gates[quantity]
+    if layer is None:
+        return values.reshape(len(values), -1)
+    check_layer(layer, values.shape[1])
+    return values[:, layer]
+
+
+def unit_of(column: int, H: int, layer: int | None) -> Unit:
+    """Which unit a column of `activations` belongs to."""
+    return Unit(column // H, column % H) if layer is None else Unit(layer, column)

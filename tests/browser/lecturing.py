@@ -1,0 +1,141 @@
+"""The Learn page as a lecturer drives it, for the browser tests and the benchmark."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+PATIENCE = 20_000  # milliseconds
+
+# What is wrong with how the scene is laid out: words cut off, over one another, or off the page.
+AUDIT = """
+() => {
+  const hosts = [...document.querySelectorAll('*')].filter((e) => e.shadowRoot);
+  const root = hosts.map((e) => e.shadowRoot.querySelector('.rnnviz-learn')).find(Boolean);
+  const wrong = [];
+  const boxes = [];
+  const say = (e) => (e.textContent || e.getAttribute('aria-label') || e.value || '?').trim().slice(0, 40);
+  const rounded = (box) => [box.left, box.top, box.right, box.bottom].map(Math.round).join(' ');
+  const inside = (box, area, name, by = 1.5) => {
+    const [left, top] = [area.left - box.left, area.top - box.top];
+    const [right, bottom] = [box.right - area.right, box.bottom - area.bottom];
+    if (Math.max(left, top, right, bottom) > by)
+      wrong.push(`${name} leaves its place: ${rounded(box)} of ${rounded(area)}`);
+  };
+  const add = (element, name, shrink = 0, box = element.getBoundingClientRect()) => {
+    if (!box.width || !box.height) return;
+    const by = box.height * shrink;
+    const [top, bottom] = [box.top + by, box.bottom - by];
+    boxes.push({ name, element, left: box.left, right: box.right, top, bottom });
+  };
+  const stage = root.querySelector('.ln-stage').getBoundingClientRect();
+  const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  // A line of type is higher than its letters: a quarter above and below may touch.
+  for (const text of root.querySelectorAll('.ln-picture text')) {
+    if (!text.textContent.trim()) continue;
+    inside(text.getBoundingClientRect(), stage, `“${say(text)}”`, 4);
+    add(text, `“${say(text)}”`, 0.25);
+  }
+  for (const control of root.querySelectorAll('.ln-scene > :not(svg)')) {
+    inside(control.getBoundingClientRect(), stage, `control ${say(control)}`);
+    if (!control.matches('.ln-say')) {
+      add(control, `control ${say(control)}`, 0.08);
+      continue;
+    }
+    const range = document.createRange();
+    range.selectNodeContents(control);
+    for (const box of range.getClientRects()) add(control, `words ${say(control)}`, 0.2, box);
+  }
+  for (const input of root.querySelectorAll('input[type=text]'))
+    if (input.scrollWidth > input.clientWidth + 1) wrong.push(`field too narrow for ${input.value}`);
+  const head = document.querySelector('.st-key-learn-head');
+  const title = head.querySelector('h1');
+  add(title, 'the title', 0.15);
+  inside(title.getBoundingClientRect(), screen, 'the title');
+  for (const formula of head.querySelectorAll('.katex-html')) {
+    add(formula, 'the formula', 0.1);
+    inside(formula.getBoundingClientRect(), screen, 'the formula');
+  }
+  const foot = root.querySelector('.ln-foot');
+  const notice = root.querySelector('.ln-notice');
+  inside(foot.getBoundingClientRect(), screen, 'the foot');
+  inside(notice.getBoundingClientRect(), foot.getBoundingClientRect(), 'the notice', 3);
+  add(notice, 'the notice', 0.02);
+  add(root.querySelector('.ln-tools'), 'the tools', 0.02);
+  boxes.forEach((a, i) => {
+    for (const b of boxes.slice(0, i)) {
+      if (a.element === b.element) continue;
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 2 && high > 1) wrong.push(`${a.name} and ${b.name} overlap: ${wide | 0} × ${high | 0}`);
+    }
+  });
+  if (document.documentElement.scrollWidth > innerWidth) wrong.push('the page scrolls sideways');
+  const main = document.querySelector('[data-testid=stMain]');
+  if (main.scrollHeight > main.clientHeight + 1) wrong.push(`the page scrolls by ${main.scrollHeight}`);
+  return wrong;
+}
+"""
+
+# Resolves as soon as the lecture's attributes are these: polling would take longer than the lecture does.
+REACHED = """
+(root, wanted) => new Promise((resolve) => {
+  const there = () => Object.entries(wanted).every(([name, value]) => root.dataset[name] === value);
+  if (there()) return resolve(true);
+  const observer = new MutationObserver(() => there() && done(true));
+  const timer = setTimeout(() => done(false), 20000);
+  const done = (result) => {
+    observer.disconnect();
+    clearTimeout(timer);
+    resolve(result);
+  };
+  observer.observe(root, { attributes: true });
+})
+"""
+
+
+class Lectern:
+    """The Learn page, open."""
+
+    def __init__(self, page: Page, url: str) -> None:
+        self.page, self.url = page, url
+        self.root = page.get_by_test_id("rnnviz-learn")
+
+    def open(self, **query: object) -> None:
+        """Go to an address of the page, and wait for its picture."""
+        address = "&".join(f"{name}={value}" for name, value in query.items())
+        self.page.goto(f"{self.url}/learn?{address}")
+        expect(self.root).to_have_attribute("data-rest", "true", timeout=3 * PATIENCE)
+        self.formula()
+
+    def formula(self) -> None:
+        """Wait for the formula, which Streamlit fetches its typesetter for."""
+        expect(self.page.locator(".st-key-learn-head .katex-html").first).to_be_visible(timeout=PATIENCE)
+
+    def at(self, scene: int, step: int) -> None:
+        """Wait until a step of a scene, counted from 0, is on the screen."""
+        wanted = {"scene": str(scene), "step": str(step), "rest": "true"}
+        assert self.root.evaluate(REACHED, wanted), f"not there: {wanted}"
+
+    def rest(self) -> None:
+        """Wait until nothing is on its way."""
+        assert self.root.evaluate(REACHED, {"rest": "true"}), "an answer is still on its way"
+
+    def press(self, key: str) -> None:
+        """A key, pressed where nothing has the keys for itself."""
+        self.page.keyboard.press(key)
+
+    def wrong(self) -> list[str]:
+        """What is wrong with the layout."""
+        found: list[str] = self.page.evaluate(AUDIT)
+        return found
+
+    def control(self, name: str) -> Any:
+        """A control of the scene, by the name its module gives it."""
+        return self.root.locator(f"[data-name='{name}']")
+
+    def query(self) -> dict[str, str]:
+        """The address's names and values."""
+        return dict(re.findall(r"[?&]([^=]+)=([^&]*)", self.page.url))

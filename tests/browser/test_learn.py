@@ -1,0 +1,144 @@
+"""The lecture in a real browser: every step of every scene, the keys, the address, and no network."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rnnviz.ui.learn import scenes
+from tests.browser.lecturing import PATIENCE, Lectern
+
+LAST = len(scenes.MODULES)
+
+
+@pytest.fixture
+def lectern(page: Page, app_url: str) -> Lectern:
+    return Lectern(page, app_url)
+
+
+@pytest.mark.parametrize(("width", "height", "present"), [(1280, 720, 1), (1440, 900, 0)])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_nothing_overlaps_or_overflows_in_any_step_of_any_scene(
+    lectern: Lectern, language: str, width: int, height: int, present: int
+) -> None:
+    asked: list[str] = []
+    lectern.page.on("request", lambda request: asked.append(request.url))
+    lectern.page.set_viewport_size({"width": width, "height": height})
+    lectern.open(lang=language, present=present)
+    wrong = {}
+    for number in range(1, LAST + 1):
+        for step in range(scenes.scene(number).STEPS):
+            if (number, step) != (1, 0):
+                lectern.press("ArrowRight" if step == 0 else "Space")
+            lectern.at(number, step)
+            if found := lectern.wrong():
+                wrong[f"scene {number}, step {step + 1}"] = found
+    assert wrong == {}
+    # The network may be unplugged, and the back row must be able to read.
+    fetched = [url for url in asked if urlsplit(url).scheme.startswith(("http", "ws"))]
+    assert {urlsplit(url).hostname for url in fetched} == {"127.0.0.1"}
+    size = lectern.root.evaluate("e => parseFloat(getComputedStyle(e).getPropertyValue('--type'))")
+    assert size >= (21.5 if present else 14)
+
+
+def test_keys_walk_through_steps_and_scenes_and_each_scene_keeps_its_own(lectern: Lectern) -> None:
+    lectern.open(present=1)
+    lectern.press("Space")
+    lectern.at(1, 1)
+    lectern.press("ArrowRight")
+    lectern.at(2, 0)
+    lectern.press("PageDown")
+    lectern.press("ArrowDown")
+    lectern.at(2, 2)
+    lectern.press("ArrowUp")
+    lectern.at(2, 1)
+    lectern.press("ArrowLeft")
+    lectern.at(1, 1)
+    lectern.press("Shift+Space")
+    lectern.at(1, 0)
+    lectern.press("PageUp")  # before the first there is nothing
+    lectern.at(1, 0)
+    lectern.press("ArrowRight")
+    lectern.at(2, 1)
+    expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden()
+    lectern.press("Escape")
+    expect(lectern.page.get_by_test_id("stSidebar")).to_be_visible(timeout=PATIENCE)
+    lectern.press("p")
+    expect(lectern.page.get_by_test_id("stSidebar")).to_be_hidden(timeout=PATIENCE)
+
+
+def test_keys_belong_to_a_field_while_someone_writes_in_it(lectern: Lectern) -> None:
+    lectern.open(scene=2)
+    field = lectern.control("left").locator("input")
+    field.fill("a")
+    field.press("Space")
+    field.press("p")
+    field.press("ArrowLeft")
+    field.press("g")
+    expect(field).to_have_value("a gp")
+    lectern.rest()
+    lectern.at(2, 0)
+    expect(lectern.page.get_by_test_id("stSidebar")).to_be_visible()
+    field.press("Escape")
+    lectern.press("Space")
+    lectern.at(2, 1)
+    assert lectern.query()["left"].replace("+", " ") == "a gp"
+
+
+def test_two_texts_that_end_alike_are_one_without_a_state_and_two_with_one(lectern: Lectern) -> None:
+    lectern.open(scene=2)
+    signs = lectern.root.locator("text", has_text="=")
+    expect(signs.first).to_be_visible()
+    lectern.control("model").get_by_role("radio", name="RNN").click()
+    expect(lectern.root.locator("text", has_text="≠").first).to_be_visible(timeout=PATIENCE)
+    lectern.rest()
+    assert lectern.query()["model"] == "rnn"
+
+
+def test_an_entry_is_changed_and_pointed_at(lectern: Lectern) -> None:
+    lectern.open(scene=4, step=4)
+    product = lectern.root.locator("[data-hit='product.2.3']")
+    before = product.text_content()
+    lectern.root.locator("[data-hit='X.2.0']").click()
+    entry = lectern.root.locator(".ln-entry")
+    entry.fill("9,5")
+    entry.press("Enter")
+    expect(lectern.root.locator("[data-hit='X.2.0']")).to_have_text("9.50", timeout=PATIENCE)
+    assert lectern.root.locator("[data-hit='product.2.3']").text_content() != before
+    total = lectern.root.locator("[data-hit='sum.2.3']").text_content()
+    assert lectern.root.locator("[data-hit='product.2.3']").text_content() == total
+    lectern.root.locator("[data-hit='product.2.3']").hover()
+    expect(lectern.root.locator("text", has_text="9.50·")).to_be_visible()
+
+
+def test_the_address_brings_the_scene_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
+    lectern.open(scene=1, n=5)
+    slider = lectern.control("n").get_by_role("slider")
+    expect(slider).to_have_value("5")
+    lengths = lectern.page.evaluate("history.length")
+    slider.focus()
+    slider.press("ArrowRight")
+    lectern.rest()
+    lectern.press("Escape")
+    lectern.press("ArrowDown")
+    lectern.at(1, 1)
+    assert lectern.query() == {"scene": "1", "step": "2", "n": "6"}
+    assert lectern.page.evaluate("history.length") == lengths
+    lectern.page.reload()
+    lectern.at(1, 1)
+    expect(lectern.control("n").get_by_role("slider")).to_have_value("6")
+
+
+def test_another_page_and_back_finds_the_lecture_where_it_was(lectern: Lectern) -> None:
+    lectern.open(scene=3, step=2, word="eta")
+    lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
+    expect(lectern.page.get_by_role("heading", level=1, name="Perplexity")).to_be_visible(
+        timeout=3 * PATIENCE
+    )
+    assert lectern.query() == {}
+    lectern.press("ArrowRight")  # the lecture's keys are gone with it
+    lectern.page.get_by_test_id("stSidebarNav").get_by_text("Learn").click()
+    lectern.at(3, 1)
+    assert lectern.query() == {"scene": "3", "step": "2", "word": "eta"}

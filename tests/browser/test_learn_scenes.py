@@ -1,0 +1,94 @@
+"""Scenes 5 to 8 in a real browser: training, dragging, guessing, predicting."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rnnviz.lecture import questions, shannon, word
+from tests.browser.lecturing import PATIENCE, Lectern
+
+
+@pytest.fixture
+def lectern(page: Page, app_url: str) -> Lectern:
+    return Lectern(page, app_url)
+
+
+def drag(lectern: Lectern, hit: str, x: float, y: float) -> None:
+    """Take what answers to `hit` in its middle, and let it go so many pixels further."""
+    box = lectern.root.locator(f"[data-hit='{hit}']").bounding_box()
+    assert box is not None
+    begin = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    lectern.page.mouse.move(*begin)
+    lectern.page.mouse.down()
+    lectern.page.mouse.move(begin[0] + x, begin[1] + y, steps=3)
+    lectern.page.mouse.up()
+    lectern.rest()
+
+
+def test_a_word_is_trained_before_ones_eyes(lectern: Lectern) -> None:
+    lectern.open(scene=5, step=4, word="tea", present=1)
+    lectern.control("train").click()
+    end = lectern.root.locator("text", has_text=f"training step {word.STEPS} of {word.STEPS}")
+    expect(end).to_be_visible(timeout=3 * PATIENCE)
+    lectern.rest()
+    assert lectern.query()["trained"] == str(word.STEPS)
+    assert lectern.wrong() == []
+    field = lectern.control("word").locator("input")
+    field.fill("mississippi")
+    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible(timeout=PATIENCE)
+    lectern.rest()
+    assert lectern.wrong() == [], "the longest words fit too"
+
+
+def test_a_bar_is_dragged_to_nothing_and_the_perplexity_is_infinite(lectern: Lectern) -> None:
+    lectern.open(scene=6)
+    infinite = lectern.root.locator("text", has_text=re.compile(r"^\+∞$"))
+    expect(infinite).to_have_count(1)  # in the list of the three cases
+    drag(lectern, "bar.2", 0, 600)
+    expect(infinite).to_have_count(2, timeout=PATIENCE)
+    lectern.control("case").get_by_role("radio", name="Certain").click()
+    expect(infinite).to_have_count(1, timeout=PATIENCE)
+
+
+def test_a_letter_is_guessed_by_key_and_by_click(lectern: Lectern) -> None:
+    lectern.open(scene=6, step=5)
+    hidden = shannon.SENTENCES[0][1]
+    lectern.root.locator("[data-hit='key.q']").click()
+    lectern.rest()
+    field = lectern.control("guess").locator("input")
+    for letter in hidden[:3]:
+        field.press(letter)
+        lectern.rest()
+    assert lectern.query()["guesses"] == "q" + hidden[:3]
+    expect(field).to_have_value("")
+    lectern.at(6, 4)
+    assert lectern.wrong() == []
+
+
+def test_a_dragged_cut_leaves_terms_out(lectern: Lectern) -> None:
+    lectern.open(scene=7, step=4)
+    drag(lectern, "cut", 200, 0)
+    assert int(lectern.query()["cut"]) < 4
+    drag(lectern, "cut", -2000, 0)
+    assert lectern.query()["cut"] == "12"
+    assert lectern.wrong() == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_question_is_predicted_revealed_and_fits(lectern: Lectern, language: str) -> None:
+    lectern.open(scene=8, present=1, lang=language)
+    wrong = {}
+    for step, question in enumerate(questions.QUESTIONS):
+        lectern.at(8, step)
+        lectern.root.locator("[data-hit='option.0']").click()
+        lectern.control("setting").wait_for(timeout=PATIENCE)
+        lectern.rest()
+        if found := lectern.wrong():
+            wrong[question.key] = found
+        if step + 1 < len(questions.QUESTIONS):
+            lectern.press("Space")
+    assert wrong == {}
+    assert lectern.query()["answers"] == "0" * len(questions.QUESTIONS)

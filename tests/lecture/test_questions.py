@@ -1,0 +1,70 @@
+"""Fourteen questions, each with an answer that is computed, at every setting the same."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+
+from rnnviz import checkpoint
+from rnnviz.errors import ConfigError
+from rnnviz.lecture import questions
+from rnnviz.ngram import NgramModel
+from rnnviz.prepared import NumpyModel
+
+RIGHT = {
+    "output": "symbols",
+    "all_before": "carried",
+    "long_way": "both",
+    "greedy": "loop",
+    "parameters": "same",
+    "uniform": "symbols",
+    "one_zero": "infinite",
+    "twice": "likelihood",
+    "concatenated": "sum",
+    "forgets": "same.rnn",
+    "hundredth": "44",
+    "clipped": "direction",
+    "mean": "equal",
+    "print": "held_out",
+}
+
+
+@cache
+def load(name: str) -> NumpyModel | NgramModel:
+    """The shipped models, as the page loads them."""
+    (info,) = [m for m in checkpoint.available()[0] if m.path.stem == name]
+    return checkpoint.load_numpy(info.path)
+
+
+def test_there_are_the_chapters_four_and_ten_more() -> None:
+    assert len(questions.QUESTIONS) == 14
+    assert [q.key for q in questions.QUESTIONS] == list(RIGHT)
+
+
+@pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
+def test_every_setting_leads_to_the_answer(question: questions.Question) -> None:
+    assert 0 <= question.first < len(question.settings)
+    for setting in range(len(question.settings)):
+        found = question.evidence(setting, load)
+        assert found.answer == RIGHT[question.key]
+        assert found.answer in question.options
+        assert found.rows
+    with pytest.raises(ConfigError, match="settings 0 to"):
+        question.evidence(len(question.settings), load)
+
+
+def test_what_is_computed_by_hand() -> None:
+    at = questions.BY_KEY
+    assert dict(at["uniform"].evidence(1, load).rows)["perplexity"] == 28
+    assert dict(at["clipped"].evidence(1, load).rows)["clipped"] == "(0.60, 0.80)"
+    assert dict(at["one_zero"].evidence(5, load).rows)["perplexity"] == math.inf
+    assert dict(at["hundredth"].evidence(0, load).rows)["steps"] == 7  # 2^-7 < 0.01 < 2^-6
+    assert dict(at["parameters"].evidence(1, load).rows)["table"] == f"{69**2:,}"
+    assert dict(at["forgets"].evidence(0, load).rows)["mlp"] == 0
+
+
+@pytest.mark.parametrize(("text", "period"), [("abcabcabcabc", 3), ("aaaa", 1), ("abcdefg", 0), ("", 0)])
+def test_repeating_is_found(text: str, period: int) -> None:
+    assert questions.repeats(text) == period

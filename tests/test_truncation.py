@@ -1,0 +1,219 @@
+"""Truncated backpropagation and clipping: against autograd, enumeration, and 10,000 draws."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from torch.nn import functional as F
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients import (
+    SmallRNN,
+    clip,
+    cuts,
+    expected_crossing,
+    expected_gradient,
+    gradient,
+    lag_gradients,
+    pair_weights,
+    random_crossings,
+    truncated_gradient,
+    unroll,
+)
+from tests.conftest import TEXT, tiny
+
+Doubles = npt.NDArray[np.float64]
+
+T, X, H, V = 12, 3, 4, 5
+INPUTS = np.random.default_rng(1).standard_normal((T, X))
+LABELS = np.random.default_rng(2).integers(0, V, T)
+NETS = [
+    replace(SmallRNN.random(X, H, V, seed=seed), activation=activation)
+    for seed, activation in ((3, "tanh"), (4, "relu"), (5, "identity"))
+]
+
+
+def by_autograd(net: SmallRNN, cut: Collection[int] = ()) -> tuple[Doubles, float]:
+    """∂L/∂W_hh with the state detached before the steps of `cut`, and the loss."""
+    W_xh, W_hh, b_h, W_hq, b_q, x = (
+        torch.tensor(a) for a in (net.W_xh, net.W_hh, net.b_h, net.W_hq, net.b_q, INPUTS)
+    )
+    W_hh.requires_grad_()
+    activate: Any = {"tanh": torch.tanh, "relu": torch.relu, "identity": lambda a: a}[net.activation]
+    h, outputs = torch.zeros(H, dtype=torch.float64), []
+    for t in range(T):
+        h = activate(x[t] @ W_xh + (h.detach() if t in cut else h) @ W_hh + b_h)
+        outputs.append(h @ W_hq + b_q)
+    loss = F.cross_entropy(torch.stack(outputs), torch.tensor(LABELS))
+    loss.backward()
+    assert W_hh.grad is not None
+    return W_hh.grad.numpy(), loss.item()
+
+
+@pytest.mark.parametrize("net", NETS, ids=lambda net: net.activation)
+class TestGradients:
+    def test_the_full_one_is_autograds(self, net: SmallRNN) -> None:
+        expected, loss = by_autograd(net)
+        np.testing.assert_allclose(gradient(net, INPUTS, LABELS), expected, rtol=1e-9, atol=1e-12)
+        assert unroll(net, INPUTS, LABELS).loss == pytest.approx(loss)
+
+    @pytest.mark.parametrize("cut", [1, 3, 5, T, [4], [2, 7, 8], []])
+    def test_a_cut_is_a_detached_state(self, net: SmallRNN, cut: Any) -> None:
+        where = set(range(cut, T, cut)) if isinstance(cut, int) else set(cut)
+        found = truncated_gradient(net, INPUTS, LABELS, cut)
+        np.testing.assert_allclose(found, by_autograd(net, where)[0], rtol=1e-9, atol=1e-12)
+
+    def test_finite_differences_agree(self, net: SmallRNN) -> None:
+        found = gradient(net, INPUTS, LABELS)
+        for i, j in product(range(H), repeat=2):
+            losses = []
+            for step in (1e-6, -1e-6):
+                W = net.W_hh.copy()
+                W[i, j] += step
+                other = SmallRNN(net.W_xh, W, net.b_h, net.W_hq, net.b_q, net.activation)
+                losses.append(unroll(other, INPUTS, LABELS).loss)
+            assert found[i, j] == pytest.approx((losses[0] - losses[1]) / 2e-6, rel=1e-5, abs=1e-8)
+
+    def test_lags_add_up(self, net: SmallRNN) -> None:
+        lags = lag_gradients(net, INPUTS, LABELS)
+        np.testing.assert_allclose(lags.sum(axis=0), gradient(net, INPUTS, LABELS), rtol=1e-9, atol=1e-12)
+        # A cut before every step leaves lag 0.
+        np.testing.assert_allclose(lags[0], truncated_gradient(net, INPUTS, LABELS, 1), rtol=1e-9, atol=1e-12)
+
+    def test_enumerating_all_random_truncations(self, net: SmallRNN) -> None:
+        pi = np.linspace(0.3, 1, 7)
+        mean = np.zeros((H, H))
+        for kept in product((0, 1), repeat=7):
+            probability = np.prod(np.where(kept, pi, 1 - pi))
+            mean += probability * gradient(net, INPUTS[:7], LABELS[:7], np.array(kept) / pi)
+        full = gradient(net, INPUTS[:7], LABELS[:7])
+        np.testing.assert_allclose(mean, full, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(expected_gradient(net, INPUTS[:7], LABELS[:7], pi), full, rtol=1e-9)
+
+    def test_the_mean_of_ten_thousand_draws(self, net: SmallRNN) -> None:
+        n = 10_000
+        crossings = random_crossings(T, 0.7, np.random.default_rng(5), n)
+        draws = gradient(net, INPUTS, LABELS, crossings)
+        assert draws.shape == (n, H, H)
+        np.testing.assert_allclose(
+            draws[7], gradient(net, INPUTS, LABELS, crossings[7]), rtol=1e-9, atol=1e-12
+        )
+        full, mean = gradient(net, INPUTS, LABELS), draws.mean(axis=0)
+        error = draws.std(axis=0, ddof=1) / np.sqrt(n)
+        # A relu that no truncation reaches has a gradient without chance; it is the full one's.
+        certain = error < 1e-12
+        np.testing.assert_allclose(mean[certain], full[certain], atol=1e-12)
+        full, mean, error = full[~certain], mean[~certain], error[~certain]
+        z = (mean - full) / error
+        # Within its standard error: all entries together, and none of 16 beyond what chance allows.
+        assert np.sqrt((z**2).mean()) < 1.5
+        assert np.abs(z).max() < 3.5
+        # While regular truncation's error is no chance: many standard errors away.
+        regular = truncated_gradient(net, INPUTS, LABELS, 3)
+        assert np.abs(regular - gradient(net, INPUTS, LABELS)).max() > 5 * error.max()
+
+
+class TestCrossings:
+    def test_cuts(self) -> None:
+        assert cuts(5, 2).tolist() == [1, 1, 0, 1, 0]
+        assert cuts(5, [3]).tolist() == [1, 1, 1, 0, 1]
+        assert cuts(3, 7).tolist() == [1, 1, 1]
+        for bad in (0, -1, [0], [5], [1.5]):
+            with pytest.raises(ConfigError, match="received"):
+                cuts(5, bad)  # type: ignore[arg-type]
+
+    def test_draws_are_zero_or_one_over_pi(self) -> None:
+        pi = np.array([1.0, 0.5, 0.25])
+        found = random_crossings(3, pi, np.random.default_rng(0), 20_000)
+        for column, p in zip(found.T, pi, strict=True):
+            assert set(column) <= {0.0, 1 / p}
+            assert (column > 0).mean() == pytest.approx(p, abs=0.02)
+        again = random_crossings(3, pi, np.random.default_rng(0), 20_000)
+        np.testing.assert_array_equal(found, again)
+        assert random_crossings(3, 0.5, np.random.default_rng(0)).shape == (3,)
+        np.testing.assert_allclose(expected_crossing(3, pi), 1)
+        for keep in (0, 1.1, -1, np.nan, [0.5, 0.5]):
+            with pytest.raises(ConfigError, match="probability of going on"):
+                random_crossings(3, keep, np.random.default_rng(0))
+        for draws in (0, 1 << 40):
+            with pytest.raises(ConfigError, match="draws are from 1"):
+                random_crossings(3, 0.5, np.random.default_rng(0), draws)
+        with pytest.raises(ConfigError, match="at least one step"):
+            expected_crossing(0, 0.5)
+
+    def test_weights_of_pairs(self) -> None:
+        np.testing.assert_array_equal(
+            pair_weights([1, 2, 0, 3]), [[1, 0, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 3, 1]]
+        )
+        draws = random_crossings(6, 0.5, np.random.default_rng(0), 20_000)
+        mean = np.mean([pair_weights(xi) for xi in draws], axis=0)
+        np.testing.assert_allclose(mean, np.tril(np.ones((6, 6))), atol=0.2)
+        with pytest.raises(ConfigError, match=r"\(T,\)"):
+            pair_weights(np.ones((2, 2)))
+
+
+class TestSmallNets:
+    def test_a_shipped_rnn_is_one(self) -> None:
+        model = tiny("rnn")
+        net = SmallRNN.of(model)
+        ids = model.vocabulary.encode(TEXT[:20])
+        inputs = np.append(model.vocabulary.start, ids[:-1])
+        logits = model(torch.tensor(inputs)[None])[0][0]
+        run = unroll(net, inputs, ids)
+        assert run.loss == pytest.approx(float(F.cross_entropy(logits, torch.tensor(ids))), rel=1e-5)
+        assert gradient(net, inputs, ids).shape == (12, 12)
+        for other in (tiny("gru"), tiny("rnn", layers=2), "rnn"):
+            with pytest.raises(ConfigError, match="rnn with one layer"):
+                SmallRNN.of(other)  # type: ignore[arg-type]
+
+    def test_shapes_that_disagree(self) -> None:
+        good = SmallRNN.random(2, 3, 4)
+        with pytest.raises(ConfigError, match=r"W_hh should be \(3, 3\)"):
+            SmallRNN(good.W_xh, np.ones((2, 2)), good.b_h, good.W_hq, good.b_q)
+        with pytest.raises(ConfigError, match=r"W_xh is \(X, H\)"):
+            SmallRNN(np.ones(3), good.W_hh, good.b_h, good.W_hq, good.b_q)
+        with pytest.raises(ConfigError, match="received 'gelu'"):
+            SmallRNN(good.W_xh, good.W_hh, good.b_h, good.W_hq, good.b_q, "gelu")  # type: ignore[arg-type]
+        for inputs, labels in (
+            (np.ones((0, 2)), []),
+            (np.ones((3, 1)), [0, 0, 0]),
+            ([0, 2], [0, 0]),
+            (np.ones((2, 2)), [0, 4]),
+            (np.ones((2, 2)), [0]),
+            (np.ones((2, 2)), [0.0, 1.0]),
+        ):
+            with pytest.raises(ConfigError, match="received"):
+                unroll(good, inputs, labels)
+
+    def test_limits(self) -> None:
+        with pytest.raises(ConfigError, match="a number for each of 12 steps"):
+            gradient(NETS[0], INPUTS, LABELS, np.ones(3))
+        big = SmallRNN.random(1, 300, 2)
+        with pytest.raises(ConfigError, match="too many"):
+            lag_gradients(big, np.ones((1_000, 1)), np.zeros(1_000, np.int64))
+        with pytest.raises(ConfigError, match="too many at once"):
+            gradient(big, np.ones((2, 1)), [0, 1], np.ones((1_000, 2)))
+
+
+class TestClipping:
+    @pytest.mark.parametrize(("theta", "scale"), [(10, 1), (5, 1), (2.5, 0.5), (1, 0.2)])
+    def test_length(self, theta: float, scale: float) -> None:
+        found = clip([[3.0, 0.0], [0.0, 4.0]], theta)
+        assert (found.scale, found.norm) == pytest.approx((scale, 5))
+        np.testing.assert_allclose(found.gradient, np.array([[3, 0], [0, 4]]) * scale)
+
+    def test_extremes(self) -> None:
+        assert clip(np.zeros(3), 1).scale == 1
+        assert np.linalg.norm(clip([3e200, 4e200], 1).gradient) == pytest.approx(1)
+        for theta in (0, -1, np.nan, np.inf):
+            with pytest.raises(ConfigError, match="above 0"):
+                clip([1.0], theta)
+        with pytest.raises(ConfigError, match="not finite"):
+            clip([np.inf], 1)

@@ -1,0 +1,173 @@
+"""Scenes 5 to 8 without a browser: they answer what the core computes, and their addresses bring it back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from rnnviz.lecture import backwards, guessing, memorising, questions, shannon, word
+from rnnviz.ui.learn import question_words, scene_perplexity, scene_questions, scenes
+from rnnviz.ui.learn.session import Lecture
+from tests.ui.test_learn import answered
+
+WORD, PERPLEXITY, BACK, CHECK = 5, 6, 7, 8
+
+
+def data(lecture: Lecture, step: int, **ask: Any) -> dict[str, Any]:
+    """What is drawn after an ask."""
+    found: dict[str, Any] = answered(lecture, {"step": step, "ask": ask})["data"]
+    return found
+
+
+@pytest.fixture(params=[WORD, PERPLEXITY, BACK, CHECK])
+def number(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+def test_asks_of_another_kind_change_nothing(number: int) -> None:
+    lecture = Lecture({"scene": str(number)})
+    names = [
+        "word",
+        "seed",
+        "at",
+        "text",
+        "p",
+        "case",
+        "endings",
+        "kind",
+        "long",
+        "short",
+        "cuts",
+        "pass",
+        "vote",
+        "sentence",
+        "history",
+        "radius",
+        "power",
+        "threshold",
+        "gradient",
+        "cut",
+        "keep",
+        "draw",
+        "question",
+        "pick",
+        "again",
+        "setting",
+    ]
+    for step in range(min(5, scenes.scene(number).STEPS)):
+        usual = data(lecture, step)
+        for value in (None, -1, 10**9, "x" * 5000, "\ud83d", [], [[]], [None] * 7, {"a": 1}, 1e308, "nan"):
+            data(lecture, step, **dict.fromkeys(names, value))
+        assert data(lecture, step).keys() == usual.keys()
+
+
+def test_a_word_is_trained_and_written() -> None:
+    lecture = Lecture({"scene": "5", "word": "banana", "trained": "10"})
+    first = data(lecture, 3)
+    assert (first["word"], first["at"]) == ("banana", 10)
+    last = data(lecture, 3, at=word.STEPS)
+    assert last["perplexity"] == word.run("banana").at(word.STEPS).perplexity < 1.05
+    assert last["written"] == "banana"
+    assert len(last["curve"]) == word.STEPS + 1
+    assert "".join(last["inputs"][1:]) == "banan"
+    other = data(lecture, 3, word="tea")
+    assert (other["word"], other["at"]) == ("tea", 0)
+    assert data(lecture, 3, word="t")["word"] == "tea", "one character has no next one"
+
+
+def test_the_three_cases_arrive_exactly() -> None:
+    lecture = Lecture({"scene": "6"})
+    assert data(lecture, 0, case="certain")["perplexity"] == 1
+    assert data(lecture, 0, case="zero")["perplexity"] is None  # infinite, which JSON can't say
+    assert data(lecture, 0, case="uniform")["perplexity"] == scene_perplexity.SYMBOLS
+    dragged = data(lecture, 0, p=[0.5] * len(scene_perplexity.TEXT))
+    assert dragged["perplexity"] == 2
+    assert dragged["case"] == ""
+
+
+def test_three_continuations_stand_in_their_order() -> None:
+    rows = data(Lecture({"scene": "6"}), 1)["rows"]
+    assert [row["ending"] for row in rows] == list(guessing.ENDINGS)
+    good, odd, noise = (row["perplexity"] for row in rows)
+    assert good < odd < 69 < noise
+
+
+def test_a_short_nonsense_is_likelier_than_a_long_sentence_and_more_perplexing() -> None:
+    shown = data(Lecture({"scene": "6"}), 2)
+    long, short = ({k: row[k][row["cut"] - 1] for k in ("log10", "perplexity")} for row in shown["rows"])
+    assert long["log10"] < short["log10"]
+    assert long["perplexity"] < short["perplexity"]
+    for row in shown["rows"]:
+        assert row["bits"] == pytest.approx(-row["log10"][row["cut"] - 1] * math.log2(10), rel=1e-3)
+        assert row["bits"] / 8 <= row["bytes"] - shown["header"] + 1
+
+
+def test_the_replayed_run_is_the_recorded_one() -> None:
+    shown, run = data(Lecture({"scene": "6"}), 3), memorising.recorded()
+    assert shown["train"] == list(run.train)
+    assert shown["held"][shown["best"] - 1] == min(run.held_out)
+
+
+def test_a_game_of_guesses_and_its_address() -> None:
+    lecture = Lecture({"scene": "6"})
+    _, hidden = shannon.SENTENCES[0]
+    start = data(lecture, 4)
+    assert hidden[:8] not in str(start), "what is to be guessed stays on the server"
+    shown = data(lecture, 4, history="xh" + hidden[1:6])
+    assert shown["shown"] == hidden[:6]
+    assert shown["ranks"] == [5, 1, 0, 0, 0, 0]
+    assert {m["kind"] for m in shown["models"]} == set(scene_perplexity.PLAYERS)
+    again = Lecture(answered(lecture)["query"])
+    assert answered(again)["data"] == shown
+    assert data(lecture, 4, sentence=1, history="")["shown"] == ""
+
+
+def test_the_dial_the_cut_and_the_draws_are_the_cores() -> None:
+    lecture = Lecture({"scene": "7"})
+    assert [c["cell"] for c in data(lecture, 0)["curves"]] == ["rnn", "gru", "lstm", "memory"]
+    dial = data(lecture, 1, radius=1.2, power=3)
+    assert max(math.hypot(*z) for z in dial["eigenvalues"]) == pytest.approx(1.2, abs=1e-3)
+    assert dial["linear"][-1] > 10
+    clipped = data(lecture, 2, gradient=[3, 4], threshold=1)
+    assert clipped["clipped"] == pytest.approx([0.6, 0.8])
+    cut = data(lecture, 3, cut=2)
+    assert cut["truncated"] == pytest.approx(sum(cut["terms"][:2]), abs=1e-4)
+    drawn = data(lecture, 4, keep=0.8)
+    assert abs(drawn["last"] - drawn["full"]) < 4 * drawn["error"]
+    assert drawn["full"] == backwards.chain(backwards.WEIGHT, 1).gradient
+
+
+@pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
+def test_a_question_is_computed_after_a_prediction_and_not_before(question: questions.Question) -> None:
+    lecture = Lecture({"scene": "8"})
+    step = questions.QUESTIONS.index(question)
+    before = data(lecture, step)
+    assert before["pick"] is None
+    assert "answer" not in before
+    assert len(set(before["options"])) == len(question.options)
+    after = data(lecture, step, question=question.key, pick=0)
+    assert after["pick"] == 0
+    assert 0 <= after["answer"] < len(question.options)
+    assert after["score"] == {"right": int(after["answer"] == 0), "given": 1}
+    labels = [row["label"] for row in after["rows"]]
+    assert not set(labels) & {"mlp", "rnn", "lstm", "cut3"}, "every row has words"
+    words = question_words.words(question.key)
+    assert words.rows.keys() == {key for key, _ in question.evidence(0, shelf_load).rows}
+    kept = data(lecture, step, question=question.key, pick=1)
+    assert kept["pick"] == 0, "a prediction stays what it was"
+    other = data(lecture, step, question=question.key, setting=len(question.settings) - 1)
+    assert other["setting"] == len(question.settings) - 1
+    assert Lecture(answered(lecture)["query"]).state["picks"] == lecture.state["picks"]
+    assert data(lecture, step, question=question.key, again=True)["pick"] is None
+
+
+def test_a_pick_for_another_question_is_none() -> None:
+    assert data(Lecture({"scene": "8"}), 2, question="output", pick=1)["pick"] is None
+
+
+def shelf_load(name: str) -> Any:
+    from rnnviz.ui.learn.context import Context
+
+    return scene_questions._load(name, Context("en"))

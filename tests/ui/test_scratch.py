@@ -1,0 +1,137 @@
+"""Temporary folders: one's own stays while its process lives, in whatever way that ends."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rnnviz.ui.perplexity import scratch
+from rnnviz.ui.perplexity.scratch import Scratch, sweep
+from rnnviz.ui.perplexity.store import Store
+
+SERVER = """
+import sys
+from rnnviz.ui.perplexity.store import Store
+store = Store()
+record = store.folder()
+record.mkdir()
+(record / "nll.f4").write_bytes(bytes(1000))
+print(record.parent, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
+
+
+@contextmanager
+def server() -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A process that keeps a record until its input ends, and its folder."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        yield process, Path(process.stdout.readline().strip())
+        process.kill()
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_killed_server_left_goes_at_the_next_start_and_what_another_uses_stays(
+    ending: signal.Signals, temporary: Path
+) -> None:
+    with server() as (first, orphan), server() as (_second, used):
+        assert {p.name for p in temporary.iterdir()} == {orphan.name, used.name}
+        sweep()
+        assert orphan.is_dir()
+        first.send_signal(ending)
+        first.wait()
+        assert orphan.is_dir()
+        sweep()
+        assert not orphan.exists()
+        assert [f.stat().st_size for f in used.rglob("nll.f4")] == [1000]
+
+
+def test_a_server_that_ends_takes_its_folder_with_it() -> None:
+    with server() as (process, folder):
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait() == 0
+        assert not folder.exists()
+
+
+def test_a_store_of_this_process_is_in_use_on_every_thread() -> None:
+    store, made = Store(), list[Path]()
+    thread = threading.Thread(target=lambda: made.append(store.folder()))
+    thread.start()
+    thread.join()
+    sweep()
+    assert made[0].parent.is_dir()
+    store.clear()
+    assert not made[0].parent.exists()
+    again = store.folder().parent
+    assert again.is_dir()
+    store.clear()
+    assert not again.exists()
+
+
+def test_nothing_else_is_touched(temporary: Path) -> None:
+    outside = temporary / "outside"
+    outside.mkdir()
+    (outside / scratch.LOCK).touch()
+    (temporary / "rnnviz-link").symlink_to(outside)
+    (temporary / "rnnviz-notes.txt").write_text("mine")
+    (temporary / "rnnviz-book").mkdir()  # without a file to lock it is none of ours
+    (temporary / "rnnviz-book" / "chapter").touch()
+    before = sorted(temporary.rglob("*"))
+    sweep()
+    assert sorted(temporary.rglob("*")) == before
+
+
+def test_a_folder_that_is_swept_before_it_is_locked_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another server starts in the moment between a folder's making and its locking."""
+    make, rival = scratch._lock, []
+
+    def lock(folder: Path) -> scratch.FileLock:
+        if not rival:
+            rival.append(make(folder))
+            rival[0].acquire(blocking=False)
+        return make(folder)
+
+    monkeypatch.setattr(scratch, "_lock", lock)
+    mine = Scratch()
+    assert mine.path != Path(rival[0].lock_file).parent
+    rival[0].release()
+    sweep()
+    assert mine.path.is_dir()
+    mine.remove()
+    mine.remove()
+    assert not mine.path.exists()
+
+
+def test_where_nothing_can_be_locked_nothing_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unlockable(scratch.FileLock):
+        def acquire(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]
+            Path(self.lock_file).touch()
+            raise OSError("no locks available")
+
+    monkeypatch.setattr(scratch, "FileLock", Unlockable)
+    mine = Scratch()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(mine.path.parent))
+    sweep()
+    assert mine.path.is_dir()
+    mine.remove()
+    assert not mine.path.exists()

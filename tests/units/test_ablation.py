@@ -1,0 +1,84 @@
+"""What units are worth: equal to reading without them one by one; nothing where nothing depends on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.units import Intervention, ablate, intervene, run
+from tests.conftest import TEXT, tiny
+from tests.units.built import IGNORES, UNUSED, built, quoted
+
+SHORT = TEXT[:120]
+
+
+def test_a_unit_that_nothing_depends_on_is_worth_nothing() -> None:
+    for to in ("zero", "mean", 0.5):
+        found = run(ablate(built(), quoted(300), to=to))  # type: ignore[arg-type]
+        for unit in (UNUSED, IGNORES):  # but for rounding: a product of many rows adds in another order
+            assert found.loss[unit] == pytest.approx(0, abs=1e-7)
+            assert found.error[unit] == pytest.approx(0, abs=1e-7)
+            assert found.perplexity[unit] == pytest.approx(found.baseline, rel=1e-7)
+        assert (np.abs(np.delete(found.loss, [UNUSED, IGNORES])) > 1e-4).all()
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("batch", [5, 64])
+def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
+    model = tiny(cell, layers=2)
+    base = rnnviz.trace(model, SHORT)
+    found = run(ablate(model, SHORT, layer=1, batch=batch))
+    assert found.units.tolist() == list(range(12))
+    assert found.baseline == pytest.approx(base.perplexity[-1], rel=1e-6)
+    for unit in range(12):
+        without = intervene(model, SHORT, Intervention((unit,), "zero", layer=1))
+        assert found.loss[unit] == pytest.approx((without.nll - base.nll).mean(), abs=1e-6)
+        assert found.perplexity[unit] == pytest.approx(without.perplexity[-1], rel=1e-5)
+    assert found.loss[found.order[0]] == found.loss.max()
+
+
+def test_a_unit_can_be_held_at_its_mean_and_some_units_can_be_asked_for() -> None:
+    model = tiny("gru")
+    base = rnnviz.trace(model, SHORT)
+    found = run(ablate(model, SHORT, units=[7, 2], to="mean"))
+    assert found.units.tolist() == [7, 2]
+    for place, unit in enumerate(found.units.tolist()):
+        # The state after the last character predicts nothing that is scored.
+        mean = rnnviz.trace(model, SHORT)._states[:-1, 0, unit].mean()
+        held = intervene(model, SHORT, Intervention((unit,), "clamp", float(mean)))
+        assert found.loss[place] == pytest.approx((held.nll - base.nll).mean(), abs=1e-6)
+
+
+def test_the_error_is_that_of_a_mean_of_parts() -> None:
+    model = tiny("gru")
+    found = run(ablate(model, SHORT, units=[3]))
+    change = intervene(model, SHORT, Intervention((3,))).nll - rnnviz.trace(model, SHORT).nll
+    parts = change.reshape(20, 6).mean(axis=1)
+    assert found.error[0] == pytest.approx(parts.std(ddof=1) / np.sqrt(20), rel=1e-3)
+    assert np.isnan(run(ablate(model, "short", units=[3])).error[0])
+
+
+def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:
+    said: list[float] = []
+    run(ablate(tiny("gru"), SHORT), lambda step: said.append(step.fraction))
+    assert said == sorted(said)
+    assert said[-1] == 1.0
+    steps = ablate(tiny("gru"), TEXT * 20, batch=1)
+    assert 0 < next(steps).fraction < 1
+    steps.close()
+
+
+def test_what_cannot_be_ablated_is_refused() -> None:
+    model = tiny("gru")
+    with pytest.raises(EmptyTextError, match="no text"):
+        run(ablate(model, ""))
+    with pytest.raises(ConfigError, match="units 0 to 11"):
+        run(ablate(model, "a", units=[12]))
+    with pytest.raises(ConfigError, match="received layer 2"):
+        run(ablate(model, "a", layer=2))
+    with pytest.raises(ConfigError, match="'zero', its 'mean', or a number"):
+        run(ablate(model, "a", to="median"))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="at least 1 unit"):
+        run(ablate(model, "a", batch=0))

@@ -1,0 +1,205 @@
+"""A network with changed units equals a plain loop that changes them; lanes equal texts read alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz.cells import (
+    GRUParameters,
+    LSTMParameters,
+    MLPParameters,
+    RNNParameters,
+    gru_step,
+    lstm_step,
+    mlp_step,
+    rnn_step,
+)
+from rnnviz.checkpoint import load_numpy, save
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.model import CharModel
+from rnnviz.prepared import prepare
+from rnnviz.trace import Trace
+from rnnviz.units import Intervention, continuation, intervene
+from rnnviz.units.lanes import Lanes
+from tests.conftest import TEXT, tiny
+
+SHORT = TEXT[:40]
+
+
+def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.ndarray, np.ndarray]:
+    """H (T + 1, L, H) and log P (T + 1, V), by the textbook's steps, one layer and one unit at a time."""
+    parameters = model.layer_parameters()
+    L, H = model.config.layers, model.config.hidden_size
+    h, c = torch.zeros(L, 1, H), torch.zeros(L, 1, H)
+
+    def changed(state: torch.Tensor, layer: int, quantity: str, t: int) -> torch.Tensor:
+        state = state.clone()
+        for one in changes:
+            going = one.start <= t and (one.stop is None or t < one.stop)
+            if one.layer == layer and one.quantity == quantity and going:
+                for unit in one.units:
+                    was = float(state[0, unit])
+                    state[0, unit] = {"clamp": one.value, "zero": 0.0, "scale": one.value * was}[one.action]
+        return state
+
+    states, log_probs = [], []
+    for t, symbol in enumerate([model.vocabulary.start, *model.vocabulary.encode(text).tolist()]):
+        x = model.embed(torch.tensor([[symbol]]))[:, 0]
+        for n, p in enumerate(parameters):
+            if isinstance(p, GRUParameters):
+                x = gru_step(p, x, h[n]).state
+            elif isinstance(p, RNNParameters):
+                x = rnn_step(p, x, h[n]).state
+            elif isinstance(p, MLPParameters):
+                x = mlp_step(p, x).state
+            else:
+                assert isinstance(p, LSTMParameters)
+                step = lstm_step(p, x, h[n], c[n])
+                c[n] = changed(step.cell, n, "cell", t)
+                x = step.output.value * torch.tanh(c[n])
+            x = h[n] = changed(x, n, "hidden", t)
+        states.append(h[:, 0].numpy().copy())
+        logits = x @ model.readout_weight.T + model.readout.bias
+        log_probs.append(torch.log_softmax(logits[0], dim=0).numpy())
+    return np.stack(states), np.stack(log_probs)
+
+
+CHANGES = [
+    [],
+    [Intervention((3,), "clamp", 0.7)],
+    [Intervention((0, 5), "zero", layer=1)],
+    [Intervention((2, 7, 11), "scale", 1.5, start=4, stop=20)],
+    [Intervention((1,), "clamp", -1.0, start=10), Intervention((1,), "scale", 0.5, layer=1)],
+    [Intervention((4,), "clamp", 0.3), Intervention((4,), "scale", -2.0)],
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=str)
+@pytest.mark.parametrize(("cell", "options"), [
+    ("gru", {}), ("lstm", {}), ("rnn", {"activation": "relu"}), ("mlp", {}), ("gru", {"embedding_size": 0}),
+])  # fmt: skip
+def test_an_intervention_is_what_a_plain_loop_does(
+    cell: str, options: dict[str, Any], changes: list[Intervention]
+) -> None:
+    model = tiny(cell, layers=2, **options)
+    found = intervene(model, SHORT, changes)
+    states, log_probs = plain(model, SHORT, changes)
+    np.testing.assert_allclose(found._states, states, atol=2e-6)
+    np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
+    ids = model.vocabulary.encode(SHORT)
+    cost = -log_probs[np.arange(len(ids)), ids]
+    np.testing.assert_allclose(found.nll[found.known], cost[found.known], atol=5e-6)
+
+
+def test_an_lstms_cell_can_be_held() -> None:
+    model = tiny("lstm", layers=2)
+    changes = [
+        Intervention((3, 4), "clamp", 1.5, quantity="cell", start=5),
+        Intervention((0,), "zero", layer=1),
+    ]
+    found = intervene(model, SHORT, changes)
+    states, log_probs = plain(model, SHORT, changes)
+    np.testing.assert_allclose(found._states, states, atol=2e-6)
+    np.testing.assert_allclose(found.log_probs, log_probs, atol=5e-6)
+    assert found.cell is not None
+    assert (found.cell[5:, 0, 3:5] == 1.5).all()
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_of_no_intervention_it_is_the_trace(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    text = SHORT + "é\r\n"
+    one, other = intervene(model, text, []), rnnviz.trace(model, text)
+    for name in ("ids", "known", "hidden", "cell", "nll", "perplexity", "rank", "entropy", "log_probs"):
+        left, right = getattr(one, name), getattr(other, name)
+        if right is not None:
+            np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-5, err_msg=name)
+            assert not left.flags.writeable
+    assert one.text == other.text
+    assert one.top(3, 4)[0][0] == other.top(3, 4)[0][0]
+    for name, values in other.gates.items():
+        np.testing.assert_allclose(one.gates[name], values, atol=1e-5)
+
+
+def test_nothing_changes_before_the_time_it_starts_and_everything_may_after() -> None:
+    model, base = tiny("gru"), rnnviz.trace(tiny("gru"), SHORT)
+    found = intervene(model, SHORT, Intervention((1,), "clamp", 1.0, start=7))
+    np.testing.assert_allclose(found.log_probs[:7], base.log_probs[:7], atol=1e-5)
+    assert np.abs(found.log_probs[7] - base.log_probs[7]).max() > 1e-3
+    assert np.abs(found.hidden[6] - base.hidden[6]).max() > 1e-3  # hidden row t - 1 is after t characters
+
+
+def test_an_empty_text_has_a_changed_first_prediction() -> None:
+    model = tiny("gru")
+    found = intervene(model, "", Intervention((1,), "clamp", 1.0))
+    assert isinstance(found, Trace)
+    assert len(found) == 0
+    assert np.abs(found.log_probs - rnnviz.trace(model, "").log_probs).max() > 1e-3
+
+
+def test_the_weights_of_a_file_do_without_torch(tmp_path: Any) -> None:
+    model = tiny("lstm")
+    save(model, tmp_path / "m.safetensors")
+    change = Intervention((1,), "zero")
+    one = intervene(load_numpy(tmp_path / "m.safetensors"), SHORT, change)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one.nll, intervene(model, SHORT, change).nll)
+
+
+def test_a_continuation_without_interventions_is_a_sample() -> None:
+    model = tiny("gru", layers=2)
+    options: dict[str, Any] = {"temperature": 0.8, "top_k": 9, "seed": 4}
+    assert continuation(model, "The T", 50, **options) == rnnviz.sample(model, "The T", 50, **options)
+    changed = continuation(model, "The T", 50, Intervention(tuple(range(12)), "clamp", 1.0), **options)
+    assert changed != rnnviz.sample(model, "The T", 50, **options)
+    assert len(changed) == 50
+    # What starts later than the text is long changes what is said from there on.
+    late = continuation(model, "The T", 50, Intervention(tuple(range(12)), "clamp", 1.0, start=30), **options)
+    assert late[:25] == rnnviz.sample(model, "The T", 50, **options)[:25]
+
+
+def test_lanes_are_texts_read_alone() -> None:
+    for cell in ("gru", "lstm", "rnn", "mlp"):
+        model = tiny(cell, layers=2)
+        ids = np.random.default_rng(0).integers(0, model.vocabulary.size, (15, 6))
+        together = Lanes(prepare(model), 6).read(ids)
+        for lane in range(6):
+            alone = Lanes(prepare(model), 1).read(ids[:, lane : lane + 1])
+            np.testing.assert_allclose(together[:, lane], alone[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"units": ()}, "at least one"),
+        ({"units": (1.5,)}, "whole numbers"),
+        ({"units": (-1,)}, "units 0 to"),
+        ({"units": (1,), "action": "drop"}, "clamp, zero or scale"),
+        ({"units": (1,), "value": float("nan")}, "received nan"),
+        ({"units": (1,), "start": 5, "stop": 2}, "received 5 to 2"),
+        ({"units": (1,), "start": -1}, "received -1"),
+        ({"units": (1,), "quantity": "update"}, "hidden state or an LSTM's cell"),
+    ],
+)
+def test_what_cannot_be_done_to_any_network_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Intervention(**wrong)
+
+
+def test_what_cannot_be_done_to_this_network_is_refused() -> None:
+    model = tiny("gru")
+    for one, message in [
+        (Intervention((12,)), "units 0 to 11; received 12"),
+        (Intervention((0,), layer=1), "1 layers, counted from 0; received layer 1"),
+        (Intervention((0,), quantity="cell"), "this network has gru cells"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            intervene(model, SHORT, one)
+    with pytest.raises(TextError, match="surrogate"):
+        intervene(model, "\ud800", [])
+    with pytest.raises(ConfigError, match="length counts"):
+        continuation(model, "a", -1)

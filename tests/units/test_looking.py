@@ -1,0 +1,132 @@
+"""Projections, gates and comparisons: known answers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz.config import ModelConfig
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.model import CharModel
+from rnnviz.units import compare, gates, project
+from rnnviz.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+
+
+def test_a_projection_keeps_what_it_says_it_explains() -> None:
+    traced = rnnviz.trace(tiny("gru", layers=2), TEXT)
+    found = project(traced, 12)
+    states = traced.hidden[:, 1]
+    assert found.explained.sum() == pytest.approx(1)
+    assert (np.diff(found.explained) <= 1e-12).all()
+    np.testing.assert_allclose(found.points @ found.axes + found.mean, states, atol=1e-5)
+    np.testing.assert_allclose(found.axes @ found.axes.T, np.eye(12), atol=1e-9)
+    assert (found.axes[np.arange(12), np.abs(found.axes).argmax(axis=1)] > 0).all()
+    two = project(traced)
+    np.testing.assert_allclose(two.points, found.points[:, :2])
+    np.testing.assert_allclose(two.place(states[5:9]), two.points[5:9], atol=1e-6)
+    assert project(traced, 3, layer=None).axes.shape == (3, 24)
+    assert project(traced, 3, quantity="update").points.shape == (len(TEXT), 3)
+
+
+@pytest.mark.parametrize("text", ["", "a", "ab"])
+def test_a_short_text_has_fewer_axes(text: str) -> None:
+    found = project(rnnviz.trace(tiny("gru"), text), 3)
+    assert found.points.shape == (len(text), 3)
+    assert not found.points[:, max(len(text) - 1, 0) :].any()
+    with pytest.raises(ConfigError, match="1 to 12 axes"):
+        project(rnnviz.trace(tiny("gru"), text), 13)
+
+
+def constant(cell: str, gate: float) -> CharModel:
+    """A network whose gates have one value each, whatever it reads."""
+    vocabulary = Vocabulary(("a", "b"))
+    model = CharModel(ModelConfig(cell, 3, 2, 1, 0), vocabulary)  # type: ignore[arg-type]
+    zeros = {name: torch.zeros_like(w) for name, w in model.state_dict().items()}
+    keeps = slice(2, 4)  # torch: reset, update, … and input, forget, …
+    zeros["recurrence.bias_ih_l0"][keeps] = torch.tensor([math.log(gate / (1 - gate)), 50.0])
+    model.load_state_dict(zeros)
+    return model.requires_grad_(False).eval()
+
+
+@pytest.mark.parametrize(
+    ("cell", "keeps", "other"), [("gru", "update", "reset"), ("lstm", "forget", "input")]
+)
+def test_gates_that_do_not_move_have_the_time_constant_of_their_value(
+    cell: str, keeps: str, other: str
+) -> None:
+    found = gates(rnnviz.trace(constant(cell, 0.95), "abba"))
+    assert found.time_constant[0] == pytest.approx(-1 / math.log(0.95), rel=1e-5)
+    assert found.time_constant[1] == math.inf
+    assert found.high[keeps].tolist() == [1, 1]
+    assert found.low[keeps].tolist() == [0, 0]
+    assert found.mean[other].tolist() == [0.5, 0.5]
+    assert (found.high[other].tolist(), found.low[other].tolist()) == ([0, 0], [0, 0])
+    assert "candidate" not in found.mean
+
+
+def test_a_kept_value_falls_to_one_in_e_after_its_time_constant() -> None:
+    model = constant("lstm", 0.9)
+    found = gates(rnnviz.trace(model, "ab" * 10))
+    value, steps = 1.0, 0.0
+    while value > 1 / math.e:
+        value, steps = value * 0.9, steps + 1
+    assert found.time_constant[0] == pytest.approx(steps, abs=1)
+
+
+def test_only_gated_networks_have_gates() -> None:
+    with pytest.raises(ConfigError, match="this network has rnn cells"):
+        gates(rnnviz.trace(tiny("rnn"), TEXT))
+    with pytest.raises(EmptyTextError, match="no characters"):
+        gates(rnnviz.trace(tiny("gru"), ""))
+    with pytest.raises(ConfigError, match="received layer 3"):
+        gates(rnnviz.trace(tiny("gru"), "a"), layer=3)
+
+
+def test_a_comparison_lines_models_up() -> None:
+    models = [tiny("gru"), tiny("lstm"), tiny("mlp")]
+    found = compare(models, TEXT[:60])
+    assert found.nll.shape == found.perplexity.shape == found.known.shape == (3, 60)
+    a, b = (rnnviz.trace(m, TEXT[:60]) for m in models[:2])
+    np.testing.assert_allclose(found.difference(), (b.nll - a.nll) / math.log(2))
+    np.testing.assert_allclose(found.difference(1, 0), -found.difference())
+    assert found.divergence(0, 0).tolist() == [0.0] * 61
+    middle = (np.exp(a.log_probs.astype(float)) + np.exp(b.log_probs.astype(float))) / 2
+    js = sum(
+        (np.exp(t.log_probs.astype(float)) * (t.log_probs / math.log(2) - np.log2(middle))).sum(axis=1) / 2
+        for t in (a, b)
+    )
+    np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
+    np.testing.assert_allclose(found.divergence(1, 0), found.divergence(0, 1))
+
+
+def uniform(characters: str) -> CharModel:
+    """A network that expects all of its V symbols alike."""
+    vocabulary = Vocabulary(tuple(sorted(characters)))
+    model = CharModel(ModelConfig("rnn", vocabulary.size, 1, 1, 0), vocabulary)
+    model.load_state_dict({name: torch.zeros_like(w) for name, w in model.state_dict().items()})
+    return model.requires_grad_(False).eval()
+
+
+def test_different_vocabularies_are_compared_over_what_both_know() -> None:
+    one, other = uniform("ab"), uniform("bcd")  # thirds over {?, a, b}, quarters over {?, b, c, d}
+    found = compare([one, other], "abc")
+    assert found.known.tolist() == [[True, True, False], [False, True, True]]
+    unknown = [model.vocabulary.unknown_cost for model in (one, other)]
+    expected = math.log(4 / 3) + np.array([unknown[1], 0, -unknown[0]])
+    np.testing.assert_allclose(found.difference(), expected / math.log(2), rtol=1e-6)
+    p, q = np.array([1 / 3, 2 / 3]), np.array([1 / 4, 3 / 4])  # b, and everything else
+    m = (p + q) / 2
+    js = (p * np.log2(p / m)).sum() / 2 + (q * np.log2(q / m)).sum() / 2
+    np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
+    apart = compare([uniform("ab"), uniform("cd")], "a")
+    assert apart.divergence().tolist() == [0.0, 0.0]  # nothing in common: both say "something else"
+
+
+def test_a_comparison_needs_a_model() -> None:
+    with pytest.raises(ConfigError, match="at least one model"):
+        compare([], "a")

@@ -1,0 +1,75 @@
+"""A changed letter: nothing before it, an mlp forgets at once, averages equal the single cases."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError
+from rnnviz.units import memory, perturb, perturb_all
+from tests.conftest import TEXT, tiny
+
+SHORT = TEXT[:80]
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_a_perturbation_is_the_difference_of_two_traces(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    found = perturb(model, SHORT, 10, "q")
+    one, other = rnnviz.trace(model, SHORT), rnnviz.trace(model, SHORT[:10] + "q" + SHORT[11:])
+    assert (found.before.text, found.after.text) == (one.text, other.text)
+    apart = (one.hidden.astype(float) - other.hidden).reshape(80, -1)
+    np.testing.assert_allclose(found.distance, np.linalg.norm(apart, axis=1), atol=1e-5)
+    p, q = (t.log_probs.astype(float) for t in (one, other))
+    np.testing.assert_allclose(found.divergence, (np.exp(p) * (p - q)).sum(axis=1), atol=1e-5)
+    np.testing.assert_allclose(found.bits, found.divergence / math.log(2))
+    assert not found.distance[:10].any()
+    assert not found.divergence[:11].any()
+    assert found.divergence[11] > 0
+    if cell == "mlp":
+        assert found.distance[11:].max() < 1e-6
+        assert found.remembered(1e-6) == 0
+    else:
+        assert found.remembered(1e-6) > 0
+
+
+def test_several_models_at_once() -> None:
+    found = perturb_all([tiny("gru"), tiny("mlp")], SHORT, 3, "x")
+    assert [len(p.distance) for p in found] == [80, 80]
+    assert found[0].distance[4] > 1e-3 > found[1].distance[4]
+
+
+@pytest.mark.parametrize(
+    ("position", "character"), [(80, "x"), (-1, "x"), (0, "T"), (0, "xy"), (0, ""), (0, "\r")]
+)
+def test_what_is_no_change_of_a_letter_is_refused(position: int, character: str) -> None:
+    with pytest.raises(ConfigError, match="received"):
+        perturb(tiny("gru"), SHORT, position, character)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_a_memory_is_the_mean_of_perturbations(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    text = "ab" * 8  # two kinds of characters: the other one takes the place of each
+    found = memory(model, text, steps=12, places=99)
+    assert found.places == 4
+    single = [perturb(model, text, at, "b" if text[at] == "a" else "a") for at in range(4)]
+    divergence = np.mean([p.divergence[at + 1 : at + 14] for at, p in enumerate(single)], axis=0)
+    distance = np.mean([p.distance[at : at + 13] for at, p in enumerate(single)], axis=0)
+    np.testing.assert_allclose(found.divergence, divergence, atol=1e-6)
+    np.testing.assert_allclose(found.distance, distance, atol=1e-5)
+    assert found.bits.shape == (13,)
+    if cell == "mlp":
+        assert found.half_life == 1
+
+
+def test_a_memory_needs_a_text_to_follow() -> None:
+    with pytest.raises(ConfigError, match="more than 100"):
+        memory(tiny("gru"), "short")
+    with pytest.raises(ConfigError, match="at least two kinds"):
+        memory(tiny("gru"), "a" * 200)
+    with pytest.raises(ConfigError, match="at least 1"):
+        memory(tiny("gru"), SHORT, steps=0)

@@ -1,0 +1,207 @@
+"""One pass over a corpus: equal to looking at all states at once, whatever the pieces, in constant memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.checkpoint import load_numpy, save
+from rnnviz.errors import ConfigError, DecodingError, EmptyTextError
+from rnnviz.units import ScanReport, Unit, activations, pushes, run, scan
+from rnnviz.units.tallies import Histograms
+from tests.conftest import TEXT, tiny
+from tests.units.built import COUNTS, LATCHES, built, quoted
+
+
+def found(model: Any, **options: Any) -> ScanReport:
+    return run(scan(model, **options))
+
+
+@pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])
+@pytest.mark.parametrize("length", [1, 17, 63, 5003])
+def test_a_scan_sees_what_a_trace_holds(quantity: str, length: int) -> None:
+    model, text = tiny("lstm", layers=2), (TEXT * 6)[:length]
+    report = found(model, text=text, quantity=quantity, before=10, after=6, contexts=3)
+    table = activations(rnnviz.trace(model, text), quantity=quantity)
+    assert report.characters == length
+    assert report.units == [Unit(layer, u) for layer in (0, 1) for u in range(12)]
+    np.testing.assert_allclose(report.mean, table.mean(axis=0, dtype=float), atol=1e-6)
+    np.testing.assert_allclose(report.variance, table.var(axis=0, dtype=float), atol=1e-6)
+    for column in (0, 5, 17, 23):
+        one, series = report[column // 12, column % 12], table[:, column]
+        assert one.top[0].value == pytest.approx(series.max(), abs=1e-6)
+        assert one.bottom[0].value == pytest.approx(series.min(), abs=1e-6)
+        assert (one.lowest, one.highest) == pytest.approx((series.min(), series.max()), abs=1e-6)
+        expected, _ = np.histogram(series, one.edges)
+        assert one.counts.sum() == length
+        assert np.abs(one.counts - expected).sum() <= 0.002 * length + 1  # values on an edge, to rounding
+        for contexts, order in ((one.top, 1), (one.bottom, -1)):
+            values = [order * c.value for c in contexts]
+            assert values == sorted(values, reverse=True)
+            assert all(
+                abs(a.position - b.position) >= 17 for n, a in enumerate(contexts) for b in contexts[:n]
+            )
+            for c in contexts:
+                begin = max(0, c.position - 10)
+                assert c.text == text[begin : c.position + 7]
+                assert c.position - begin == c.at
+                np.testing.assert_allclose(c.values, series[begin : c.position + 7], atol=1e-6)
+                assert c.values[c.at] == np.float32(c.value)
+
+
+def test_contexts_are_the_greedy_choice_among_the_extremes_of_windows() -> None:
+    model, text = tiny("gru"), (TEXT * 3)[:2500]
+    report = found(model, text=text, before=12, after=7, contexts=8)
+    table = activations(rnnviz.trace(model, text))
+    for unit in range(12):
+        windows = [table[n : n + 20, unit] for n in range(0, len(text), 20)]
+        extremes = sorted(
+            ((float(w.max()), 20 * n + int(w.argmax())) for n, w in enumerate(windows)), key=lambda e: -e[0]
+        )
+        chosen: list[int] = []
+        for _, position in extremes:
+            if all(abs(position - other) >= 20 for other in chosen) and len(chosen) < 8:
+                chosen.append(position)
+        values = [c.value for c in report[0, unit].top]
+        np.testing.assert_allclose(values, table[chosen, unit], atol=1e-6)
+
+
+def test_moves_are_means_over_each_character() -> None:
+    model, text = tiny("gru"), TEXT * 2
+    report = found(model, text=text)
+    states = rnnviz.trace(model, text)._states[:, 0]
+    change = np.diff(states.astype(float), axis=0)
+    for unit in (0, 7):
+        moves = report[0, unit].moves
+        assert [m.amount for m in moves] == sorted((m.amount for m in moves), reverse=True)
+        assert len(moves) == 10
+        for move in moves:
+            here = np.array([c == move.character for c in text])
+            assert move.count == here.sum()
+            assert move.amount == pytest.approx(np.abs(change[here, unit]).mean(), abs=1e-6)
+            assert move.change == pytest.approx(change[here, unit].mean(), abs=1e-6)
+
+
+def test_the_built_units_show_what_they_are() -> None:
+    report = found(built(), text=quoted(), before=20, after=5)
+    latch = report[0, LATCHES]
+    assert {m.character for m in latch.moves[:2]} == {"“", "”"}
+    assert {m.character: np.sign(m.change) for m in latch.moves[:2]} == {"“": 1, "”": -1}
+    for context in latch.top:
+        before = context.text[: context.at + 1]
+        assert before.rfind("“") > before.rfind("”") or "“" not in before
+    assert report[0, COUNTS].bottom[0].text[report[0, COUNTS].bottom[0].at] == "\n"
+
+
+def test_memory_does_not_grow_with_the_corpus() -> None:
+    model, peaks = tiny("gru"), []
+    found(model, text=TEXT)
+    for times in (6, 30):
+        text = TEXT * times
+        tracemalloc.start()
+        found(model, text=text)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0] + 100_000
+
+
+def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes((TEXT * 2).replace("\n", "\r\n").encode("utf-16"))
+    one, other = found(tiny("gru"), path=path), found(tiny("gru"), text=TEXT * 2)
+    np.testing.assert_array_equal(one.mean, other.mean)
+    assert one[0, 3].top[0].text == other[0, 3].top[0].text
+    (tmp_path / "b.txt").write_bytes(b"\x89PNG\r\n\x1a\n")
+    with pytest.raises(DecodingError, match="image"):
+        found(tiny("gru"), path=tmp_path / "b.txt")
+
+
+def test_progress_is_told_and_what_has_been_found_can_be_had_before_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rnnviz.units.scanning.INTERVAL", 0.0)
+    text = TEXT * 10
+    steps = scan(tiny("gru"), text=text, layer=0, units=[3, 5])
+    first = next(steps)
+    assert 0 < first.fraction < 1
+    half = first.report()
+    assert half.characters == first.characters < len(text)
+    assert half.units == [Unit(0, 3), Unit(0, 5)]
+    mean = half.mean.copy()
+    table = rnnviz.trace(tiny("gru"), text[: half.characters]).hidden[:, 0, [3, 5]]
+    np.testing.assert_allclose(mean, table.mean(axis=0, dtype=float), atol=1e-6)
+    *_, last = steps
+    assert last.fraction == 1.0
+    np.testing.assert_array_equal(half.mean, mean)  # what was handed out stays
+    with pytest.raises(ConfigError, match="unit 4 of layer 0 was not scanned"):
+        half[0, 4]
+    stopped = scan(tiny("gru"), text=text)
+    next(stopped)
+    stopped.close()
+
+
+def test_an_exploding_network_is_scanned_all_the_same() -> None:
+    model = tiny("rnn", activation="relu", embedding_size=0)
+    weights = {name: w * 40 for name, w in model.state_dict().items()}
+    model.load_state_dict(weights)
+    report = found(model, text=TEXT)
+    assert np.isfinite(report.mean).all()
+    assert report[0, 0].counts.sum() == len(TEXT)
+
+
+def test_a_histogram_widens_when_it_must() -> None:
+    random = np.random.default_rng(0)
+    pieces = [random.normal(size=(50, 2)).astype(np.float32) * scale for scale in (0.1, 3, 0.5, 40)]
+    tally = Histograms(2, 40)
+    for piece in pieces:
+        tally.add(piece)
+    for unit in range(2):
+        counts, edges = tally.of(unit)
+        expected, _ = np.histogram(np.concatenate(pieces)[:, unit], edges)
+        np.testing.assert_array_equal(counts, expected)
+
+
+def test_what_cannot_be_scanned_is_refused() -> None:
+    model = tiny("gru")
+    with pytest.raises(EmptyTextError, match="no characters"):
+        found(model, text="")
+    with pytest.raises(ConfigError, match="say which one"):
+        found(model, text="a", units=[1])
+    with pytest.raises(ConfigError, match="units 0 to 11"):
+        found(model, text="a", layer=0, units=[12])
+    with pytest.raises(ConfigError, match="multiple of 4"):
+        found(model, text="a", bins=10)
+    with pytest.raises(ConfigError, match="gru cells has hidden, reset, update, candidate"):
+        found(model, text="a", quantity="forget")
+    with pytest.raises(ConfigError, match="received both"):
+        found(model, path="a", text="a")
+
+
+def test_what_a_unit_speaks_for(tmp_path: Path) -> None:
+    for options in ({}, {"embedding_size": 12, "tied": True}):
+        model = tiny("gru", layers=2, **options)  # type: ignore[arg-type]
+        pro, con = pushes(model, 3, -0.5, k=4)
+        column = model.readout_weight[:, 3].numpy().astype(float) * -0.5
+        column -= column.mean()
+        order = np.argsort(-column)
+        assert [s for s, _ in pro] == [model.vocabulary.symbol(int(s)) for s in order[:4]]
+        assert [n for _, n in con] == pytest.approx(column[order[::-1][:4]])
+        # Together with the rest of the state it is the difference that the unit makes.
+        state = np.zeros((2, 12), np.float32)
+        state[1, 3] = -0.5
+        logits = state @ model.readout_weight.numpy().T
+        np.testing.assert_allclose(
+            (logits[1] - logits[0]) - (logits[1] - logits[0]).mean(), column, atol=1e-6
+        )
+        save(model, tmp_path / "m.safetensors")
+        assert pushes(load_numpy(tmp_path / "m.safetensors"), 3, -0.5, k=4) == (pro, con)  # type: ignore[arg-type]
+    assert pushes(model, 3, 0.0) == ([], [])
+    with pytest.raises(ConfigError, match="units 0 to 11"):
+        pushes(model, 12)
+    with pytest.raises(ConfigError, match="k counts symbols"):
+        pushes(model, 1, k=0)

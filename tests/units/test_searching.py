@@ -1,0 +1,193 @@
+"""Searches on a network whose units are known, on noise, and against plain loops."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError
+from rnnviz.units import Searcher, Target, Unit, activations, quantities, ranking, search, span_target, target
+from tests.conftest import TEXT, tiny
+from tests.units.built import COUNTS, IGNORES, LATCHES, built, quoted
+
+
+@pytest.mark.parametrize(("name", "unit"), [("quotes", LATCHES), ("line-position", COUNTS)])
+def test_the_unit_that_was_built_for_it_is_first_and_perfect(name: str, unit: int) -> None:
+    text = quoted()
+    found = search(rnnviz.trace(built(), text), target(name, text))
+    assert found.best.unit == Unit(0, unit)
+    assert found.best.score == pytest.approx(1.0, abs=1e-12)
+    assert found.best.direction == 1
+    assert found.held_out
+    assert found.chance < 0.9
+    assert found.best in found.above_chance
+    assert found.best.p < 0.01
+    ignores = next(f for f in found.found if f.unit.unit == IGNORES)
+    assert ignores.score == (0.5 if name == "quotes" else 0.0)
+    assert ignores not in found.above_chance
+    assert len(found.found) == 8
+
+
+def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
+    text = quoted()
+    mask = target("quotes", text)
+    late = np.roll(mask.values, 3).astype(np.float32)  # on when it should be, but three characters late
+    exact = mask.values.astype(np.float32)
+    long = np.convolve(exact, np.ones(9), "same") > 0  # on in the span and around it
+    states = np.stack([late, long.astype(np.float32), exact * 0.5], axis=1)
+    whole, near = search(states, mask), search(states, mask, edges=3)
+    scores = {f.unit.unit: f.score for f in near.found}
+    assert whole.best.unit.unit == near.best.unit.unit == 2
+    assert scores[2] == 1.0
+    assert scores[0] < next(f.score for f in whole.found if f.unit.unit == 0) - 0.1
+    assert scores[1] == pytest.approx(0.5, abs=0.1)
+    assert near.chance == whole.chance
+
+
+def test_a_unit_that_is_off_where_the_target_holds_tells_as_well() -> None:
+    text = quoted()
+    mask = target("quotes", text)
+    found = search(-mask.values[:, None].astype(np.float32), mask, edges=2)
+    assert found.best.direction == -1
+    assert found.best.score == 1.0
+
+
+def test_noise_is_above_the_line_in_at_most_five_of_a_hundred_searches() -> None:
+    random = np.random.default_rng(1)
+    trials, T, U, false, lines = 200, 600, 12, 0, []
+    noise = random.normal(size=(T, trials, U))
+    for t in range(1, T):  # as slow as the states of a network are
+        noise[t] += 0.9 * noise[t - 1]
+    for trial in range(trials):
+        mask = Target("noise", np.cumsum(random.random(T) < 0.05) % 2 == 1)
+        found = search(noise[:, trial], mask, shifts=39, seed=trial)
+        false += bool(found.above_chance)
+        lines.append(found.chance)
+    assert false <= 0.05 * trials
+    assert 0.6 < np.mean(lines) < 0.9  # a line that nothing could pass would prove nothing
+
+
+def test_the_line_lets_a_real_unit_through() -> None:
+    random = np.random.default_rng(2)
+    mask = np.cumsum(random.random(2000) < 0.05) % 2 == 1
+    states = random.normal(size=(2000, 16))
+    states[:, 5] += 0.8 * mask
+    found = search(states, Target("planted", mask))
+    assert [f.unit.unit for f in found.above_chance] == [5]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_auc_and_correlation_equal_plain_loops(ties: bool) -> None:
+    random = np.random.default_rng(3)
+    values = random.normal(size=(60, 3))
+    mask = random.random(60) < 0.3
+    graded = random.normal(size=60)
+    if ties:
+        values, graded = np.round(values), np.round(graded)
+    ranked = ranking.ranks(values)
+    for u in range(3):
+        pairs = itertools.product(values[mask, u], values[~mask, u])
+        expected = np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
+        assert ranking.auc(ranked, mask)[u] == pytest.approx(expected, abs=1e-12)
+        places = [[sum(x < y for x in series) + sum(x == y for x in series) / 2 for y in series]
+                  for series in (values[:, u], graded)]  # fmt: skip
+        target_ranks = ranking.ranks(graded[:, None])[:, 0]
+        expected = np.corrcoef(places)[0, 1]
+        assert ranking.correlation(ranked, target_ranks)[u] == pytest.approx(expected, abs=1e-12)
+
+
+def test_shifted_products_are_those_of_the_shifted_target() -> None:
+    random = np.random.default_rng(4)
+    ranked, mask = ranking.ranks(random.normal(size=(50, 4))), random.random(50) < 0.4
+    shifts = np.array([1, 7, 49])
+    found = ranking.shifted_products(ranked, mask.astype(float), shifts)
+    for row, shift in zip(found, shifts, strict=True):
+        np.testing.assert_allclose(row, np.roll(mask, shift) @ ranked, atol=1e-3)
+
+
+def test_one_half_ranks_and_the_other_measures() -> None:
+    mask = np.arange(1000) % 50 < 20
+    second_half = np.arange(1000) * 10 // 1000 % 2 == 1
+    states = np.zeros((1000, 2))
+    states[:, 0] = np.where(second_half, ~mask, mask)  # turns round on what it is measured on
+    states[:, 1] = mask * 0.5 + np.random.default_rng(5).normal(size=1000)
+    found = search(states, Target("periodic", mask))
+    assert found.best.unit.unit == 0
+    assert found.best.ranked_by == 1.0
+    assert found.best.score == 0.0
+    assert found.best not in found.above_chance
+
+
+def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_says_so() -> None:
+    text = quoted(400)
+    found = search(rnnviz.trace(built(), text), span_target([(30, 32)], text))
+    assert not found.held_out
+    long = search(rnnviz.trace(built(), text), span_target([(30, 200)], text))
+    assert long.held_out
+
+
+def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
+    found = search(np.arange(12.0)[:, None], Target("end", np.arange(12) > 8))
+    assert found.best.score == 1.0
+    assert found.chance == 1.0
+    assert not found.above_chance
+
+
+def test_any_layer_and_any_quantity() -> None:
+    for cell, expected in (("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)):
+        traced = rnnviz.trace(tiny(cell, layers=2), TEXT)
+        assert len(quantities(cell)) == expected
+        for quantity in quantities(cell):
+            both = activations(traced, quantity=quantity)
+            assert both.shape == (len(TEXT), 24)
+            np.testing.assert_array_equal(both[:, 12:], activations(traced, layer=1, quantity=quantity))
+            found = search(traced, target("capital", TEXT), quantity=quantity)
+            assert {f.unit.layer for f in found.found} == {0, 1}
+            one = search(traced, target("capital", TEXT), quantity=quantity, layer=1)
+            assert {f.unit for f in one.found} == {Unit(1, u) for u in range(12)}
+            scores = {f.unit: f.score for f in found.found}
+            assert all(scores[f.unit] == f.score for f in one.found)
+
+
+def test_what_the_character_tells_by_itself_is_said_beside_it() -> None:
+    text = quoted()
+    traced = rnnviz.trace(built(), text)
+    assert search(traced, target("capital", text)).character == 1.0
+    assert search(traced, target("quotes", text)).character == pytest.approx(0.5, abs=0.1)
+    half = np.arange(len(text)) * 10 // len(text) % 2 == 0
+    position = target("line-position", text).values
+    rate = {c: position[[h and d == c for h, d in zip(half, text, strict=True)]].mean() for c in set(text)}
+    said = [rate[c] for c in np.array(list(text))[~half]]
+    ranked = [ranking.ranks(np.array(v)[:, None])[:, 0] for v in (said, position[~half])]
+    found = search(traced, target("line-position", text)).character
+    assert found == pytest.approx(np.corrcoef(ranked)[0, 1])
+    assert search(traced.hidden[:, 0], target("capital", text)).character is None
+
+
+def test_the_same_seed_gives_the_same_line() -> None:
+    text = quoted()
+    searcher = Searcher(rnnviz.trace(built(), text))
+    one, other = (searcher.search(target("capital", text)) for _ in range(2))
+    assert one.found == other.found
+    assert one.chance == other.chance
+
+
+def test_what_cannot_be_searched_for_is_refused() -> None:
+    traced = rnnviz.trace(built(), "abc abc")
+    with pytest.raises(ConfigError, match=r"covers 3 characters, the activations 7"):
+        search(traced, target("vowel", "abc"))
+    with pytest.raises(ConfigError, match="digit is true, or false, at every character"):
+        search(traced, target("digit", "abc abc"))
+    with pytest.raises(ConfigError, match="a matter of degree"):
+        search(traced, target("line-position", "abc abc"), edges=1)
+    with pytest.raises(ConfigError, match="rnn cells has hidden; received 'cell'"):
+        search(traced, target("vowel", "abc abc"), quantity="cell")
+    with pytest.raises(ConfigError, match="1 layers, counted from 0; received layer 1"):
+        search(traced, target("vowel", "abc abc"), layer=1)
+    with pytest.raises(ConfigError, match="shifts is a number"):
+        search(traced, target("vowel", "abc abc"), shifts=-1)
+    with pytest.raises(ConfigError, match=r"\(T, U\)"):
+        search(np.zeros(7), target("vowel", "abc abc"))
