@@ -84,7 +84,6 @@ def run(
 def _train(
     folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
 ) -> tuple[Path, dict[str, Any]]:
-    import torch
 
     from rnnviz import distributed, run_baselines, run_model, run_state
     from rnnviz.run_journal import Journal, earlier_baselines
@@ -92,7 +91,6 @@ def _train(
     description = folder.description()
     if description.ngram:
         checkpoint.find(description.ngram)  # said now rather than when all is trained
-    torch.set_num_threads(description.threads or torch.get_num_threads())
     tune_process()
     corpus = run_model.text_of(folder, description) if corpus is None else corpus
     description = _settle(folder, description, corpus)
@@ -132,11 +130,19 @@ def _train(
     return path, card
 
 
+SMALL = 1024
+"""States times streams below which a second thread only costs time."""
+
+
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Description:
     """The description with what only the machine can say, written down so that a resumed run has the same."""
     import torch
 
-    settled = replace(description, threads=description.threads or torch.get_num_threads())
+    config = description.config
+    # A step of the textbook's toy is over before a second thread has woken up.
+    most = 1 if config.batch * config.hidden_size < SMALL else torch.get_num_threads()
+    settled = replace(description, threads=description.threads or most)
+    torch.set_num_threads(settled.threads or most)
     if settled.minutes is not None and not settled.config.characters:
         from rnnviz import distributed
         from rnnviz.run_speed import characters_in
