@@ -12,7 +12,8 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
-from rnnviz.ui.live import assets
+from rnnviz.ui.inside import assets as inside
+from rnnviz.ui.live import assets as live
 from rnnviz.ui.viewer import assets as viewer
 
 
@@ -32,8 +33,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-        Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
-        Mount(viewer.URL, StaticFiles(directory=viewer.FOLDER)),
+        *(Mount(a.URL, StaticFiles(directory=a.FOLDER)) for a in (live, viewer, inside)),
     ],
     on_script_error=trouble.on_script_error,
 )

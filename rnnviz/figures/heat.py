@@ -23,7 +23,13 @@ CONNECTED = Scale("sequential", -4.0, 0.0)
 
 
 def table(
-    values: npt.NDArray[Any], scale: Scale, *, x: str = "", y: str = "", bar: bool = True, theme: Theme = LIGHT
+    values: npt.NDArray[Any],
+    scale: Scale,
+    *,
+    x: str = "",
+    y: str = "",
+    bar: bool = True,
+    theme: Theme = LIGHT,
 ) -> Figure:
     """`values` (rows, T) as colours of `scale`, the first row above. Raises ConfigError for another shape."""
     if values.ndim != 2:
@@ -41,7 +47,12 @@ def table(
 
 
 def square(
-    log10: npt.NDArray[np.float32], *, x: str = "", y: str = "", words: tuple[str, str, str], theme: Theme = LIGHT
+    log10: npt.NDArray[np.float32],
+    *,
+    x: str = "",
+    y: str = "",
+    words: tuple[str, str, str],
+    theme: Theme = LIGHT,
 ) -> Figure:
     """A connectivity: row t is the prediction after character t, column s a character before it.
 

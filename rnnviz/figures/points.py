@@ -84,14 +84,25 @@ def path(
             axis(theme, titles[0], nticks=6),
             axis(theme, titles[1], nticks=6),
             showlegend=True,
-            legend={**legend(theme), "orientation": "h", "x": 0, "xanchor": "left", "y": 1.02, "yanchor": "bottom"},
+            legend={
+                **legend(theme),
+                "orientation": "h",
+                "x": 0,
+                "xanchor": "left",
+                "y": 1.02,
+                "yanchor": "bottom",
+            },
             margin={"l": 56, "r": 14, "t": 30, "b": 40, "pad": 0},
         ),
     }
 
 
 def saturation(
-    gates: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]], *, x: str = "", y: str = "", theme: Theme = LIGHT
+    gates: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]],
+    *,
+    x: str = "",
+    y: str = "",
+    theme: Theme = LIGHT,
 ) -> Figure:
     """A point for each unit and gate, by name: the share of steps with the gate shut, and with it open.
 

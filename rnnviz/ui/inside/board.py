@@ -170,7 +170,9 @@ def words() -> dict[str, str]:
     """Every word that the browser's modules show."""
     return {
         "text": _("The text; arrow keys move the cursor, a click sets it"),
-        "idle": _("Point at a character to find it in every picture; click, or use the arrow keys, to choose it."),
+        "idle": _(
+            "Point at a character to find it in every picture; click, or use the arrow keys, to choose it."
+        ),
         "idle.select": _(
             "Point at a character to find it in every picture; drag over the text to select a passage."
         ),

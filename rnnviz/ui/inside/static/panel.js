@@ -56,10 +56,12 @@ export class Panel {
   }
 
   async draw(theme) {
+    const drawn = JSON.stringify([theme, this.frame.clientWidth, this.about.height, this.about.figures[theme]]);
+    if (drawn === this.drawn) return; // an array is named after what is in it
     const { data, layout } = filled(this.about.figures[theme], this.arrays);
     Object.assign(layout, { width: this.frame.clientWidth, height: this.about.height });
     this.data = data;
-    this.drawn = true;
+    this.drawn = drawn;
     await window.Plotly.react(this.plot, data, layout, { staticPlot: true, displayModeBar: false });
     this.axes = this.plot._fullLayout;
   }
