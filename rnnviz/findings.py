@@ -80,7 +80,7 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
         Finding("quotes", None, 0.500, 0.524),
     ),
 }
-"""By model, the clearest first. Where quotes are never closed they end with their line for Python and Chinese."""
+"""By model, the clearest first. What is never closed ends with its line for Python and Chinese."""
 
 
 def of(model: str) -> tuple[Finding, ...]:

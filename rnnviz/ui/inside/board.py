@@ -86,7 +86,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants: "at" a character, "span" of two, "pick" of a panel's picks; `value` is checked by who uses it."""
+    """What a browser wants: "at" a character, a "span", a "pick" of a panel's; who uses `value` checks it."""
 
     what: str = ""
     value: Any = None

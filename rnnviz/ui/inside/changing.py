@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import streamlit as st
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rnnviz.trace import Trace
+    from rnnviz.units.interventions import Action
 
 BOARD = "inside.cause"
 WAYS = ("change", "rank", "letter")
@@ -94,15 +95,13 @@ def _controls(look: Look) -> Intervention | None:
             default="clamp",
             format_func=words.__getitem__,
         )
-    quantity = "hidden"
     with right:
         value = 0.0
         if action == "scale":
             value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times")
         elif action != "zero":
             value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value")
-    if look.cell == "lstm" and st.toggle(_("Change the cell C instead of the state H"), key="inside.cell"):
-        quantity = "cell"
+    cell = look.cell == "lstm" and st.toggle(_("Change the cell C instead of the state H"), key="inside.cell")
     chosen = numbers(written, look.H)
     if not chosen:
         st.info(
@@ -114,10 +113,10 @@ def _controls(look: Look) -> Intervention | None:
         return None
     return Intervention(
         tuple(chosen),
-        action or "clamp",
+        cast("Action", action or "clamp"),
         float(value),
         layer=look.layer,
-        quantity=quantity,  # type: ignore[arg-type]
+        quantity="cell" if cell else "hidden",
     )
 
 
@@ -219,7 +218,8 @@ def _next(look: Look, after: Trace, at: int) -> Panel:
         ),
         _("Bars that grow or shrink are characters whose probability depends on these units."),
         _(
-            "what a text would do: a held state may be one that no text ever leads to; small changes say more."
+            "what a text would do: a held state may be one that no text ever leads to; small changes say "
+            "more."
         ),
         height=360,
     )

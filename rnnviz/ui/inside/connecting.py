@@ -39,10 +39,7 @@ def section(look: Look) -> None:
     if at is None or not 0 < at < len(look.text):
         at = min(len(look.text), SQUARE) * 2 // 3
     target, models = _controls(look)
-    found = {
-        name: kept(("square", mark, look.text, target), lambda: _square(model, look.text, target))
-        for name, (mark, model) in models.items()
-    }
+    found = {name: _square(mark, model, look.text, target) for name, (mark, model) in models.items()}
     rows = {name: _row(model, look.text, found[name], at, target) for name, (_mark, model) in models.items()}
     came = target or (look.text[at] if at < len(look.text) else "")
     texts = [
@@ -103,8 +100,11 @@ def _controls(look: Look) -> tuple[str | None, dict[str, tuple[str, Any]]]:
     return asked or None, models
 
 
-def _square(model: Any, text: str, target: str | None) -> Connectivity:
-    return gradients.connectivity(model, text[:SQUARE], target=target)
+def _square(mark: str, model: Any, text: str, target: str | None) -> Connectivity:
+    return kept(
+        ("square", mark, text[:SQUARE], target),
+        lambda: gradients.connectivity(model, text[:SQUARE], target=target),
+    )
 
 
 def _shares(log10: Floats) -> Floats:
@@ -128,7 +128,7 @@ def _row(model: Any, text: str, square: Connectivity, at: int, target: str | Non
 
 
 def _predicted(square: Connectivity) -> Floats:
-    """(T, T) the same for all of the picture: row t is about the prediction of character t, nothing for the first."""
+    """(T, T) the same for the picture: row t is about the prediction of character t, row 0 empty."""
     shares = _shares(square.log10)
     return np.concatenate([np.full((1, len(square)), -np.inf, np.float32), shares[:-1]])
 
@@ -136,7 +136,7 @@ def _predicted(square: Connectivity) -> Floats:
 def _squares(found: dict[str, Connectivity]) -> list[Panel]:
     out = []
     for name, square in found.items():
-        shares = kept(("shares", id(square)), lambda: (square, _predicted(square)))[1]
+        shares = _predicted(square)
         out.append(
             Panel(
                 f"square-{name}",
@@ -149,10 +149,12 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
                     theme=theme,
                 ),
                 _(
-                    "A wide band below the diagonal is a long memory; upright lines are characters that many later ones use."
+                    "A wide band below the diagonal is a long memory; upright lines are characters that many "
+                    "later ones use."
                 ),
                 _(
-                    "the cause: where the network is saturated a character that decides everything has a gradient near 0."
+                    "the cause: where the network is saturated a character that decides everything has a "
+                    "gradient near 0."
                 ),
                 height=380,
                 width=6 if len(found) == 1 else 6 // len(found),
@@ -182,11 +184,10 @@ def _decay(found: dict[str, Connectivity]) -> Panel:
             curves, x=_("characters read since"), y=_("size of the gradient"), log=True, theme=theme
         ),
         _(
-            "A straight line down is forgetting by a fixed share at each character; a flatter one remembers longer."
+            "A straight line is forgetting by a fixed share at each character; a flatter one remembers "
+            "longer."
         ),
-        _(
-            "single characters: an opening quote may be felt a hundred characters later while the median has gone."
-        ),
+        _("single characters: an opening quote may still be felt when the median has long gone."),
         height=380 if len(found) == 1 else 320,
         width=3 if len(found) == 1 else 6,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,29 +10,19 @@ from rnnviz import findings, units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.ui.i18n import _
-from rnnviz.ui.inside import board, scanned, sources, words
+from rnnviz.ui.inside import asking, board, scanned, sources, words
+from rnnviz.ui.inside.asking import SPANS, Question
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, done, kept, quantities, quantity, shown
+from rnnviz.ui.inside.common import Look, done, kept, quantities, shown
 from rnnviz.ui.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
-    from rnnviz.units import Search, Searcher, Target
+    from rnnviz.units import Search, Searcher
 
 BOARD = "inside.finding"
 LISTED = 12
-_UNIT, _FOLLOWED, _SPANS = "inside.unit", "inside.followed", "inside.spans"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What is looked for, and where; `source` is None while a file is awaited."""
-
-    target: str
-    pattern: str
-    quantity: str
-    edges: int
-    source: sources.Source | None
+_UNIT, _FOLLOWED = "inside.unit", "inside.followed"
 
 
 @st.fragment
@@ -44,7 +33,7 @@ def section(look: Look) -> None:
         st.session_state[_UNIT] = ask.value
     spans = _spans(look, ask)
     at = _cursor(look, ask)
-    question = _question(look)
+    question = asking.question(look)
     search = None
     if question.target == SPAN and not spans:
         st.info(_("Drag over the text below to select a passage, or several."), icon=":material/select:")
@@ -70,64 +59,16 @@ def section(look: Look) -> None:
     scanned.section(look, question.quantity, unit, question.source)
 
 
-def _question(look: Look) -> Question:
-    """The controls above."""
-    known = [f for f in findings.of(look.context.info.name) if f.remembers and (f.score or 0) > 0.5]
-    names = words.targets()
-    first = known[0].target if known else "word-start"
-    kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
-    with kind:
-        target = st.selectbox(
-            _("Which unit knows about"),
-            list(names),
-            index=list(names).index(first),
-            key=f"inside.target.{first}",
-            format_func=names.__getitem__,
-        )
-    with what:
-        looked = quantity(look, "inside.quantity")
-    with where:
-        if target == SPAN:
-            source: sources.Source | None = sources.Source(sources.OWN, "")
-            if st.button(_("Forget the selected passages"), icon=":material/deselect:"):
-                st.session_state.pop(_SPANS, None)
-        else:
-            source = sources.pick(look, "inside.source", own=True)
-    pattern, edges = "", 0
-    if target == PATTERN:
-        pattern = st.text_input(
-            _("Regular expression"), key="inside.pattern", max_chars=1000, placeholder="[0-9]+"
-        )
-    if target not in ("bracket-depth", "line-position", "indent-depth"):
-        strict = st.toggle(
-            _("It must also be off just before and just after"),
-            key="inside.strict",
-            help=_(
-                "Counts the smaller of two scores: against all other text, and against 5 characters on each side."
-            ),
-        )
-        edges = 5 if strict else 0
-    return Question(target, pattern, looked, edges, source)
-
-
-def _target(look: Look, question: Question, text: str, spans: list[tuple[int, int]]) -> Target:
-    if question.target == SPAN:
-        return units.span_target(spans, text)
-    if question.target == PATTERN:
-        return units.pattern_target(question.pattern, text)
-    by_line = look.context.info.card.get("language") in ("python", "zh")
-    return units.target(question.target, text, unclosed="line" if by_line else "paragraph")
-
-
 def _search(
     look: Look, question: Question, source: sources.Source, spans: list[tuple[int, int]]
 ) -> Search | None:
     """What was found, or None while the text is being read; why nothing could be is said here."""
 
     def find(text: str, searcher: Searcher) -> Search:
-        return searcher.search(_target(look, question, text, spans), edges=question.edges)
+        return searcher.search(asking.target(look, question, text, spans), edges=question.edges)
 
     asked = ("searcher", look.mark, look.layer, question.quantity, source.identity)
+    ready: tuple[str, Searcher] | None
     if source.kind == sources.OWN:
         ready = kept(
             (*asked, look.text),
@@ -142,8 +83,7 @@ def _search(
         )
     if ready is None:
         return None
-    text: str = ready[0]
-    searcher: Searcher = ready[1]
+    text, searcher = ready
     try:
         return kept(
             ("search", *asked, text, question.target, question.pattern, question.edges, tuple(spans)),
@@ -166,8 +106,8 @@ def _unit(look: Look, question: Question, search: Search | None) -> int:
             for f in findings.of(look.context.info.name)
             if f.target == question.target and f.quantity == question.quantity and f.unit is not None
         ]
-        if (known and state.get("inside.known") != mark[:3]) or _UNIT not in state:
-            state[_UNIT] = known[0] if known else 0
+        if state.get("inside.known") != mark[:3] or _UNIT not in state:
+            state[_UNIT] = known[0] if known else _quick(look, question)
         state["inside.known"] = mark[:3]
     state[_UNIT] = min(max(int(state[_UNIT]), 0), look.H - 1)
     return int(
@@ -181,9 +121,18 @@ def _unit(look: Look, question: Question, search: Search | None) -> int:
     )
 
 
+def _quick(look: Look, question: Question) -> int:
+    """What tells best on the text of the page, to look at until a longer one has been read."""
+    try:
+        searcher = units.Searcher(look.trace, layer=look.layer, quantity=question.quantity)
+        return searcher.search(asking.target(look, question, look.text, []), shifts=0).best.unit.unit
+    except RnnvizError:
+        return 0
+
+
 def _spans(look: Look, ask: board.Ask) -> list[tuple[int, int]]:
     """The passages selected in this text, in order; those that overlap are one."""
-    text, spans = st.session_state.get(_SPANS, ("", []))
+    text, spans = st.session_state.get(SPANS, ("", []))
     if text != look.text:
         spans = []
     new = ask.span(len(look.text))
@@ -196,7 +145,7 @@ def _spans(look: Look, ask: board.Ask) -> list[tuple[int, int]]:
             else:
                 merged.append((start, stop))
         spans = merged
-        st.session_state[_SPANS] = look.text, spans
+        st.session_state[SPANS] = look.text, spans
         names = words.targets()
         for key in list(st.session_state):  # whatever model this is: a selection is a question
             if str(key).startswith("inside.target.") and SPAN in names:
@@ -273,7 +222,8 @@ def _ranking(search: Search, unit: int) -> Panel:
             theme=theme,
         ),
         _(
-            "Only bars that pass both lines say that a unit remembers something; + is higher inside, − lower. "
+            "Only bars that pass both lines say that a unit remembers something; + is higher inside, − "
+            "lower. "
             "Click a bar to see its unit."
         ),
         _("whether anything depends on the unit; that is what Cause asks."),

@@ -29,7 +29,8 @@ def section(look: Look) -> None:
     if look.cell not in KEEPS:
         st.info(
             _(
-                "This network has no gates: its state is computed anew at every character. Choose a GRU or an "
+                "This network has no gates: its state is computed anew at every character. Choose a GRU or "
+                "an "
                 "LSTM in the sidebar to see gates that decide what is kept."
             ),
             icon=":material/door_open:",
@@ -57,7 +58,8 @@ def section(look: Look) -> None:
     longest = np.argsort(-measured.time_constant, kind="stable")[:3].tolist()
     st.caption(
         _(
-            "Half of the units keep less than {median} characters by their own gate; those that keep longest are "
+            "Half of the units keep less than {median} characters by their own gate; those that keep longest "
+            "are "
             "{units}."
         ).format(median=f"{np.median(constants):.1f}", units=", ".join(map(str, longest)))
     )
@@ -95,9 +97,10 @@ def section(look: Look) -> None:
                     theme=theme,
                 ),
                 _(
-                    "Points at the top left are open all the time, at the bottom right always shut; in between they decide."
+                    "Points at the top left are always open, at the bottom right always shut; in between "
+                    "they decide."
                 ),
-                _("when they open: two units at the same point may open at different characters."),
+                _("when they open: two units at one point may open at different characters."),
                 height=330,
                 width=3,
             ),
@@ -112,9 +115,7 @@ def section(look: Look) -> None:
                     theme=theme,
                 ),
                 _("A steep beginning means that few units carry what is remembered for long."),
-                _(
-                    "what other units give back to it, and that a gate may empty a unit at one character a line."
-                ),
+                _("what other units give back, and that a gate may empty a unit at one character a line."),
                 height=330,
                 width=3,
             ),

@@ -58,11 +58,10 @@ def section(look: Look) -> None:
                     values.T[order], scale, x=_("character"), y=_("unit, in order of likeness"), theme=theme
                 ),
                 _(
-                    "Bands of rows with one pattern are units that do the same: look for what switches a whole band."
+                    "Bands of rows with one pattern are units that do the same: look for what switches a "
+                    "band."
                 ),
-                _(
-                    "that units far apart in one order may be alike too: a line has only two neighbours for each."
-                ),
+                _("that units far apart may be alike too: on a line each has only two neighbours."),
                 height=420,
                 width=3,
                 link="x",
@@ -79,11 +78,10 @@ def section(look: Look) -> None:
                     axes=_("axis"),
                     theme=theme,
                 ),
+                _("States after spaces gather, wherever in the text they are; point at one to find it."),
                 _(
-                    "States after spaces gather in one place, wherever in the text they are; point at one to find it."
-                ),
-                _(
-                    "all other axes: points that lie together here may be far apart; {share} of the variance is seen."
+                    "all other axes: points that lie together here may be far apart; {share} of the variance "
+                    "is seen."
                 ).format(share=f"{seen.explained.sum():.0%}"),
                 height=420,
                 width=3,

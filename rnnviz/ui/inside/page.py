@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.ui.i18n import _
-from rnnviz.ui.inside.common import LONGEST, Look, look
-from rnnviz.ui.perplexity import examples
-from rnnviz.ui.trouble import plain, show
+from rnnviz.ui.inside.common import LONGEST, look
+from rnnviz.ui.perplexity import address, examples
+from rnnviz.ui.trouble import show
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context
@@ -45,13 +45,15 @@ def page(context: Context) -> None:
     st.title(_("Inside the network"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = parts()
+        address.adopt("part", PARTS, PARTS[0])
         part = st.segmented_control(
             _("What to look at"),
             PARTS,
+            required=True,
             key="part",
+            on_change=address.keep,
+            args=("part",),
             format_func=names.__getitem__,
-            default=PARTS[0],
-            bind="query-params",
             label_visibility="collapsed",
         )
         text = _text(context)
@@ -101,11 +103,6 @@ def _layer(context: Context) -> int:
         _("Layer"), range(layers), key=_LAYER, format_func=lambda n: _("layer {n}").format(n=n + 1), width=140
     )
     return min(int(chosen or 0), layers - 1)
-
-
-def about(seen: Look) -> str:
-    """The model's name, for a sentence."""
-    return plain(seen.context.info.path.stem)
 
 
 _STYLE = """

@@ -16,7 +16,8 @@ from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
 from rnnviz.ui.inside.common import Look, kept, loaded, others, shown
-from rnnviz.ui.trouble import describe, plain as safe
+from rnnviz.ui.trouble import describe
+from rnnviz.ui.trouble import plain as safe
 
 BOARD = "inside.letter"
 BITS = Scale("sequential", 0.0, 2.0)
@@ -86,7 +87,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
     remembered = {name: p.remembered() for name, p in found.items()}
     st.markdown(
         "  \n".join(
-            "**{}** ".format(safe(name))
+            f"**{safe(name)}** "
             + ngettext(
                 "predicts differently, by 0.01 bits or more, up to {n} character later.",
                 "predicts differently, by 0.01 bits or more, up to {n} characters later.",
@@ -104,7 +105,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                 BITS.levels(bits),
                 palette="sequential",
                 label=_(
-                    "{model}: bits by which its expectation of each character differs, with “{c}” at the frame"
+                    "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
                 ).format(model=next(iter(found)), c=shown(letter)),
                 values=bits,
             )
@@ -121,9 +122,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                     log=True,
                     theme=theme,
                 ),
-                _(
-                    "The line falls as the changed letter is forgotten; it jumps where the letter matters once more."
-                ),
+                _("The line falls as the letter is forgotten; it jumps where the letter matters once more."),
                 _("other letters and places: this is one change; some are forgotten at once, some never."),
                 height=300,
                 width=3,

@@ -78,7 +78,8 @@ def _show(found: Ablation) -> None:
     share = float(np.maximum(found.loss[listed], 0).sum() / max(np.maximum(found.loss, 0).sum(), 1e-12))
     st.markdown(
         _(
-            "On {n} characters the whole network has a perplexity of {baseline}. Without unit {unit}, the one it "
+            "On {n} characters the whole network has a perplexity of {baseline}. Without unit {unit}, the "
+            "one it "
             "misses most, it is {without}."
         ).format(
             n=f"{found.characters:,}",
@@ -101,12 +102,11 @@ def _show(found: Ablation) -> None:
                     theme=theme,
                 ),
                 _(
-                    "These units carry {share} of all losses added up; if it is little, the work is spread over many. "
+                    "These units carry {share} of all losses added up; if it is little, the work is spread "
+                    "over many. "
                     "Click a bar to change that unit."
                 ).format(share=f"{share:.0%}"),
-                _(
-                    "what units do together: two that stand in for one another are missed only when both are gone."
-                ),
+                _("what units do together: two that do the same are missed only when both are gone."),
                 height=440,
                 pick="bar",
                 picks=[int(found.units[i]) for i in listed],

@@ -54,7 +54,8 @@ def section(look: Look, quantity: str, unit: int, source: sources.Source | None)
 def _show(scale: Scale, found: UnitReport, characters: int) -> None:
     st.caption(
         _(
-            "{n} characters read: on average {mean}, from {low} to {high}. The frame is the character at which "
+            "{n} characters read: on average {mean}, from {low} to {high}. The frame is the character at "
+            "which "
             "the unit is at its extreme; the colours are its values on the way there."
         ).format(
             n=f"{characters:,}",
@@ -94,10 +95,8 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
                     x=_("mean change of the unit when the character is read"),
                     theme=theme,
                 ),
-                _(
-                    "A long bar is a character that switches the unit on (right) or off (left), whatever came before."
-                ),
-                _("characters rarer than one in 2,000, and what the same character does in another place."),
+                _("A long bar is a character that switches the unit on (right) or off (left)."),
+                _("characters rarer than one in 2,000, and that one may do otherwise in another place."),
                 height=250,
                 width=3,
             )

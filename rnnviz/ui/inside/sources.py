@@ -1,4 +1,4 @@
-"""The longer texts that units are searched and scanned on: corpora of this machine, and files of one's own."""
+"""The longer texts that units are searched on: corpora of this machine, and files of one's own."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Source:
         return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest()
 
     def read(self, most: int) -> str:
-        """Its beginning; of a corpus that of the part that shipped models have never read, then of all of it."""
+        """Its beginning; of a corpus that of the part held out from training, then of all of it."""
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         split = corpora.read(self.name).split()

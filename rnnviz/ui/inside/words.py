@@ -49,18 +49,18 @@ def verdict(search: Search, best: Found, layers: int) -> str:
     size = measure(search)
     if not search.held_out:
         return _(
-            "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what you "
-            "look for is too rare for two halves. Select more passages, or search a longer text."
+            "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
+            "you look for is too rare for two halves. Select more passages, or search a longer text."
         ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}")
     if best.score <= search.chance:
-        first = _(
-            "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} {score}, and "
-            "chance alone reaches {chance}."
+        return _(
+            "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} "
+            "{score}, "
+            "and chance alone reaches {chance}."
         ).format(measure=size, score=f"{best.score:.3f}", chance=f"{search.chance:.3f}")
-        return first
     first = _(
-        "**{unit}** tells best: {measure} {score} on text that the ranking didn't see, where the best unit by "
-        "chance reaches {chance}."
+        "**{unit}** tells best: {measure} {score} on text that the ranking didn't see, where the best unit "
+        "by chance reaches {chance}."
     ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}", chance=f"{search.chance:.3f}")
     if search.character is None:
         return first
