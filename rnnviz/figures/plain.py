@@ -9,6 +9,7 @@ This module knows nothing of networks or pages.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.figures.perplexity import ticks
 from rnnviz.figures.themes import LIGHT, Theme
 
 Figure = dict[str, Any]
@@ -127,16 +129,31 @@ def lines(
         "layout": layout(
             theme,
             axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
-            axis(
-                theme,
-                y,
-                **({"type": "log", "exponentformat": "power", "nticks": 6} if log else {"nticks": 6}),
-            ),
+            axis(theme, y, **(_logarithmic([d["y"] for d in data]) if log else {"nticks": 6})),
             showlegend=len(curves) > 1,
             legend=legend(theme),
             shapes=shapes,
         ),
     }
+
+
+def _logarithmic(values: list[npt.NDArray[Any]]) -> Figure:
+    """A logarithmic axis around all values, with round numbers or whole powers of ten on it."""
+    every = np.concatenate(values) if values else np.empty(0)
+    every = every[np.isfinite(every) & (every > 0)]
+    low, high = (float(np.log10(every.min())), float(np.log10(every.max()))) if len(every) else (0.0, 1.0)
+    room = max(0.05, 0.05 * (high - low))
+    ends = low - room, high + room
+    if high - low > 3:
+        step = math.ceil((high - low) / 5)
+        powers = range(math.ceil(ends[0] / step) * step, math.floor(ends[1]) + 1, step)
+        marks = [10.0**k for k in powers], [f"10{str(k).translate(_RAISED)}" for k in powers]
+    else:
+        marks = ticks(*ends)
+    return {"type": "log", "range": list(ends), "tickvals": marks[0], "ticktext": marks[1]}
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _level(value: float, theme: Theme) -> Figure:

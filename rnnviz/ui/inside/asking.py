@@ -49,8 +49,7 @@ def question(look: Look) -> Question:
     with where:
         if about == SPAN:
             source: sources.Source | None = sources.Source(sources.OWN, "")
-            if st.button(_("Forget the selected passages"), icon=":material/deselect:"):
-                st.session_state.pop(SPANS, None)
+            st.button(_("Forget the selected passages"), icon=":material/deselect:", on_click=_forget)
         else:
             source = sources.pick(look, "inside.source", own=True)
     pattern, edges = "", 0
@@ -69,6 +68,10 @@ def question(look: Look) -> Question:
         )
         edges = 5 if strict else 0
     return Question(about, pattern, looked, edges, source)
+
+
+def _forget() -> None:
+    st.session_state.pop(SPANS, None)
 
 
 def target(look: Look, asked: Question, text: str, spans: list[tuple[int, int]]) -> Target:

@@ -51,6 +51,7 @@ class Text:
     values   (n,) what is said of the character under the pointer, or None
     at       a character to mark, or None
     linked   whether its characters are the board's: the cursor goes with them
+    said     what `values` are, in a few words; the label where it is empty
     """
 
     text: str
@@ -60,6 +61,7 @@ class Text:
     values: Array | None = None
     at: int | None = None
     linked: bool = True
+    said: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,6 +225,7 @@ def mount(
                 "values": None if one.values is None else pool.put(one.values),
                 "palette": one.palette,
                 "label": one.label,
+                "said": one.said or one.label,
                 "at": one.at,
                 "linked": one.linked,
             }

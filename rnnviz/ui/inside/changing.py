@@ -12,6 +12,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.prepared import prepare
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board, perturbing, ranking
 from rnnviz.ui.inside.board import Panel, Text
@@ -76,7 +77,7 @@ def _change(look: Look) -> None:
 def _controls(look: Look) -> Intervention | None:
     state = st.session_state
     if _UNITS not in state or state.get("inside.units.of") != look.mark:
-        state[_UNITS] = str(min(state.get("inside.unit", 0), look.H - 1))
+        state[_UNITS] = str(min(state.get("inside.unit", loudest(look)), look.H - 1))
         state["inside.units.of"] = look.mark
     words = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     left, middle, right = st.columns([2, 3, 3], vertical_alignment="bottom")
@@ -135,6 +136,15 @@ def numbers(written: str, H: int) -> list[int]:
     return sorted(found)
 
 
+def loudest(look: Look) -> int:
+    """The unit that has most to say about the next character: its row of W_hq times its values."""
+    weights = prepare(look.model).readout
+    if look.layer != look.trace.hidden.shape[1] - 1:
+        return 0
+    says = np.linalg.norm(weights, axis=0) * np.abs(look.trace.hidden[:, -1]).mean(axis=0)
+    return int(np.nan_to_num(says).argmax())
+
+
 def _figures(look: Look, after: Trace) -> None:
     before, now = float(look.trace.perplexity[-1]), float(after.perplexity[-1])
     one, other = st.columns(2)
@@ -142,7 +152,7 @@ def _figures(look: Look, after: Trace) -> None:
     other.metric(
         _("Perplexity with the change"),
         f"{now:.2f}" if now < 1e6 else f"{now:.1e}",
-        f"{now - before:+.2f}" if now < 1e6 else None,
+        f"{now - before:+.2f}" if now < 1e6 and f"{abs(now - before):.2f}" != "0.00" else None,
         delta_color="inverse",
     )
 
@@ -158,6 +168,7 @@ def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None
             palette="versus",
             label=_("bits by which each character is expected more (blue) or less (orange) than before"),
             values=bits,
+            said=_("change in bits"),
         )
     ]
     plain = kept(
@@ -183,12 +194,13 @@ def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None
             linked=False,
         ),
     ]
+    full = f"{VERSUS_FULL:g}"
     board.mount(
         BOARD,
         texts=texts,
         panels=[_next(look, after, at)],
         at=at,
-        scale=("versus", _("{n} bits less").format(n=VERSUS_FULL), _("{n} bits more").format(n=VERSUS_FULL)),
+        scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
     )
 
 

@@ -95,6 +95,7 @@ def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
             palette="surprisal",
             label=_("{model}: surprise, bits").format(model=name),
             values=bits[i],
+            said=name,
         )
         for i, name in enumerate(names)
     ]
@@ -109,6 +110,7 @@ def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
                     first=names[0], second=names[1]
                 ),
                 values=apart,
+                said=_("difference"),
             )
         )
     return texts

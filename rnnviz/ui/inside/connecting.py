@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
 
 BOARD = "inside.memory"
-SQUARE = 400
+SQUARE = 300
 """Characters of the whole picture: twice as many would take four times as long."""
 
 
@@ -51,6 +51,7 @@ def section(look: Look) -> None:
                 model=name, c=shown(came), n=f"{at + 1:,}"
             ),
             values=np.where(np.arange(len(look.text)) < at, 100 * 10.0**row, np.nan),
+            said=f"{name}, %",
         )
         for name, row in rows.items()
     ]
@@ -59,7 +60,7 @@ def section(look: Look) -> None:
         texts=texts,
         panels=[*_squares(found), _decay(found)],
         at=at,
-        scale=("sequential", _("0.01 % of all"), _("100 %")),
+        scale=("sequential", _("0.01 % of all"), "100 %"),
     )
 
 
@@ -140,7 +141,7 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
         out.append(
             Panel(
                 f"square-{name}",
-                name,
+                _("{model}, the first {n} characters").format(model=name, n=f"{len(square):,}"),
                 lambda theme, shares=shares: heat.square(  # type: ignore[misc]
                     shares,
                     x=_("character read"),

@@ -108,6 +108,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                     "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
                 ).format(model=next(iter(found)), c=shown(letter)),
                 values=bits,
+                said=_("difference in bits"),
             )
         ],
         panels=[

@@ -34,7 +34,7 @@ def section(look: Look) -> None:
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     with left:
         source = sources.pick(look, "inside.ablate.source", own=True)
-    words = {"zero": _("0"), "mean": _("its own mean")}
+    words = {"zero": "0", "mean": _("its own mean")}
     with right:
         to = st.segmented_control(
             _("The missing unit is held at"),

@@ -180,7 +180,7 @@ export class Board {
     const parts = [this.say("at", { n: (t + 1).toLocaleString() }) + " " + (linked[0]?.character(t) ?? "")];
     for (const text of linked) {
       const value = text.value(t);
-      if (value !== null) parts.push((text.label ? text.label + " " : "") + value);
+      if (value !== null) parts.push((text.said ? text.said + " " : "") + value);
     }
     this.said.textContent = parts.join(" · ");
   }

@@ -25,7 +25,7 @@ export class Text {
 
   set(about, arrays) {
     const codes = arrays[about.codes];
-    this.label = about.label;
+    this.said = about.said;
     this.linked = about.linked;
     this.at = about.at;
     this.levels = arrays[about.levels];
