@@ -127,7 +127,8 @@ LEGEND = """
 A search ranks all units of a network by how well they tell where something holds, on one half of a text, and
 measures that which ranked best on the other half. *By chance* is what the best of all units reaches there in
 95 of 100 searches for a shifted target; *character alone* is what the character just read tells by itself,
-which needs no memory. So only a figure above both says that a unit remembers something. AUC is 0.5 for a unit
+which needs no memory. So only a figure well above both says that a unit remembers something: the mlp, which
+can't remember, passes the character alone by 0.011. AUC is 0.5 for a unit
 that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found is no cause:
 `rnnviz.units.ablate` asks about that.
 """
@@ -140,15 +141,9 @@ def responds(name: str) -> str:
     rows = []
     for one in findings.of(name):
         unit = "–" if one.unit is None else f"{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
-        if one.unit is None and one.quantity == "cell":
-            unit = "(cell)"
         measure = "correlation" if one.target in GRADED else "AUC"
         numbers = ["–" if n is None else f"{n:.3f}" for n in (one.score, one.chance, one.character)]
-        what = (
-            one.target
-            if one.found or (one.score is not None and one.chance is None)
-            else f"{one.target}: nothing"
-        )
+        what = one.target if one.found else f"{one.target}: nothing"
         rows.append(f"| {what} | {unit} | {measure} | {' | '.join(numbers)} |\n")
     return RESPONDS + "".join(rows) if rows else ""
 

@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+MARGIN = 0.02
+"""An mlp, which has no memory, passes the character alone by 0.011 on *The Time Machine*: no memory."""
+
 
 @dataclass(frozen=True)
 class Finding:
     """One search.
 
     target     what was asked for, a name of `rnnviz.units.KINDS`
-    unit       that which ranked best, or None where the figure is that of no unit in particular
+    unit       that which ranked best; None where nothing was found
     score      AUC, or correlation for a target that is a matter of degree; None: nothing was found
     chance     what chance reaches in 95 of 100 searches
     character  what the character alone tells, where it was measured
@@ -40,8 +43,8 @@ class Finding:
 
     @property
     def remembers(self) -> bool:
-        """Whether it tells more than the character just read does, and more than chance."""
-        return self.found and (self.character is None or (self.score or 0) > self.character)
+        """Whether it tells more than chance and, by MARGIN, than the character just read does."""
+        return self.found and (self.character is None or (self.score or 0) > self.character + MARGIN)
 
 
 FINDINGS: Mapping[str, tuple[Finding, ...]] = {
@@ -64,20 +67,20 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
     ),
     "timemachine-gru": (
         Finding("line-position", 239, 0.122, 0.071, 0.074),
-        Finding("quotes", None, 0.542, 0.584),
+        Finding("quotes", 196, 0.542, 0.584, 0.510),
     ),
     "timemachine-lstm": (
         Finding("line-position", 41, 0.089, 0.062, 0.074),
-        Finding("line-position", None, 0.155, None, 0.074, "cell"),
-        Finding("quotes", None, 0.507, 0.558),
+        Finding("line-position", 41, 0.155, 0.074, 0.074, "cell"),
+        Finding("quotes", 60, 0.507, 0.558, 0.510),
     ),
     "timemachine-rnn": (
-        Finding("line-position", 196, 0.058, 0.039),
-        Finding("quotes", None, 0.508, 0.531),
+        Finding("line-position", 196, 0.058, 0.039, 0.074),
+        Finding("quotes", 164, 0.508, 0.531, 0.510),
     ),
     "timemachine-mlp": (
-        Finding("line-position", None, 0.085, 0.037),
-        Finding("quotes", None, 0.500, 0.524),
+        Finding("line-position", 84, 0.085, 0.037, 0.074),
+        Finding("quotes", 122, 0.500, 0.524, 0.510),
     ),
 }
 """By model, the clearest first. What is never closed ends with its line for Python and Chinese."""

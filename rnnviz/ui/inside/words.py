@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rnnviz import findings
 from rnnviz.ui.i18n import _, ngettext
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def verdict(search: Search, best: Found, layers: int) -> str:
     ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}", chance=f"{search.chance:.3f}")
     if search.character is None:
         return first
-    if best.score > search.character:
+    if best.score > search.character + findings.MARGIN:
         second = _("The current character alone tells {character}: the unit knows more, so it remembers.")
     else:
-        second = _("But the current character alone tells {character}: that needs no memory.")
+        second = _("But the current character alone tells {character}, about as much: that needs no memory.")
     return first + " " + second.format(character=f"{search.character:.3f}")
 
 
