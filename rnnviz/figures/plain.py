@@ -102,7 +102,7 @@ def lines(
     """
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(f"a figure tells 1 to {MOST} lines apart; received {len(curves)}")
-    data = []
+    data: list[Figure] = []
     largest = max((float(np.nanmax(v)) for v in curves.values() if len(v)), default=1.0)
     for (name, values), colour in zip(curves.items(), colours(theme), strict=False):
         pairs = [(values, "solid"), *([(dashed[name], "dot")] if dashed and name in dashed else [])]

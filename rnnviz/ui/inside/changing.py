@@ -16,7 +16,7 @@ from rnnviz.prepared import prepare
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board, perturbing, ranking
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, symbols
+from rnnviz.ui.inside.common import Look, guarded, kept, symbols
 from rnnviz.ui.trouble import describe
 from rnnviz.units import Intervention
 
@@ -38,6 +38,8 @@ _UNITS = "inside.units"
 def section(look: Look) -> None:
     """The whole sub-page."""
     words = {"change": _("Change units"), "rank": _("Do without each unit"), "letter": _("Change a letter")}
+    if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
+        st.session_state["inside.way"] = follow
     way = st.segmented_control(
         _("What to change"),
         WAYS,
@@ -55,6 +57,7 @@ def section(look: Look) -> None:
 
 
 @st.fragment
+@guarded
 def _change(look: Look) -> None:
     ask = board.asked(BOARD)
     asked = ask.position(len(look.text))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.text import normalise
 from rnnviz.trace import Trace, trace
-from rnnviz.ui import shelf
+from rnnviz.ui import shelf, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import progress
 from rnnviz.ui.perplexity.jobs import Job, Jobs, Make, presence
@@ -78,6 +79,19 @@ def look(context: Context, text: str, layer: int) -> Look:
     return Look(
         context, normalise(text, context.network.normaliser)[:LONGEST], shelf.digest(context.info), layer
     )
+
+
+def guarded(section: Callable[[Look], None]) -> Callable[[Look], None]:
+    """A part of the page that says what goes wrong in it, also when it is run by itself, as a fragment."""
+
+    @functools.wraps(section)
+    def run(look: Look) -> None:
+        try:
+            section(look)
+        except Exception as error:
+            trouble.show(error)
+
+    return run
 
 
 def kept(key: Hashable, make: Callable[[], T]) -> T:

@@ -17,7 +17,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, loaded, others, symbols
+from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, symbols
 from rnnviz.ui.trouble import describe
 
 BOARD = "inside.compare"
@@ -27,6 +27,7 @@ LISTED, LENGTH, SEED = 8, 120, 0
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)

@@ -14,7 +14,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, loaded, others, shown
+from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,6 +29,7 @@ SQUARE = 300
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
@@ -38,6 +39,9 @@ def section(look: Look) -> None:
     at = st.session_state.get("inside.at")
     if at is None or not 0 < at < len(look.text):
         at = min(len(look.text), SQUARE) * 2 // 3
+    if len(look.text) < 2:
+        st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
+        return
     target, models = _controls(look)
     found = {name: _square(mark, model, look.text, target) for name, (mark, model) in models.items()}
     rows = {name: _row(model, look.text, found[name], at, target) for name, (_mark, model) in models.items()}

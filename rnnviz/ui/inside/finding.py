@@ -13,7 +13,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import asking, board, scanned, sources, words
 from rnnviz.ui.inside.asking import SPANS, Question
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, done, kept, quantities, shown
+from rnnviz.ui.inside.common import Look, done, guarded, kept, quantities, shown
 from rnnviz.ui.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
 
@@ -26,6 +26,7 @@ _UNIT, _FOLLOWED = "inside.unit", "inside.followed"
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)

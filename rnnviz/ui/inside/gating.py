@@ -11,7 +11,7 @@ from rnnviz.figures.order import seriate
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, quantities
+from rnnviz.ui.inside.common import Look, guarded, kept, quantities
 from rnnviz.units.gating import HIGH, KEEPS, LOW
 
 BOARD = "inside.gates"
@@ -19,6 +19,7 @@ LONGEST = 10_000.0  # characters; a gate that is never less than open has no end
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)

@@ -12,7 +12,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, quantities, quantity
+from rnnviz.ui.inside.common import Look, guarded, kept, quantities, quantity
 
 BOARD = "inside.map"
 
@@ -23,6 +23,7 @@ def kinds() -> list[str]:
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)

@@ -15,15 +15,16 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, kept, loaded, others, shown
+from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, shown
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 
-BOARD = "inside.letter"
+BOARD = "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)

@@ -11,7 +11,7 @@ from rnnviz.figures import bars
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board, sources
 from rnnviz.ui.inside.board import Panel
-from rnnviz.ui.inside.common import Look, done
+from rnnviz.ui.inside.common import Look, done, guarded
 
 if TYPE_CHECKING:
     from rnnviz.units.ablation import Ablation
@@ -22,6 +22,7 @@ _WANTED = "inside.ablate"
 
 
 @st.fragment
+@guarded
 def section(look: Look) -> None:
     """The controls, the button that starts, and the ranking."""
     ask = board.asked(BOARD)
@@ -29,7 +30,7 @@ def section(look: Look) -> None:
         st.session_state["inside.units"] = str(ask.value)
         st.session_state["inside.units.of"] = look.mark
         st.session_state["inside.unit"] = ask.value
-        st.session_state["inside.way"] = "change"
+        st.session_state["inside.way.next"] = "change"
         st.rerun()
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     with left:
