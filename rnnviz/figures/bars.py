@@ -56,7 +56,8 @@ def ranking(
             "width": 2,
         }
     marks = levels or {}
-    ends = [*heights.tolist(), start, *marks.values()]
+    tips = heights if errors is None else heights + np.nan_to_num(np.asarray(errors, np.float64))
+    ends = [*heights.tolist(), *tips.tolist(), start, *marks.values()]
     low, high = min(ends), max(ends) if last is None else last
     room = 0.03 * (high - low or 1.0)
     return {
@@ -69,7 +70,7 @@ def ranking(
                 range=[len(names) - 0.4, -0.6],
                 showgrid=False,
                 tickvals=list(range(len(names))),
-                ticktext=[html.escape(name) for name in names],
+                ticktext=[html.escape(name, quote=False) for name in names],
             ),
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
@@ -98,7 +99,7 @@ def _across(value: float, n: int, theme: Theme) -> Figure:
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
     """A level's name above the frame, each on a line of its own, on the side where there is room."""
     return {
-        "text": html.escape(text),
+        "text": html.escape(text, quote=False),
         "x": value,
         "y": 1,
         "yref": "paper",
@@ -153,7 +154,7 @@ def pair(
         {
             "type": "bar",
             "orientation": "h",
-            "name": html.escape(label),
+            "name": html.escape(label, quote=False),
             "y": list(range(len(names))),
             "x": np.asarray(values, np.float64).tolist(),
             "marker": {"color": colour},
@@ -171,7 +172,7 @@ def pair(
                 range=[len(names) - 0.4, -0.6],
                 showgrid=False,
                 tickvals=list(range(len(names))),
-                ticktext=[html.escape(name) for name in names],
+                ticktext=[html.escape(name, quote=False) for name in names],
                 tickfont={"color": theme.text, "size": 13},
             ),
             margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},

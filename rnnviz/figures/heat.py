@@ -87,7 +87,7 @@ def _heat(levels: npt.NDArray[np.uint8], scale: Scale, theme: Theme, ends: list[
             "thickness": 9,
             "outlinewidth": 0,
             "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
-            "ticktext": [html.escape(end) for end in ends or ()],
+            "ticktext": [html.escape(end, quote=False) for end in ends or ()],
             "tickfont": {"color": theme.muted, "size": 11},
             "xpad": 4,
             "ypad": 0,

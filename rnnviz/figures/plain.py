@@ -103,7 +103,7 @@ def lines(
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(f"a figure tells 1 to {MOST} lines apart; received {len(curves)}")
     data: list[Figure] = []
-    largest = max((float(np.nanmax(v)) for v in curves.values() if len(v)), default=1.0)
+    largest = max((float(np.nanmax(v)) for v in curves.values() if np.isfinite(v).any()), default=1.0)
     for (name, values), colour in zip(curves.items(), colours(theme), strict=False):
         pairs = [(values, "solid"), *([(dashed[name], "dot")] if dashed and name in dashed else [])]
         for which, dash in pairs:
@@ -114,7 +114,7 @@ def lines(
                 {
                     "type": "scatter",
                     "mode": "lines",
-                    "name": html.escape(name),
+                    "name": html.escape(name, quote=False),
                     "showlegend": dash == "solid",
                     "x": np.arange(first, first + len(shown), dtype=np.float32),
                     "y": shown,

@@ -69,7 +69,7 @@ def path(
                 {
                     "type": "scatter",
                     "mode": "markers",
-                    "name": html.escape(name),
+                    "name": html.escape(name, quote=False),
                     "x": here[:, 0],
                     "y": here[:, 1],
                     "marker": {"color": colour, "size": 6, "opacity": 0.8},
@@ -112,7 +112,7 @@ def saturation(
         {
             "type": "scatter",
             "mode": "markers",
-            "name": html.escape(name),
+            "name": html.escape(name, quote=False),
             "x": np.asarray(low, np.float32),
             "y": np.asarray(high, np.float32),
             "marker": {"color": colour, "size": 6, "opacity": 0.6},

@@ -109,7 +109,7 @@ def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> Non
     board = page.get_by_test_id("rnnviz-board").first
     expect(board.locator("[data-name=divergence] .scatterlayer .trace")).to_have_count(2, timeout=LONG)
     letter(board, 6).click()
-    expect(page.get_by_role("textbox", name="In place of “i”, character 7")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("textbox", name="In place of “m”, character 7")).to_be_visible(timeout=LONG)
     expect(page.get_by_text("predicts differently").first).to_be_visible(timeout=LONG)
 
 

@@ -126,6 +126,11 @@ def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 
         job = work.ask(key, title, make)
     work.wait([key], patience)
     if job.state == "done":
+        # Results are large: of each kind the newest is kept.
+        before = st.session_state.get(f"inside.done.{name}")
+        if before != key:
+            st.session_state[f"inside.done.{name}"] = key
+            work.forget([before])
         return job.result
     if job.state == "failed" and job.error is not None:
         st.error(describe(job.error), icon=":material/error:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import units
@@ -18,6 +19,8 @@ from rnnviz.ui.inside.board import Panel, Text
 from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, shown
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
+
+Doubles = npt.NDArray[np.float64]
 
 BOARD = "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)
@@ -81,6 +84,11 @@ def usual_letter(came: str) -> str:
     return "e" if came != "e" else "a"
 
 
+def _beyond(values: Doubles, least: float) -> Doubles:
+    """`values`, with nothing in the place of what differs by rounding alone."""
+    return np.where(values > least, values, np.nan)
+
+
 def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]) -> None:
     one = next(iter(found.values()))
     # Row t of a divergence is about the character after t: paint it behind that one.
@@ -117,7 +125,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                 "divergence",
                 _("How differently it predicts"),
                 lambda theme: plain.lines(
-                    {name: np.maximum(p.bits[at + 1 :], 1e-9) for name, p in found.items()},
+                    {name: _beyond(p.bits[at + 1 :], 1e-6) for name, p in found.items()},
                     x=x,
                     y=_("KL divergence, bits"),
                     first=at,
@@ -125,7 +133,10 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                     theme=theme,
                 ),
                 _("The line falls as the letter is forgotten; it jumps where the letter matters once more."),
-                _("other letters and places: this is one change; some are forgotten at once, some never."),
+                _(
+                    "other letters and places; and what is so small that it is lost in rounding: there a "
+                    "line ends."
+                ),
                 height=300,
                 width=3,
                 link="x",
@@ -135,7 +146,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                 "distance",
                 _("How far apart the states are"),
                 lambda theme: plain.lines(
-                    {name: np.maximum(p.distance[at:], 1e-9) for name, p in found.items()},
+                    {name: _beyond(p.distance[at:], 1e-5) for name, p in found.items()},
                     x=x,
                     y=_("length of ΔH"),
                     first=at,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.inside.common import Look
 
 OWN, FILE = "own", "file"
-SEARCHED = 30_000  # characters that are ranked and measured on
+SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 ABLATED = 2_000  # characters that are read without each unit
 PIECE = 1_000

@@ -53,6 +53,20 @@ def verdict(search: Search, best: Found, layers: int) -> str:
             "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
             "you look for is too rare for two halves. Select more passages, or search a longer text."
         ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}")
+    if best.score <= search.chance and search.above_chance:
+        clearest = max(search.above_chance, key=lambda f: f.score)
+        return _(
+            "{unit} ranked first, but on text that the ranking didn't see it reaches {measure} {score}, "
+            "and the "
+            "best unit by chance {chance}. **{other}** is above that with {more}, and so a find."
+        ).format(
+            unit=name.capitalize(),
+            measure=size,
+            score=f"{best.score:.3f}",
+            chance=f"{search.chance:.3f}",
+            other=unit(clearest.unit.layer, clearest.unit.unit, layers).capitalize(),
+            more=f"{clearest.score:.3f}",
+        )
     if best.score <= search.chance:
         return _(
             "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} "
