@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.gradients import Connectivity
 
     Floats = npt.NDArray[np.float32]
+    Doubles = npt.NDArray[np.float64]
 
 BOARD = "inside.memory"
 SQUARE = 300
@@ -172,15 +173,21 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
     return out
 
 
+def _fading(square: Connectivity) -> tuple[Doubles, float]:
+    """The decay and the half-life, computed once for each picture."""
+    # The picture is kept with them, so that no other one can have its number.
+    found = kept(("decay", id(square)), lambda: (square, square.decay(), square.half_life()))
+    return found[1], found[2]
+
+
 def _decay(found: dict[str, Connectivity]) -> Panel:
     curves = {}
     for name, square in found.items():
-        half = square.half_life()
+        curve, half = _fading(square)
         if math.isfinite(half):
             called = _("{model}, halves in {n} characters").format(model=name, n=f"{half:.1f}")
         else:
             called = name
-        curve = square.decay()
         curves[called] = curve[: max(2, len(curve) // 2)]
     return Panel(
         "decay",
