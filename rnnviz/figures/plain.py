@@ -113,7 +113,7 @@ def lines(
             data.append(
                 {
                     "type": "scatter",
-                    "mode": "lines",
+                    "mode": "lines" if np.isfinite(shown).sum() > 1 else "markers",
                     "name": html.escape(name, quote=False),
                     "showlegend": dash == "solid",
                     "x": np.arange(first, first + len(shown), dtype=np.float32),

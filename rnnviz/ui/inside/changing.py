@@ -187,7 +187,11 @@ def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None
     neutral = DIFFERENCE.levels(np.zeros(1))[0]
     texts += [
         Text(
-            plain, _apart(plain, changed, neutral), "versus", _("how the network goes on there"), linked=False
+            plain,
+            _apart(plain, changed, neutral),
+            "versus",
+            _("how the network goes on there; coloured from where the two part"),
+            linked=False,
         ),
         Text(
             changed,

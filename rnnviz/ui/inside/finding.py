@@ -100,7 +100,7 @@ def _unit(look: Look, question: Question, search: Search | None) -> int:
     state = st.session_state
     mark = (look.mark, look.layer, question.target, question.pattern, question.quantity, id(search))
     if search is not None and state.get(_FOLLOWED) != mark:
-        state[_UNIT], state[_FOLLOWED] = search.best.unit.unit, mark
+        state[_UNIT], state[_FOLLOWED] = words.find(search).unit.unit, mark
     elif search is None:
         known = [
             f.unit

@@ -44,6 +44,13 @@ def unit(layer: int, number: int, layers: int = 1) -> str:
     return _("unit {n}").format(n=number)
 
 
+def find(search: Search) -> Found:
+    """The unit to show: that which ranked best, or the clearest of those above chance where it isn't."""
+    if search.held_out and search.best.score <= search.chance:
+        return max(search.above_chance, key=lambda f: f.score, default=search.best)
+    return search.best
+
+
 def verdict(search: Search, best: Found, layers: int) -> str:
     """What came out, in two sentences, as Markdown without anybody's text in it."""
     name = unit(best.unit.layer, best.unit.unit, layers)
@@ -54,7 +61,7 @@ def verdict(search: Search, best: Found, layers: int) -> str:
             "you look for is too rare for two halves. Select more passages, or search a longer text."
         ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}")
     if best.score <= search.chance and search.above_chance:
-        clearest = max(search.above_chance, key=lambda f: f.score)
+        clearest = find(search)
         return _(
             "{unit} ranked first, but on text that the ranking didn't see it reaches {measure} {score}, "
             "and the "
