@@ -21,9 +21,10 @@ def up() -> None:
     """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
         from rnnviz.ui import explore, shelf
+        from rnnviz.ui.inside import finding
         from rnnviz.ui.perplexity import page, scratch
 
-        del explore, page
+        del explore, finding, page
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

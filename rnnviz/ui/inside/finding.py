@@ -81,6 +81,7 @@ def _search(
             _("Reading {n} characters").format(n=f"{sources.SEARCHED:,}"),
             lambda check: sources.searching(look, source, question.quantity, find, check),
             "search",
+            patience=0.0,
         )
     if ready is None:
         return None

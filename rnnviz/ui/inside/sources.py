@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import time
 from collections.abc import Callable, Generator, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 ABLATED = 2_000  # characters that are read without each unit
 PIECE = 1_000
+FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer
 TOY = 5_000  # bytes: shorter corpora are no place to search
 _FILE = "inside.file"
 
@@ -91,6 +93,8 @@ def searching(
 
     `first` is the search that is asked for: what it has to rank is kept for all others.
     """
+    yield Step(0.0)
+    time.sleep(FIRST)
     text = source.read(SEARCHED)
     tracer = Tracer(look.model)
     traced = tracer.extend("")
