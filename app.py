@@ -12,6 +12,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
+from rnnviz.ui.inside import assets as inside
 from rnnviz.ui.learn import assets as learn
 from rnnviz.ui.live import assets as live
 from rnnviz.ui.train import assets as training
@@ -28,13 +29,12 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
 plotly = find_spec("plotly")
 if plotly is None or plotly.origin is None:
     raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
-
 app = st.App(
     "rnnviz/ui/main.py",
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-        *(Mount(part.URL, StaticFiles(directory=part.FOLDER)) for part in (live, viewer, training, learn)),
+        *(Mount(p.URL, StaticFiles(directory=p.FOLDER)) for p in (live, viewer, inside, training, learn)),
     ],
     on_script_error=trouble.on_script_error,
 )

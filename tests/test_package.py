@@ -109,6 +109,15 @@ def test_the_readmes_python_example_uses_public_names_alone() -> None:
     assert set(re.findall(r"rnnviz\.(\w+)\(", readme)) <= set(rnnviz.__all__)
 
 
+def test_the_readmes_python_examples_run_as_they_stand() -> None:
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert len(blocks) >= 3
+    quiet = "import plotly.io; plotly.io.renderers.default = 'json'; plotly.io.show = lambda *a, **k: None\n"
+    out = python(quiet + "\n".join(blocks) + "\nprint(type(figure).__name__, len(figure.data) > 0, own.name)")
+    assert out.splitlines()[-1] == "Figure True my network"
+
+
 def test_every_module_of_the_core_is_kept_from_screens() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     kept = next(c for c in contracts if c["name"] == "no screen in the core")["source_modules"]

@@ -35,6 +35,11 @@ def perplexity() -> None:
     show("perplexity.page", ngrams=True)
 
 
+def inside() -> None:
+    """What units respond to, what the network remembers, and what depends on it."""
+    show("inside.page", ngrams=False)
+
+
 def learn() -> None:
     """The lecture, which brings its own models."""
     try:
@@ -101,6 +106,15 @@ chosen = st.navigation(
             icon=":material/description:",
             url_path="perplexity",
             help=_("Upload text files and see how well a model predicts them."),
+        ),
+        st.Page(
+            inside,
+            title=_("Inside"),
+            icon=":material/neurology:",
+            url_path="inside",
+            help=_(
+                "Ask the network's units what they respond to, what is remembered, and what depends on them."
+            ),
         ),
         st.Page(
             train,

@@ -21,11 +21,12 @@ def up() -> None:
     """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
         from rnnviz.ui import explore, shelf
+        from rnnviz.ui.inside import finding
         from rnnviz.ui.learn import page as lecture
         from rnnviz.ui.perplexity import page, scratch
         from rnnviz.ui.train import page as train
 
-        del explore, page, lecture, train
+        del explore, finding, page, lecture, train
         models, _ = shelf.listed()
         if models:
             info = models[shelf.first(models)]

@@ -13,6 +13,7 @@ from rnnviz.config import TrainConfig
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import word
 from rnnviz.sampling import sample
+from rnnviz.streams import RegularCuts
 from rnnviz.trace import trace
 from rnnviz.training import Trainer
 
@@ -61,6 +62,7 @@ def trainer(run: word.WordRun) -> Trainer:
     found = Trainer(config, corpora.from_text(run.word), device="cpu")
     # An epoch may begin a little later than the text, to vary what long streams see; a word may not.
     found.streams.slack, found.streams.length, found.streams.chunks = 0, len(run.word), 1
+    found.cuts = RegularCuts(len(run.word), len(run.word), epochs=run.steps, places=0)
     found.total_steps = run.steps
     own = run.parameters
     weights = {

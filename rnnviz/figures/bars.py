@@ -1,0 +1,191 @@
+"""Bars: a ranking of units beside what chance reaches, how often which value was there, two predictions.
+
+This module knows nothing of networks or pages.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures.plain import Figure, axis, layout
+from rnnviz.figures.themes import LIGHT, Theme
+
+
+def ranking(
+    names: Sequence[str],
+    values: npt.ArrayLike,
+    *,
+    levels: Mapping[str, float] | None = None,
+    errors: npt.ArrayLike | None = None,
+    x: str = "",
+    first: float | None = None,
+    last: float | None = None,
+    chosen: int | None = None,
+    theme: Theme = LIGHT,
+) -> Figure:
+    """Bars from `first` on (the axis's beginning), the first name above; `levels` are marked across them all.
+
+    `errors` are drawn as whiskers, `chosen` is the bar set off. Raises ConfigError unless there
+    is a name a bar.
+    """
+    heights = np.asarray(values, np.float64)
+    if heights.shape != (len(names),) or not len(names):
+        raise ConfigError(f"a ranking has a name for each bar; received {len(names)} for {heights.shape}")
+    start = 0.0 if first is None else first
+    bar: Figure = {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(names))),
+        "x": (heights - start).tolist(),
+        "base": start,
+        "marker": {"color": [theme.model if i == chosen else theme.bar for i in range(len(names))]},
+        "hoverinfo": "skip",
+    }
+    if errors is not None:
+        bar["error_x"] = {
+            "type": "data",
+            "array": np.nan_to_num(np.asarray(errors, np.float64)).tolist(),
+            "color": theme.muted,
+            "thickness": 1,
+            "width": 2,
+        }
+    marks = levels or {}
+    tips = heights if errors is None else heights + np.nan_to_num(np.asarray(errors, np.float64))
+    ends = [*heights.tolist(), *tips.tolist(), start, *marks.values()]
+    low, high = min(ends), max(ends) if last is None else last
+    room = 0.03 * (high - low or 1.0)
+    return {
+        "data": [bar],
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[low - (room if low < start else 0), high + room], nticks=6),
+            axis(
+                theme,
+                range=[len(names) - 0.4, -0.6],
+                showgrid=False,
+                tickvals=list(range(len(names))),
+                ticktext=[html.escape(name, quote=False) for name in names],
+            ),
+            margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
+            bargap=0.3,
+            shapes=[_across(value, n, theme) for n, value in enumerate(marks.values())],
+            annotations=[
+                _named(f"{name} {value:.3f}", value, n, low + (high - low) / 2, theme)
+                for n, (name, value) in enumerate(marks.items())
+            ],
+        ),
+    }
+
+
+def _across(value: float, n: int, theme: Theme) -> Figure:
+    colour = (theme.came, theme.pinned)[n % 2]
+    return {
+        "type": "line",
+        "yref": "paper",
+        "x0": value,
+        "x1": value,
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": colour, "width": 2, "dash": ("solid", "dot")[n % 2]},
+    }
+
+
+def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
+    """A level's name above the frame, each on a line of its own, on the side where there is room."""
+    return {
+        "text": html.escape(text, quote=False),
+        "x": value,
+        "y": 1,
+        "yref": "paper",
+        "xanchor": "left" if value < middle else "right",
+        "yanchor": "bottom",
+        "yshift": 15 * n,
+        "showarrow": False,
+        "font": {"color": (theme.came, theme.pinned)[n % 2], "size": 12},
+    }
+
+
+def histogram(
+    counts: npt.NDArray[Any], edges: npt.NDArray[Any], *, x: str = "", y: str = "", theme: Theme = LIGHT
+) -> Figure:
+    """How often values lay between two `edges` (n + 1,), as shares of all `counts` (n,)."""
+    if len(edges) != len(counts) + 1:
+        raise ConfigError(f"{len(counts)} bins have {len(counts) + 1} edges; received {len(edges)}")
+    shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
+    seen = np.flatnonzero(counts)
+    low, high = (edges[seen[0]], edges[seen[-1] + 1]) if len(seen) else (edges[0], edges[-1])
+    return {
+        "data": [
+            {
+                "type": "bar",
+                "x": ((edges[1:] + edges[:-1]) / 2).tolist(),
+                "y": shares.tolist(),
+                "width": (edges[1:] - edges[:-1]).tolist(),
+                "marker": {"color": theme.bar, "line": {"width": 0}},
+                "hoverinfo": "skip",
+            }
+        ],
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[float(low), float(high)], showgrid=False),
+            axis(theme, y, tickformat=".0%", nticks=4),
+            bargap=0.05,
+        ),
+    }
+
+
+def pair(
+    names: Sequence[str],
+    before: npt.ArrayLike,
+    after: npt.ArrayLike,
+    *,
+    labels: tuple[str, str],
+    x: str = "",
+    theme: Theme = LIGHT,
+) -> Figure:
+    """Two probabilities for each name, one bar below the other: as it is, and as it is changed."""
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "name": html.escape(label, quote=False),
+            "y": list(range(len(names))),
+            "x": np.asarray(values, np.float64).tolist(),
+            "marker": {"color": colour},
+            "hoverinfo": "skip",
+        }
+        for label, values, colour in zip(labels, (before, after), (theme.bar, theme.came), strict=True)
+    ]
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[0, 1.02], tickformat=".0%", nticks=5),
+            axis(
+                theme,
+                range=[len(names) - 0.4, -0.6],
+                showgrid=False,
+                tickvals=list(range(len(names))),
+                ticktext=[html.escape(name, quote=False) for name in names],
+                tickfont={"color": theme.text, "size": 13},
+            ),
+            margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
+            barmode="group",
+            bargap=0.25,
+            showlegend=True,
+            legend={
+                "x": 1,
+                "y": 0,
+                "xanchor": "right",
+                "yanchor": "bottom",
+                "bgcolor": "rgba(0,0,0,0)",
+                "font": {"color": theme.text, "size": 12},
+            },
+        ),
+    }

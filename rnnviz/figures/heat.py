@@ -1,0 +1,95 @@
+"""Tables as pictures: units along a text, and predictions against the characters they rest on.
+
+Values become whole numbers of colours by a fixed `Scale`, so that a picture of
+256 units over 500 characters costs a byte each.
+
+This module knows nothing of networks or pages.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures.plain import Figure, axis, layout
+from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
+
+CONNECTED = Scale("sequential", -4.0, 0.0)
+"""Shares of a row of a connectivity, as decimal logarithms: from a ten-thousandth to all."""
+
+
+def table(
+    values: npt.NDArray[Any],
+    scale: Scale,
+    *,
+    x: str = "",
+    y: str = "",
+    bar: bool = True,
+    theme: Theme = LIGHT,
+) -> Figure:
+    """`values` (rows, T) as colours of `scale`, the first row above. Raises ConfigError for another shape."""
+    if values.ndim != 2:
+        raise ConfigError(f"a table is (rows, T); received shape {values.shape}")
+    rows, T = values.shape
+    ends = [f"{scale.low:g}", f"{(scale.low + scale.high) / 2:g}", f"{scale.high:g}"]
+    return {
+        "data": [_heat(scale.levels(values), scale, theme, ends if bar else None)],
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False),
+            axis(theme, y, range=[max(rows, 1) - 0.5, -0.5], showgrid=False, nticks=5),
+        ),
+    }
+
+
+def square(
+    log10: npt.NDArray[np.float32],
+    *,
+    x: str = "",
+    y: str = "",
+    words: tuple[str, str, str],
+    theme: Theme = LIGHT,
+) -> Figure:
+    """A connectivity: row t is the prediction after character t, column s a character before it.
+
+    `log10` (T, T) are decimal logarithms of shares of each row. `words` stand at the colours of a
+    ten-thousandth, a hundredth and all. Raises ConfigError for another shape.
+    """
+    if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
+        raise ConfigError(f"a connectivity is (T, T); received shape {log10.shape}")
+    T = len(log10)
+    levels = CONNECTED.levels(np.where(np.isfinite(log10), log10, CONNECTED.low))
+    return {
+        "data": [_heat(levels, CONNECTED, theme, list(words))],
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False),
+            axis(theme, y, range=[max(T, 1) - 0.5, -0.5], showgrid=False, nticks=6),
+        ),
+    }
+
+
+def _heat(levels: npt.NDArray[np.uint8], scale: Scale, theme: Theme, ends: list[str] | None) -> Figure:
+    return {
+        "type": "heatmap",
+        "z": levels,
+        "zmin": 0,
+        "zmax": LEVELS - 1,
+        "zsmooth": "fast" if levels.size > 20_000 else False,
+        "colorscale": scale.colorscale(theme),
+        "hoverinfo": "skip",
+        "showscale": ends is not None,
+        "colorbar": {
+            "thickness": 9,
+            "outlinewidth": 0,
+            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
+            "ticktext": [html.escape(end, quote=False) for end in ends or ()],
+            "tickfont": {"color": theme.muted, "size": 11},
+            "xpad": 4,
+            "ypad": 0,
+        },
+    }

@@ -1,0 +1,168 @@
+"""What the pictures of the inside of a network have in common: axes, margins, colours of lines.
+
+Pure functions to Plotly figures as plain dictionaries; `go.Figure(...)` shows one in a notebook.
+Words on axes are handed in, in whatever language; they are escaped here.
+
+This module knows nothing of networks or pages.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures.perplexity import ticks
+from rnnviz.figures.themes import LIGHT, Theme
+
+Figure = dict[str, Any]
+Doubles = npt.NDArray[np.float64]
+
+MOST = 4
+"""Lines that one figure can tell apart."""
+
+FLAT = 1e-12
+"""Below this, relative to the largest value, a line on a logarithmic axis has ended."""
+
+
+def colours(theme: Theme) -> tuple[str, str, str, str]:
+    """The colours of lines that are compared, in their order."""
+    return theme.model, theme.ngram, theme.pinned, theme.uniform
+
+
+def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
+    """One axis that neither moves nor shows more than it has to."""
+    return {
+        "fixedrange": True,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": False,
+        "showgrid": True,
+        "gridcolor": theme.grid,
+        "linecolor": theme.axis,
+        "tickfont": {"color": theme.muted, "size": 11},
+        "title": {
+            "text": html.escape(title, quote=False),
+            "font": {"color": theme.muted, "size": 12},
+            "standoff": 6,
+        },
+        **more,
+    }
+
+
+def layout(theme: Theme, x: Figure, y: Figure, **more: Any) -> Figure:
+    """A figure's layout with these axes."""
+    return {
+        "margin": {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0},
+        "showlegend": False,
+        "hovermode": False,
+        "dragmode": False,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": theme.text, "size": 12},
+        "xaxis": x,
+        "yaxis": y,
+        **more,
+    }
+
+
+def legend(theme: Theme) -> Figure:
+    """Where the names of lines stand: inside the frame, above on the right."""
+    return {
+        "x": 1,
+        "y": 1,
+        "xanchor": "right",
+        "yanchor": "top",
+        "bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": theme.text, "size": 12},
+    }
+
+
+def lines(
+    curves: Mapping[str, npt.NDArray[Any]],
+    *,
+    x: str = "",
+    y: str = "",
+    first: float = 0,
+    log: bool = False,
+    level: float | None = None,
+    dashed: Mapping[str, npt.NDArray[Any]] | None = None,
+    theme: Theme = LIGHT,
+) -> Figure:
+    """Up to MOST lines over the whole numbers from `first` on, by name; `log`: on a logarithmic axis.
+
+    `level` is a value marked by a dotted line; `dashed` are lines in the colours of those of the same name.
+    Values that a logarithm can't show, and those lost in rounding, are left out. Raises ConfigError
+    for no line or too many.
+    """
+    if not 1 <= len(curves) <= MOST:
+        raise ConfigError(f"a figure tells 1 to {MOST} lines apart; received {len(curves)}")
+    data: list[Figure] = []
+    largest = max((float(np.nanmax(v)) for v in curves.values() if np.isfinite(v).any()), default=1.0)
+    for (name, values), colour in zip(curves.items(), colours(theme), strict=False):
+        pairs = [(values, "solid"), *([(dashed[name], "dot")] if dashed and name in dashed else [])]
+        for which, dash in pairs:
+            shown = np.asarray(which, np.float32)
+            if log:
+                shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
+            data.append(
+                {
+                    "type": "scatter",
+                    "mode": "lines" if np.isfinite(shown).sum() > 1 else "markers",
+                    "name": html.escape(name, quote=False),
+                    "showlegend": dash == "solid",
+                    "x": np.arange(first, first + len(shown), dtype=np.float32),
+                    "y": shown,
+                    "line": {"color": colour, "width": 2, "dash": dash},
+                    "hoverinfo": "skip",
+                }
+            )
+    longest = max(len(v) for v in curves.values())
+    shapes = [] if level is None else [_level(level, theme)]
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
+            axis(theme, y, **(_logarithmic([d["y"] for d in data]) if log else {"nticks": 6})),
+            showlegend=len(curves) > 1,
+            legend=legend(theme),
+            shapes=shapes,
+        ),
+    }
+
+
+def _logarithmic(values: list[npt.NDArray[Any]]) -> Figure:
+    """A logarithmic axis around all values, with round numbers or whole powers of ten on it."""
+    every = np.concatenate(values) if values else np.empty(0)
+    every = every[np.isfinite(every) & (every > 0)]
+    low, high = (float(np.log10(every.min())), float(np.log10(every.max()))) if len(every) else (0.0, 1.0)
+    room = max(0.05, 0.05 * (high - low))
+    ends = low - room, high + room
+    if high - low > 3:
+        step = math.ceil((high - low) / 5)
+        powers = range(math.ceil(ends[0] / step) * step, math.floor(ends[1]) + 1, step)
+        marks = [10.0**k for k in powers], [f"10{str(k).translate(_RAISED)}" for k in powers]
+    else:
+        marks = ticks(*ends)
+    return {"type": "log", "range": list(ends), "tickvals": marks[0], "ticktext": marks[1]}
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def _level(value: float, theme: Theme) -> Figure:
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "y0": value,
+        "y1": value,
+        "line": {"color": theme.muted, "width": 1, "dash": "dot"},
+    }

@@ -1,0 +1,203 @@
+"""Compare: two or three networks on the same text, on one cursor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from rnnviz import sampling, units
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import bars, heat, live, plain
+from rnnviz.figures.order import seriate
+from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale
+from rnnviz.trace import Trace
+from rnnviz.ui import shelf
+from rnnviz.ui.i18n import _
+from rnnviz.ui.inside import board
+from rnnviz.ui.inside.board import Panel, Text
+from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, symbols
+from rnnviz.ui.trouble import describe
+
+BOARD = "inside.compare"
+SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
+DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)
+LISTED, LENGTH, SEED = 8, 120, 0
+
+
+@st.fragment
+@guarded
+def section(look: Look) -> None:
+    """The whole sub-page."""
+    ask = board.asked(BOARD)
+    asked = ask.position(len(look.text))
+    if asked is not None:
+        st.session_state["inside.at"] = asked
+    at = st.session_state.get("inside.at")
+    at = len(look.text) - 1 if at is None or at >= len(look.text) else at
+    models = _controls(look)
+    if len(models) < 2:
+        st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")
+        return
+    marks = tuple(mark for mark, _model in models.values())
+    try:
+        found = kept(
+            ("compare", marks, look.text),
+            lambda: units.compare([m for _mark, m in models.values()], look.text),
+        )
+    except RnnvizError as error:
+        st.warning(describe(error), icon=":material/error:")
+        return
+    names = list(models)
+    board.mount(
+        BOARD,
+        texts=_texts(found, names),
+        panels=[
+            *_heats(found, models),
+            _running(found, names),
+            *_next(found, names, at),
+        ],
+        at=at,
+        scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
+    )
+    _continuations(look, models, at)
+
+
+def _controls(look: Look) -> dict[str, tuple[str, Any]]:
+    beside = others(look)
+    corpus = look.context.info.card.get("corpus")
+    names = [m.path.stem for m in beside]
+    usual = [
+        m.path.stem for m in beside if m.card.get("corpus") == corpus and m.kind in ("gru", "lstm", "rnn")
+    ]
+    chosen = st.multiselect(
+        _("Beside {model}").format(model=look.context.info.path.stem),
+        names,
+        default=(usual or names)[:1],
+        key=f"inside.compare.{look.mark[:12]}",
+        max_selections=2,
+        placeholder=_("other networks"),
+        help=_("One network at two moments of its training is two files: put both into a models folder."),
+    )
+    models: dict[str, tuple[str, Any]] = {look.context.info.path.stem: (look.mark, look.model)}
+    for info in beside:
+        if info.path.stem in chosen:
+            models[info.path.stem] = shelf.digest(info), loaded(info)
+    return models
+
+
+def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
+    bits = found.nll / np.log(2)
+    texts = [
+        Text(
+            found.text,
+            SURPRISAL.levels(bits[i]),
+            palette="surprisal",
+            label=_("{model}: surprise, bits").format(model=name),
+            values=bits[i],
+            said=name,
+        )
+        for i, name in enumerate(names)
+    ]
+    if len(names) == 2:
+        apart = found.difference(0, 1)
+        texts.append(
+            Text(
+                found.text,
+                DIFFERENCE.levels(apart),
+                palette="versus",
+                label=_("blue: {first} expected it more; orange: {second} did; bits").format(
+                    first=names[0], second=names[1]
+                ),
+                values=apart,
+                said=_("difference"),
+            )
+        )
+    return texts
+
+
+def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[Panel]:
+    out = []
+    for (name, (mark, model)), read in zip(models.items(), found.traces, strict=True):
+        values = read.hidden[:, -1]
+        order = kept(("order", mark, read.text, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
+        scale = live.scale("hidden", model.config.activation)
+        out.append(
+            Panel(
+                f"heat-{name}",
+                _("{model}: hidden state H").format(model=name),
+                lambda theme, v=values, o=order, s=scale: heat.table(  # type: ignore[misc]
+                    v.T[o], s, x=_("character"), y=_("unit, in order of likeness"), bar=False, theme=theme
+                ),
+                _("Look for columns where all of one network changes and the other stays."),
+                _("which unit is which: units of two networks have nothing to do with one another."),
+                height=260,
+                width=6 // len(models),
+                link="x",
+                pick="at",
+            )
+        )
+    return out
+
+
+def _running(found: units.Comparison, names: list[str]) -> Panel:
+    return Panel(
+        "running",
+        _("Running perplexity"),
+        lambda theme: plain.lines(
+            dict(zip(names, found.perplexity, strict=True)),
+            x=_("character"),
+            y=_("perplexity"),
+            log=True,
+            theme=theme,
+        ),
+        _("The lower line predicts better so far; where the lines come closer, the other one caught up."),
+        _("how sure that is: a few hundred characters rank two networks by luck as much as by skill."),
+        height=240,
+        link="x",
+        pick="at",
+    )
+
+
+def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
+    return [
+        Panel(
+            f"next-{name}",
+            _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
+            lambda theme, read=read: _bars(read, at, theme),  # type: ignore[misc]
+            _("One long bar: it is sure; many short ones: it can't tell."),
+            _("all other characters, whose probabilities fill up what is left."),
+            height=270,
+            width=6 // len(names),
+        )
+        for name, read in zip(names, found.traces, strict=True)
+    ]
+
+
+def _bars(read: Trace, at: int, theme: Any) -> dict[str, Any]:
+    top = read.top(at + 1, LISTED)
+    return bars.ranking(
+        symbols(read.vocabulary, [i for i, _p in top]),
+        [p for _i, p in top],
+        x=_("probability"),
+        last=1.0,
+        theme=theme,
+    )
+
+
+def _continuations(look: Look, models: dict[str, tuple[str, Any]], at: int) -> None:
+    """How each goes on from the cursor, by the same random numbers."""
+    prompt, temperature = look.text[: at + 1], look.context.temperature
+    neutral = np.uint8(127)
+    texts = []
+    for name, (mark, model) in models.items():
+        text = kept(
+            ("on", mark, prompt, temperature, "sample"),
+            lambda model=model: sampling.sample(model, prompt, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
+        )
+        texts.append(Text(text, np.full(len(text), neutral), "versus", name, linked=False))
+    st.markdown(
+        _("**How each goes on after character {n}**, by the same random numbers").format(n=f"{at + 1:,}")
+    )
+    board.mount("inside.compare.on", texts=texts, quiet=True)

@@ -1,0 +1,129 @@
+"""The page Inside in a real browser: select, rank and colour; clamp; change a letter; compare."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Browser, Locator, Page, expect
+
+LONG = 60_000
+
+
+def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locator:
+    """The first board of a part, drawn."""
+    page.goto(f"{url}/inside?model={model}&part={part}")
+    board = page.get_by_test_id("rnnviz-board").first
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=LONG)
+    return board
+
+
+def letter(board: Locator, t: int) -> Locator:
+    """A character of the board's first text."""
+    return board.locator(f".bd-open span[data-t='{t}']").first
+
+
+def colours(board: Locator) -> list[str]:
+    return (
+        board.locator(".bd-open")
+        .first.locator("span")
+        .evaluate_all("spans => spans.map((s) => s.style.background)")
+    )
+
+
+def bars(board: Locator, panel: str) -> str:
+    """The bars of a panel, as they are drawn."""
+    return str(board.locator(f"[data-name={panel}] .barlayer").inner_html())
+
+
+def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "units")
+    one, other = (letter(board, t).bounding_box() for t in (4, 8))
+    assert one is not None
+    assert other is not None
+    page.mouse.move(one["x"] + 3, one["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
+    page.mouse.up()
+    expect(board.locator(".bd-in")).to_have_count(5, timeout=LONG)
+    expect(page.get_by_text("on the very text it was chosen on")).to_be_visible(timeout=LONG)
+    pad = board.locator("[data-name=ranking] .bd-pad")
+    expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12, timeout=LONG)
+    before, unit = colours(board), page.get_by_label("The unit that colours the text").input_value()
+    box = pad.bounding_box()
+    assert box is not None
+    pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit, timeout=LONG)
+    page.wait_for_function(
+        "([root, before]) => Array.from(root.querySelectorAll('.bd-open span'), "
+        "(s) => s.style.background).join() !== before",
+        arg=[board.element_handle(), ",".join(before)],
+        timeout=LONG,
+    )
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "map")
+    letter(board, 3).hover()
+    expect(board.locator(".bd-said")).to_contain_text("character 4")
+    expect(board.locator("[data-name=clustered] .bd-upright")).to_be_visible()
+    expect(board.locator("[data-name=path] .bd-dot")).to_be_visible()
+    page.mouse.move(5, 5)
+    expect(board.locator(".bd-said")).to_contain_text("Point at a character")
+    expect(board.locator("[data-name=path] .bd-dot")).to_be_hidden()
+
+
+def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "cause")
+    expect(board.locator("[data-name=next] .barlayer .point")).not_to_have_count(0, timeout=LONG)
+    before = bars(board, "next")
+    page.get_by_role("textbox", name="Units, 0 to 11").fill("0-5")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
+        arg=[board.element_handle(), before],
+        timeout=LONG,
+    )
+    held = bars(board, "next")
+    page.get_by_role("radio", name="set to 0").click()
+    page.wait_for_function(
+        "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
+        arg=[board.element_handle(), held],
+        timeout=LONG,
+    )
+
+
+def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "memory")
+    letter(board, 7).click()
+    expect(board.locator(".bd-text b").first).to_contain_text("as character 8", timeout=LONG)
+    page.keyboard.press("ArrowRight")
+    expect(board.locator(".bd-text b").first).to_contain_text("as character 9", timeout=LONG)
+    expect(letter(board, 8)).to_have_class(re.compile("bd-at"))
+
+
+def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "cause")
+    page.get_by_role("radio", name="Change a letter").click()
+    expect(page.get_by_role("textbox", name="In place of")).to_be_visible(timeout=LONG)
+    board = page.get_by_test_id("rnnviz-board").first
+    expect(board.locator("[data-name=divergence] .scatterlayer .trace")).to_have_count(2, timeout=LONG)
+    letter(board, 6).click()
+    expect(page.get_by_role("textbox", name="In place of “m”, character 7")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("predicts differently").first).to_be_visible(timeout=LONG)
+
+
+def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "compare")
+    expect(board.locator(".bd-open")).to_have_count(3, timeout=LONG)
+    letter(board, 5).hover()
+    expect(board.locator(".bd-here")).to_have_count(3)
+    expect(board.locator(".bd-said")).to_contain_text("tiny-lstm")
+    expect(board.locator("[data-name=heat-tiny-lstm] .bd-upright")).to_be_visible()
+
+
+def test_colours_follow_the_appearance(browser: Browser, app_url: str) -> None:
+    context = browser.new_context(color_scheme="dark", viewport={"width": 1280, "height": 720})
+    board = open_part(context.new_page(), app_url, "gates")
+    expect(board).to_have_attribute("data-theme", "dark")
+    context.close()

@@ -1,0 +1,261 @@
+"""The page Inside without a browser: every part, what it asks and answers, and what goes wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz import units
+from rnnviz.checkpoint import load
+from rnnviz.errors import ConfigError
+from rnnviz.trace import trace
+from rnnviz.ui.inside import board, changing, sources
+from rnnviz.ui.live.payload import unpack
+from tests.conftest import TEXT
+from tests.ui.conftest import Open, everything
+
+PARTS = ("units", "map", "gates", "memory", "cause", "compare")
+
+
+@pytest.fixture
+def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
+    """What was last sent to each board, by its key."""
+    sent: dict[str, dict[str, Any]] = {}
+    mount = board._component.mount
+
+    def watch(data: bytes, *, key: str, on_ask: Any) -> None:
+        header, arrays = unpack(data)
+        sent[key] = {**header, "arrays": arrays}
+        mount(data, key=key, on_ask=on_ask)
+
+    monkeypatch.setattr(board._component, "mount", watch)
+    return sent
+
+
+@pytest.fixture(autouse=True)
+def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "here", list)
+
+
+def settled(app: AppTest) -> AppTest:
+    """Run until nothing is at work any more."""
+    for _ in range(20):
+        jobs = app.session_state["inside.jobs"] if "inside.jobs" in app.session_state else None  # noqa: SIM401
+        busy = [job.key for job in jobs.busy()] if jobs else []
+        if not busy:
+            return app.run()
+        assert jobs.wait(busy[:1], 60)
+        app.run()
+    raise AssertionError("the page never came to rest")
+
+
+def ask(app: AppTest, key: str, **what: Any) -> AppTest:
+    """As if a board's browser had asked this."""
+    app.session_state[f"{key}.ask"] = board.Ask.from_json({"client": "me", "seq": 1, **what})
+    return app.run()
+
+
+def write(app: AppTest, text: str) -> AppTest:
+    return app.text_area(key="inside.text").set_value(text).run()
+
+
+def clean(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm"])
+def test_every_part_shows_pictures_with_what_to_notice_and_what_they_miss(
+    open_app: Open, boards: dict[str, Any], part: str, model: str
+) -> None:
+    app = open_app("inside", part=part, model=model)
+    clean(app)
+    panels = [panel for sent in boards.values() for panel in sent["panels"]]
+    assert panels
+    for panel in panels:
+        assert panel["notice"].endswith((".", "?"))
+        assert panel["limits"].endswith(".")
+        assert set(panel["figures"]) == {"light", "dark"}
+    first = next(iter(boards.values()))["texts"][0]
+    assert len(first["label"]) > 3
+
+
+def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", locale="zh-CN", part="memory", model="tiny-gru")
+    clean(app)
+    assert app.title[0].value == "网络内部"
+    assert any("一" <= c <= "鿿" for c in boards["inside.memory"]["panels"][0]["notice"])
+
+
+def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru")
+    app = write(app, TEXT[:600])
+    app = settled(app)
+    clean(app)
+    sent = boards["inside.finding"]
+    ranking = next(p for p in sent["panels"] if p["name"] == "ranking")
+    read = trace(load(_path(app)), TEXT[:600])
+    found = units.search(read, units.target("word-start", TEXT[:600]), layer=0)
+    assert ranking["picks"][0] == found.best.unit.unit
+    assert app.number_input(key="inside.unit").value == found.best.unit.unit
+    values = sent["arrays"][sent["texts"][0]["values"]]
+    assert values.tolist() == read.hidden[:, 0, found.best.unit.unit].tolist()
+    other = ranking["picks"][3]
+    ask(app, "inside.finding", what="pick", panel="ranking", value=other)
+    assert app.number_input(key="inside.unit").value == other
+
+
+def _path(app: AppTest) -> Any:
+    from rnnviz.checkpoint import available
+
+    return next(info.path for info in available()[0] if info.name == "tiny-gru")
+
+
+def test_a_selection_becomes_the_question_and_can_be_forgotten(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    app = open_app("inside", model="tiny-gru")
+    ask(app, "inside.finding", what="span", value=[2, 6])
+    ask(app, "inside.finding", what="span", value=[5, 9])
+    assert boards["inside.finding"]["spans"] == [[2, 9]]
+    assert "on the very text it was chosen on" in everything(app)
+    next(b for b in app.button if "Forget" in b.label).click().run()
+    assert boards["inside.finding"]["spans"] == []
+    assert "Drag over the text" in everything(app)
+    clean(app)
+
+
+def test_a_bad_pattern_is_a_sentence(open_app: Open) -> None:
+    app = open_app("inside", model="tiny-gru")
+    app.selectbox(key="inside.target.word-start").set_value("pattern").run()
+    app.text_input(key="inside.pattern").set_value("(").run()
+    assert "no regular expression" in app.warning[0].value
+    clean(app)
+
+
+def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: dict[str, Any]) -> None:
+    app = write(open_app("inside", model="tiny-gru"), TEXT[:900])
+    app.button(key="inside.scan.start").click().run()
+    settled(app)
+    clean(app)
+    assert boards["inside.top"]["texts"]
+    assert boards["inside.bottom"]["texts"]
+    assert [p["name"] for p in boards["inside.scanned"]["panels"]] == ["histogram", "moves"]
+    assert "900 characters read" in everything(app)
+
+
+def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.text_input(key="inside.units").set_value("0-3").run()
+    clean(app)
+    before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
+    assert before[0]["x"] != before[1]["x"]
+    text = app.text_area(key="inside.text").value
+    model = load(_path(app))
+    held = units.intervene(model, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
+    assert [m.value for m in app.metric] == [
+        f"{trace(model, text).perplexity[-1]:.2f}",
+        f"{held.perplexity[-1]:.2f}",
+    ]
+    app.slider(key="inside.value").set_value(-1.0).run()
+    assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
+    app.text_input(key="inside.units").set_value("0, nine").run()
+    assert "Write the numbers of units" in everything(app)
+    clean(app)
+
+
+def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
+    open_app: Open, boards: dict[str, Any]
+) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "rank"
+    app.run()
+    app.button(key="inside.ablate.start").click().run()
+    settled(app)
+    clean(app)
+    panel = boards["inside.ablation"]["panels"][0]
+    ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
+    clean(app)
+    assert app.text_input(key="inside.units").value == str(panel["picks"][2])
+
+
+def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "letter"
+    app.run()
+    ask(app, "inside.changed", what="at", value=3)
+    app.text_input(key="inside.letter").set_value("z").run()
+    clean(app)
+    lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
+    assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
+    assert "tiny" in everything(app)
+
+
+def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="compare")
+    assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
+    app.multiselect[0].set_value([]).run()
+    assert "Choose one or two networks" in everything(app)
+    clean(app)
+
+
+def test_without_a_text_the_page_says_so(open_app: Open) -> None:
+    app = write(open_app("inside", model="tiny-gru"), "  ")
+    assert "There is no text" in everything(app)
+    clean(app)
+
+
+def test_one_character_is_enough_for_every_part(open_app: Open) -> None:
+    for part in PARTS:
+        clean(write(open_app("inside", model="tiny-gru", part=part), "a"))
+
+
+def test_a_hostile_text_is_only_text(open_app: Open, boards: dict[str, Any]) -> None:
+    hostile = "<script>alert(1)</script> **b** \ud800".replace("\ud800", "") * 3
+    app = write(open_app("inside", model="tiny-gru", part="memory"), hostile)
+    clean(app)
+    assert "<script>" not in everything(app)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        3,
+        {},
+        {"what": "at", "value": "x"},
+        {"what": "at", "value": 99},
+        {"what": "span", "value": [3, 1]},
+    ],
+)
+def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
+    asked = board.Ask.from_json(wrong)
+    assert asked.position(10) is None
+    assert asked.span(10) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("3", [3]),
+        (" 7, 3;3 ", [3, 7]),
+        ("1-3", [1, 2, 3]),
+        ("", []),
+        ("9", []),
+        ("3-1", []),
+        ("a", []),
+        ("-1", []),
+    ],
+)
+def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
+    assert changing.numbers(written, 8) == found
+
+
+def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
+    app = open_app("inside")
+    assert "tiny-3gram" not in app.selectbox(key="model").options
+    with pytest.raises(ConfigError):
+        units.gates(trace(load(_path(app)), "a"), layer=7)
