@@ -108,7 +108,6 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
 
 def main(args: argparse.Namespace) -> int:
     """Run `train` with parsed arguments; returns the exit status."""
-    run_process.let_threads_sleep()
     if args.threads is not None and args.threads < 1:
         raise ConfigError(f"--threads counts processor threads and is at least 1; received {args.threads}")
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:

@@ -221,16 +221,6 @@ def make_way() -> None:
             Path("/proc/self/autogroup").write_text(str(nice))
 
 
-def let_threads_sleep() -> None:
-    """Let torch's threads sleep while they wait for one another; to be called before torch is imported.
-
-    They spin otherwise, and on a machine that does anything else the waited-for thread doesn't get the
-    processor: with two cores half taken, two threads trained at 900 to 14,000 characters a second and so
-    at 12,000 to 20,000.
-    """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
-
 def tune_process() -> None:
     """Settings of this process that make CPU training faster and change no result that matters.
 
