@@ -2,8 +2,11 @@
 
     main.py      the script: navigation, sidebar, the chosen page
     explore.py   type, and see inside the model        live/  its component
+    inside/      what units respond to, and why
     perplexity/  the perplexity of texts, and why      viewer/  its component
-    component.py what the two components share
+    train/       runs of one's own, followed live
+    learn/       the lecture in eight scenes
+    component.py what the components share             assets.py  their browser files
     sidebar.py   language, model and its card
     shelf.py     the models on this machine, loaded once
     i18n.py      the words, in the reader's language

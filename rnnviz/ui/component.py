@@ -24,7 +24,7 @@ export default function (component) {
     ([main, ...others]) => main.mount(component, base, Object.assign({}, ...others)),
     () => {
       modules = undefined;
-      const place = component.parentElement.querySelector("." + root);
+      const place = component.parentElement.querySelector("." + root.replaceAll(" ", "."));
       place.textContent = missing;
       place.hidden = false;
     },
@@ -36,9 +36,9 @@ export default function (component) {
 class Component:
     """A component, registered once and mounted by a page as often as it likes.
 
-    `name` is rnnviz.… in Streamlit, and `root` the class of the element it draws in. `base` is where its
-    files are: main.js there exports mount(component, base, exports), which is handed what the modules at
-    the addresses `shared` export. `missing` is said where they can't be fetched.
+    `name` is rnnviz.… in Streamlit, and `root` the class, or classes, of the element it draws in. `base`
+    is where its files are: main.js there exports mount(component, base, exports), which is handed what
+    the modules at the addresses `shared` export. `missing` is said where they can't be fetched.
     """
 
     def __init__(self, name: str, *, root: str, base: str, shared: Sequence[str] = (), missing: str) -> None:

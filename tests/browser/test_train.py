@@ -76,6 +76,8 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(
     page.get_by_role("button", name="Start").click()
     expect(view).to_have_attribute("data-run", "machine-rnn", timeout=LONG)
     expect(view).to_have_attribute("data-state", "finished", timeout=PATIENCE)
+    # What was over in a moment is played again, to its end.
+    expect(view).to_have_attribute("data-playing", "false", timeout=LONG)
     expect(view).to_have_attribute("data-step", "200", timeout=LONG)
     assert float(page.get_by_test_id("training-train").inner_text()) < 1.05
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible(timeout=LONG)

@@ -1,63 +1,19 @@
 """The training view's component: registered once, mounted by the page.
 
-What Streamlit sends is a loader of a few lines; the modules are fetched once,
-from `assets.URL`, and those shared with the live view from its own address.
+What it shares with the live view is fetched from that view's own address.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import streamlit as st
-
+from rnnviz.ui.component import Component
 from rnnviz.ui.live import assets as live
 from rnnviz.ui.train import assets
 
-ASK = "ask"
-
-_LOADER = """
-const base = %r, live = %r;
-let modules;
-const load = (address) => import(new URL(address, window.location.origin).href);
-export default function (component) {
-  modules ??= Promise.all([
-    load(base + "/main.js"),
-    load(live + "/wire.js"),
-    load(live + "/characters.js"),
-    load(live + "/heat.js"),
-    load(live + "/next.js"),
-  ]);
-  return modules.then(
-    ([training, ...shared]) => training.mount(component, base, live, Object.assign({}, ...shared)),
-    () => {
-      modules = undefined;
-      const root = component.parentElement.querySelector(".rnnviz-training");
-      root.textContent =
-        "The training view's files are missing here: start the app with `streamlit run app.py`.";
-      root.hidden = false;
-    },
-  );
-}
-"""
-
-_component = st.components.v2.component(
-    "rnnviz.training",
-    html='<div class="rnnviz-training rnnviz" data-testid="rnnviz-training" hidden>\n</div>',
-    js=_LOADER % (assets.URL, live.URL),
+_component = Component(
+    "training",
+    root="rnnviz-training rnnviz",
+    base=assets.URL,
+    shared=[f"{live.URL}/{module}.js" for module in ("entry", "wire", "characters", "heat", "next")],
+    missing="The training view's files are missing here: start the app with `streamlit run app.py`.",
 )
-
-
-def mount(data: bytes, *, key: str, on_ask: Callable[[], None]) -> None:
-    """Put the view on the page, or hand `data` to the one that is there.
-
-    `on_ask` is called before the next run whenever the browser asks for
-    something; `asked(key)` then says what.
-    """
-    _component(key=key, data=data, on_ask_change=on_ask)
-
-
-def asked(key: str) -> Any:
-    """What the browser asked, in a callback; a JSON value."""
-    state = st.session_state.get(key)
-    return None if state is None else state.get(ASK)
+mount, asked = _component.mount, _component.asked

@@ -2,31 +2,8 @@
 
 import { Frame } from "./frame.js";
 
-const frames = new WeakMap();
-
-function loadStyle(root, base) {
-  return new Promise((resolve) => {
-    const link = document.createElement("link");
-    link.rel = "stylesheet";
-    link.href = base + "/learn.css";
-    link.onload = link.onerror = resolve;
-    root.before(link);
-  });
-}
-
-// Called by Streamlit for every answer and every change of theme.
-export function mount(component, base, Link) {
-  const parent = component.parentElement;
-  const root = parent.querySelector(".rnnviz-learn");
-  let frame = frames.get(parent);
-  if (frame?.root !== root) {
-    frame?.close();
-    frame = new Frame(root, base, loadStyle(root, base), Link);
-    frames.set(parent, frame);
-  }
-  frame.update(component);
-  return () => {
-    frame.close();
-    frames.delete(parent);
-  };
+// Called by Streamlit for every answer and every change of theme. `shared`: what the live view's modules export.
+export function mount(component, base, shared) {
+  const make = (root, dressed) => new Frame(root, base, dressed, shared.Link);
+  return shared.enter(component, ".rnnviz-learn", base + "/learn.css", make);
 }

@@ -28,16 +28,20 @@ function loadStyle(root, address) {
   });
 }
 
+// The live view's style, for those who borrow its parts.
+export const LIVE_STYLE = new URL("./live.css", import.meta.url).href;
+
 const views = new WeakMap();
 
 // Hand a component's data to the view at its place, which is made by `make(root, ready, loadPlotly)` the first time.
-export function enter(component, selector, style, make) {
+// `styles`: the address of a style sheet, or several in their order.
+export function enter(component, selector, styles, make) {
   const parent = component.parentElement;
   const root = parent.querySelector(selector);
   let view = views.get(parent);
   if (view?.root !== root) {
     view?.close();
-    view = make(root, loadStyle(root, style), loadPlotly);
+    view = make(root, Promise.all([styles].flat().map((style) => loadStyle(root, style))), loadPlotly);
     views.set(parent, view);
   }
   view.update(component);

@@ -223,6 +223,7 @@ export class View {
     this.root.dataset.step = frame ? frame.step : "";
     this.root.dataset.run = head.run;
     this.root.dataset.state = head.state;
+    this.root.dataset.playing = Boolean(this.timer || this.wantsPlay);
     this.root.dataset.events = head.drawn;
   }
 
