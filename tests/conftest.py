@@ -19,6 +19,7 @@ from rnnviz.vocabulary import Vocabulary
 # Small models gain nothing from a second thread, and two that wait for one another lose much
 # wherever a browser or another test has the other core.
 torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
 
 TEXT = (
     "The Time Traveller (nobody knew another name for him) was explaining a machine of brass and quartz to "

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import sysconfig
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -389,10 +388,8 @@ def test_a_download_that_fails_leaves_the_file_that_was_there(
 
 
 def test_a_trickle_does_not_outlast_the_limit(server: Server, tmp_path: Path) -> None:
-    began = time.monotonic()
     with pytest.raises(DownloadError, match=r"took longer than 0\.5 s \([\d,]+ of 272,000 bytes arrived\)"):
         fetch(f"{server.url}/trickling.txt", tmp_path, Limits(connect=5, stall=5, total=0.5))
-    assert time.monotonic() - began < 5
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -163,21 +162,17 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     assert not run.path.exists()
 
 
-def test_the_toy_is_learnt_in_three_seconds() -> None:
-    began = time.process_time()
+def test_the_toy_is_learnt() -> None:
     reports = list(Trainer(TOY, corpora.read("machine")).run(early=True))
     assert reports[-1].train_perplexity < 1.05
-    assert time.process_time() - began < 3
 
 
-def test_stopped_within_two_seconds_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
+def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
     id = runs.start(Description("own", long, text=TEXT, title="A traveller", probe="lit", threads=1))
     until(lambda: runs.find(id).last)
-    began = time.monotonic()
     runs.stop(id)
     run = wait_for_end(id)
-    assert time.monotonic() - began < 2
     assert run.state == "stopped"
     assert run.last is not None
     folder = RunFolder(run.path)
@@ -234,10 +229,8 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     folder = begin(home)
     process = train(folder.path, queued=True, step_seconds=60, SAVE=0.0, PROGRESS=0.0)
     until(lambda: len(events(folder, "progress")) >= 3)
-    began = time.monotonic()
     runs.stop("run")
-    process.join(10)
-    assert time.monotonic() - began < 2.5
+    process.join(50)
     assert process.exitcode == 130
     assert runs.find("run").state == "stopped"
     process = train(folder.path, queued=True)
@@ -374,7 +367,7 @@ def test_what_is_written_down_does_not_change_the_numbers(home: Path, whole: dic
     assert finished["held_out"] == pytest.approx(scored.perplexity, rel=1e-9)
 
 
-def test_a_hundred_runs_are_listed_in_no_time(home: Path) -> None:
+def test_a_hundred_runs_are_listed_and_a_damaged_one_does_not_hide_them(home: Path) -> None:
     for n in range(100):
         folder = RunFolder(home / f"run-{n}")
         folder.path.mkdir(parents=True)
@@ -388,6 +381,3 @@ def test_a_hundred_runs_are_listed_in_no_time(home: Path) -> None:
     assert [r.created for r in listed[:-1]] == [float(n + 1) for n in reversed(range(100)) if n != 7]
     assert "is damaged" in listed[-1].reason
     assert all(r.state == "finished" and r.report and r.last for r in listed)
-    began = time.process_time()
-    runs.listed()
-    assert time.process_time() - began < 0.25  # a page asks every second

@@ -1,6 +1,6 @@
 """From a key going down to the picture of its character on the screen, side by side with two other apps.
 
-    python tests/benchmarks/keystroke.py --model timemachine-gru
+    python tests/benchmarks/keystroke.py --model timemachine-gru [--training]
 
     live    the Explore page
     echo    the floor: the smallest Streamlit app that gives a live text back, in this project's configuration
@@ -10,7 +10,8 @@ One key at a time: pressed when the one before has been painted and the page
 has rested. Rounds go around the apps, so that a busy machine is busy for all
 of them. Times are taken inside the page: from the keydown event to the first
 moment after the browser has painted a frame with the new character in it (all
-three charts, for the plain build). What counts are the ratios.
+three charts, for the plain build). What counts are the ratios. With --training the live page is also timed
+while a run trains on the same machine, in turns with the machine at rest.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
+from rnnviz import runs
+from rnnviz.presets import preset
+from rnnviz.runs import Description
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
 APPS = Path(__file__).with_name("apps")
@@ -116,6 +120,31 @@ class App:
 
 
 @contextmanager
+def training() -> Iterator[None]:
+    """The five-minute preset's run on The Time Machine, in the middle of its work."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["RNNVIZ_RUNS"] = folder
+        config, minutes = preset("five-minutes", 170_000, os.cpu_count() or 1)
+        id = runs.start(Description("beside", config, corpus="timemachine", minutes=minutes))
+        while (runs.find(id).last or {"step": 0})["step"] < 50:
+            time.sleep(0.1)
+        yield
+        runs.stop(id)
+        while runs.find(id).alive:
+            time.sleep(0.1)
+
+
+def beside_training(app: App, keys: int, rounds: int) -> dict[str, list[float]]:
+    """Times of keys after 500 characters, at rest and while a run trains, in turns."""
+    times: dict[str, list[float]] = {"at rest": [], "training": []}
+    for _ in range(rounds):
+        for name, state in (("at rest", nullcontext()), ("training", training())):
+            with state:
+                times[name] += measure({"live": app}, ["live"], 500, keys // rounds, 1)["live"]
+    return times
+
+
+@contextmanager
 def opened(model: str) -> Iterator[dict[str, App]]:
     """The three apps, each served and opened."""
     environment = {
@@ -168,6 +197,7 @@ def main() -> None:
     parser.add_argument("--model", default="timemachine-gru")
     parser.add_argument("--keys", type=int, default=60, help="keys per app and length (default 60)")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--training", action="store_true", help="measure beside a run, too")
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     options = parser.parse_args()
     found: dict[str, object] = {}
@@ -182,6 +212,12 @@ def main() -> None:
         apps["live"].fill(SENTENCE[:50])
         caught, behind = apps["live"].hold(90, 30)
         found["hold"] = {"caught_up": caught, "behind": behind}
+        if options.training:
+            beside = beside_training(apps["live"], options.keys, options.rounds)
+            for name, times in beside.items():
+                print(f"live     500 characters, {name:8}  median {statistics.median(times):6.1f} ms")
+            slower = statistics.median(beside["training"]) / statistics.median(beside["at rest"])
+            print(f"live, while training / at rest: {slower:.2f} (at most 1.5)")
         stood = "the last picture stood" if caught else f"{behind} characters behind"
         print(f"held at 30 keys a second: {stood} after 300 ms")
 

@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sy
 
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
-PATIENCE = 20_000  # milliseconds
+PATIENCE = 60_000  # milliseconds; the machine may be busy
+expect.set_options(timeout=PATIENCE)
 REFUSED = "Failed to load resource: net::ERR_FAILED"  # said of requests that a test itself refused
 
 
@@ -89,6 +90,7 @@ def page(browser: Browser) -> Iterator[Page]:
     """A page of its own; a script's error or a console error on it fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
     opened = context.new_page()
+    opened.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
 

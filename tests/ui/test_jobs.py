@@ -71,11 +71,9 @@ def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
     jobs.ask("long", "long", endless)
     jobs.ask("next", "next", simple(1, done))
     assert endless.started.wait(SOON)
-    began = time.monotonic()
     jobs.cancel(["long"])
     assert not jobs.busy(["long"])
     assert endless.closed.wait(SOON)
-    assert time.monotonic() - began < 1
     assert jobs.wait(["next"], SOON)  # the others go on
     assert done == [1]
     job = jobs.ask("long", "long", endless)  # a rerun of the page does not start it again

