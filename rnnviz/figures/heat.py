@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.plain import Figure, axis, layout
+from rnnviz.figures.frame import Figure
+from rnnviz.figures.plain import axis, layout
 from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 
 CONNECTED = Scale("sequential", -4.0, 0.0)

@@ -27,10 +27,10 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
+from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LIGHT, Scale, Theme
 from rnnviz.trace import Trace
 
-Figure = dict[str, Any]
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
@@ -133,15 +133,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "xaxis": "x", "yaxis": "y2"}
     top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess
     decades = [10**k for k in range(math.ceil(top))]
-    quiet = {
-        "fixedrange": True,
-        "zeroline": False,
-        "automargin": False,
-        "ticks": "",
-        "tickfont": {"color": theme.muted, "size": 11},
-        "linecolor": theme.axis,
-        "gridcolor": theme.grid,
-    }
+    quiet = axis(theme)
     bits = surprisal_top(vocabulary_size)
     return {
         "data": [
@@ -171,15 +163,10 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 "fillcolor": theme.bar,
             },
         ],
-        "layout": {
-            "margin": {"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
-            "showlegend": False,
-            "hovermode": False,
-            "dragmode": False,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": theme.text, "size": 12},
-            "xaxis": {
+        "layout": layout(
+            theme,
+            margin={"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
+            xaxis={
                 **quiet,
                 "domain": [0, 1],
                 "anchor": "y3",
@@ -187,14 +174,14 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 "showgrid": False,
                 "showticklabels": False,
             },
-            "yaxis": {
+            yaxis={
                 **quiet,
                 "domain": list(PANELS["states"]),
                 "showgrid": False,
                 "autorange": False,
                 "range": [1, 0],
             },
-            "yaxis2": {
+            yaxis2={
                 **quiet,
                 "domain": list(PANELS["perplexity"]),
                 "type": "log",
@@ -202,14 +189,14 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
                 "tickvals": decades,
                 "ticktext": [f"{v:,}" for v in decades],
             },
-            "yaxis3": {
+            yaxis3={
                 **quiet,
                 "domain": list(PANELS["surprisal"]),
                 "range": [0, bits],
                 "tickvals": [0, bits / 2, bits],
                 "ticktext": ["0", f"{bits / 2:g}", f"{bits:g}"],
             },
-        },
+        ),
     }
 
 

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LIGHT, Theme
 
-Figure = dict[str, Any]
 Doubles = npt.NDArray[np.float64]
 
 PALE = 0.45
@@ -114,15 +114,7 @@ def skeleton(
     if not 1 <= len(names) <= MOST:
         raise ConfigError(f"a curve shows 1 to {MOST} models; received {len(names)}")
     values, texts = ticks(*ends)
-    quiet = {
-        "fixedrange": True,
-        "zeroline": False,
-        "ticks": "",
-        "automargin": False,
-        "tickfont": {"color": theme.muted, "size": 11},
-        "linecolor": theme.axis,
-        "gridcolor": theme.grid,
-    }
+    quiet = axis(theme)
     data = []
     for name, colour in zip(names, (theme.model, theme.ngram), strict=False):
         # Names come from files; Plotly reads a little HTML in them.
@@ -139,23 +131,18 @@ def skeleton(
         ]
     return {
         "data": data,
-        "layout": {
-            "margin": {"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
-            "showlegend": False,
-            "hovermode": False,
-            "dragmode": False,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": theme.text, "size": 12},
-            "xaxis": {
+        "layout": layout(
+            theme,
+            margin={"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
+            xaxis={
                 **quiet,
                 "range": [0, max(1, length)],
                 "showgrid": False,
                 "tickformat": ",d",
                 "nticks": 8,
             },
-            "yaxis": {**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
-        },
+            yaxis={**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
+        ),
     }
 
 

@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.figures import frame
+from rnnviz.figures.frame import Figure
 from rnnviz.figures.perplexity import ticks
 from rnnviz.figures.themes import LIGHT, Theme
 
-Figure = dict[str, Any]
 Doubles = npt.NDArray[np.float64]
 
 MOST = 4
@@ -37,38 +38,18 @@ def colours(theme: Theme) -> tuple[str, str, str, str]:
 
 def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
     """One axis that neither moves nor shows more than it has to."""
-    return {
-        "fixedrange": True,
-        "zeroline": False,
-        "ticks": "",
-        "automargin": False,
-        "showgrid": True,
-        "gridcolor": theme.grid,
-        "linecolor": theme.axis,
-        "tickfont": {"color": theme.muted, "size": 11},
-        "title": {
-            "text": html.escape(title, quote=False),
-            "font": {"color": theme.muted, "size": 12},
-            "standoff": 6,
-        },
-        **more,
+    name = {
+        "text": html.escape(title, quote=False),
+        "font": {"color": theme.muted, "size": 12},
+        "standoff": 6,
     }
+    return frame.axis(theme, **{"showgrid": True, "title": name, **more})
 
 
 def layout(theme: Theme, x: Figure, y: Figure, **more: Any) -> Figure:
     """A figure's layout with these axes."""
-    return {
-        "margin": {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0},
-        "showlegend": False,
-        "hovermode": False,
-        "dragmode": False,
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": theme.text, "size": 12},
-        "xaxis": x,
-        "yaxis": y,
-        **more,
-    }
+    margin = {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0}
+    return frame.layout(theme, **{"margin": margin, "xaxis": x, "yaxis": y, **more})
 
 
 def legend(theme: Theme) -> Figure:

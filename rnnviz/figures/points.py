@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.plain import Figure, axis, colours, layout, legend
+from rnnviz.figures.frame import Figure
+from rnnviz.figures.plain import axis, colours, layout, legend
 from rnnviz.figures.themes import LIGHT, Theme
 
 KINDS = ("letter", "space", "line break", "punctuation or digit")

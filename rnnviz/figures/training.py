@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.perplexity import ticks
 from rnnviz.figures.themes import LIGHT, Theme
 
-Figure = dict[str, Any]
 Doubles = npt.NDArray[np.float64]
 
 MOST = 600
@@ -187,22 +187,20 @@ def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> 
 
 
 def _alone(drawn: Figure, one: Curves, labels: int) -> Figure:
-    layout = drawn["layout"]
+    laid = drawn["layout"]
     first = float(one.measured[one.measured > 0].min(initial=one.total))
-    layout["xaxis"] |= {
+    laid["xaxis"] |= {
         "type": "log",
         "range": [math.log10(first), math.log10(max(one.total, 2 * first))],
         "anchor": "y",
         "dtick": 1,
     }
-    layout["yaxis"]["domain"] = [0, 1]
+    laid["yaxis"]["domain"] = [0, 1]
     for name in ("yaxis2", "yaxis3"):
-        layout[name]["visible"] = False
-    layout["shapes"] = [shape for shape in layout["shapes"] if shape["yref"] != "y2"]
-    layout["shapes"] = [
-        {**shape, "y0": 0} if shape["yref"] == "paper" else shape for shape in layout["shapes"]
-    ]
-    layout["annotations"] = layout["annotations"][:labels]
+        laid[name]["visible"] = False
+    laid["shapes"] = [shape for shape in laid["shapes"] if shape["yref"] != "y2"]
+    laid["shapes"] = [{**shape, "y0": 0} if shape["yref"] == "paper" else shape for shape in laid["shapes"]]
+    laid["annotations"] = laid["annotations"][:labels]
     return drawn
 
 
@@ -210,7 +208,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
     """`skeleton` with all its panels."""
     low, high = extent([one])
     values, texts = ticks(low, high)
-    quiet = _quiet(theme)
+    quiet = axis(theme)
     line = {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip"}
     height = math.log10(SPREAD)
     middle = math.log10(one.clip)
@@ -240,15 +238,10 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
             },
             {**line, "name": "rate", "yaxis": "y3", "line": {"color": theme.model, "width": 1.5}},
         ],
-        "layout": {
-            "margin": {"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0},
-            "showlegend": False,
-            "hovermode": False,
-            "dragmode": False,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": theme.text, "size": 12},
-            "xaxis": {
+        "layout": layout(
+            theme,
+            margin={"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0},
+            xaxis={
                 **quiet,
                 "range": [0, one.total],
                 "anchor": "y3",
@@ -257,7 +250,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                 "nticks": 5,
                 "tickformat": "~s" if one.total >= 10_000 else ",d",
             },
-            "yaxis": {
+            yaxis={
                 **quiet,
                 "domain": list(PANELS["perplexity"]),
                 "type": "log",
@@ -265,7 +258,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                 "tickvals": values,
                 "ticktext": texts,
             },
-            "yaxis2": {
+            yaxis2={
                 **quiet,
                 "domain": list(PANELS["gradient"]),
                 "type": "log",
@@ -274,7 +267,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                 "ticktext": [f"{one.clip:g}"],
                 "showgrid": False,
             },
-            "yaxis3": {
+            yaxis3={
                 **quiet,
                 "domain": list(PANELS["rate"]),
                 "range": [0, 1.1 * top_rate],
@@ -282,29 +275,17 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                 "ticktext": ["0", f"{top_rate:.2g}"],
                 "showgrid": False,
             },
-            "shapes": [
+            shapes=[
                 *(_level(value, name, theme) for name, value in yardsticks(one)),
                 *([_moment(one.passed[0], theme)] if one.passed else []),
                 {**_across(one.clip, "y2"), "line": {"color": theme.came, "width": 1, "dash": "dot"}},
             ],
-            "annotations": [
+            annotations=[
                 *_labels(one, words, (low, high), theme),
                 _heading(words["gradient"], PANELS["gradient"][1], theme),
                 _heading(words["rate"], PANELS["rate"][1], theme),
             ],
-        },
-    }
-
-
-def _quiet(theme: Theme) -> dict[str, Any]:
-    return {
-        "fixedrange": True,
-        "zeroline": False,
-        "automargin": False,
-        "ticks": "",
-        "tickfont": {"color": theme.muted, "size": 11},
-        "linecolor": theme.axis,
-        "gridcolor": theme.grid,
+        ),
     }
 
 
@@ -407,52 +388,3 @@ ENGLISH = {
     "gradient": "gradient norm",
     "rate": "learning rate",
 }
-
-
-def compared(
-    several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
-) -> Figure:
-    """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
-    low, high = extent(several.values()) if several else (0.0, 2.0)
-    values, texts = ticks(low, high)
-    data: list[dict[str, Any]] = []
-    for n, (name, one) in enumerate(several.items()):
-        colour = theme.runs[n % len(theme.runs)]
-        dash = ("solid", "dash", "dot")[n // len(theme.runs) % 3]
-        own = np.isfinite(one.validation)
-        x, y = (one.measured[own], one.validation[own]) if own.any() else (one.characters, one.train)
-        data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers" if own.any() and own.sum() < 60 else "lines",
-                "name": html.escape(name),
-                "x": x.tolist(),
-                "y": [v if math.isfinite(v) else None for v in y.tolist()],
-                "line": {"color": colour, "width": 2.25, "dash": dash},
-                "marker": {"size": 5, "color": colour},
-                "hovertemplate": "%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
-            }
-        )
-    quiet = _quiet(theme)
-    total = max([1.0, *(max([0.0, *one.characters[-1:], *one.measured[-1:]]) for one in several.values())])
-    return {
-        "data": data,
-        "layout": {
-            "height": 360,
-            "margin": {"l": 56, "r": 16, "t": 8, "b": 44},
-            "showlegend": True,
-            "legend": {"font": {"color": theme.text}, "x": 1, "xanchor": "right", "y": 1},
-            "hovermode": "closest",
-            "dragmode": False,
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": theme.text, "size": 12},
-            "xaxis": {
-                **quiet,
-                "range": [0, 1.02 * total],
-                "showgrid": False,
-                "title": {"text": html.escape(title), "font": {"size": 12}},
-            },
-            "yaxis": {**quiet, "type": "log", "range": [low, high], "tickvals": values, "ticktext": texts},
-        },
-    }

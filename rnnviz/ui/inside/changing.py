@@ -16,7 +16,7 @@ from rnnviz.prepared import prepare
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board, perturbing, ranking
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, symbols
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, symbols
 from rnnviz.ui.trouble import describe
 from rnnviz.units import Intervention
 
@@ -60,11 +60,7 @@ def section(look: Look) -> None:
 @guarded
 def _change(look: Look) -> None:
     ask = board.asked(BOARD)
-    asked = ask.position(len(look.text))
-    if asked is not None:
-        st.session_state["inside.at"] = asked
-    at = st.session_state.get("inside.at")
-    at = len(look.text) - 1 if at is None or at >= len(look.text) else at
+    at = cursor(ask, look, len(look.text) - 1)
     intervention = _controls(look)
     if intervention is None:
         return

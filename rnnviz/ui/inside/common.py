@@ -6,7 +6,7 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import streamlit as st
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rnnviz.model import CharModel
     from rnnviz.prepared import NumpyModel
     from rnnviz.ui.context import Context
+    from rnnviz.ui.inside.board import Ask
     from rnnviz.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -72,6 +73,19 @@ class Look:
     def scale(self, quantity: str) -> Scale:
         """The fixed colours of a quantity."""
         return live.scale(quantity, self.model.config.activation)
+
+
+@overload
+def cursor(ask: Ask, look: Look) -> int | None: ...
+@overload
+def cursor(ask: Ask, look: Look, otherwise: int) -> int: ...
+def cursor(ask: Ask, look: Look, otherwise: int | None = None) -> int | None:
+    """The character that all parts of the page look at: the one just asked for, or the one before."""
+    asked = ask.position(len(look.text))
+    if asked is not None:
+        st.session_state["inside.at"] = asked
+    at: int | None = st.session_state.get("inside.at")
+    return otherwise if at is None or at >= len(look.text) else at
 
 
 def look(context: Context, text: str, layer: int) -> Look:

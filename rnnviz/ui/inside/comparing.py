@@ -17,7 +17,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, symbols
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, loaded, others, symbols
 from rnnviz.ui.trouble import describe
 
 BOARD = "inside.compare"
@@ -31,11 +31,7 @@ LISTED, LENGTH, SEED = 8, 120, 0
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
-    asked = ask.position(len(look.text))
-    if asked is not None:
-        st.session_state["inside.at"] = asked
-    at = st.session_state.get("inside.at")
-    at = len(look.text) - 1 if at is None or at >= len(look.text) else at
+    at = cursor(ask, look, len(look.text) - 1)
     models = _controls(look)
     if len(models) < 2:
         st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")

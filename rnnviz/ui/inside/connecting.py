@@ -14,7 +14,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, shown
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, loaded, others, shown
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,10 +34,7 @@ SQUARE = 300
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
-    at = ask.position(len(look.text))
-    if at is not None:
-        st.session_state["inside.at"] = at
-    at = st.session_state.get("inside.at")
+    at = cursor(ask, look)
     if at is None or not 0 < at < len(look.text):
         at = min(len(look.text), SQUARE) * 2 // 3
     if len(look.text) < 2:

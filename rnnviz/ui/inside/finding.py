@@ -13,7 +13,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import asking, board, scanned, sources, words
 from rnnviz.ui.inside.asking import SPANS, Question
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, done, guarded, kept, quantities, shown
+from rnnviz.ui.inside.common import Look, cursor, done, guarded, kept, quantities, shown
 from rnnviz.ui.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
 
@@ -33,7 +33,7 @@ def section(look: Look) -> None:
     if ask.what == "pick" and ask.panel == "ranking" and type(ask.value) is int and 0 <= ask.value < look.H:
         st.session_state[_UNIT] = ask.value
     spans = _spans(look, ask)
-    at = _cursor(look, ask)
+    at = cursor(ask, look)
     question = asking.question(look)
     search = None
     if question.target == SPAN and not spans:
@@ -153,15 +153,6 @@ def _spans(look: Look, ask: board.Ask) -> list[tuple[int, int]]:
             if str(key).startswith("inside.target.") and SPAN in names:
                 st.session_state[key] = SPAN
     return list(spans)
-
-
-def _cursor(look: Look, ask: board.Ask) -> int | None:
-    """The chosen character."""
-    asked = ask.position(len(look.text))
-    if asked is not None:
-        st.session_state["inside.at"] = asked
-    at = st.session_state.get("inside.at")
-    return at if at is not None and at < len(look.text) else None
 
 
 def _board(

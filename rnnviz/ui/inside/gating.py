@@ -11,7 +11,7 @@ from rnnviz.figures.order import seriate
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, quantities
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, quantities
 from rnnviz.units.gating import HIGH, KEEPS, LOW
 
 BOARD = "inside.gates"
@@ -23,16 +23,12 @@ LONGEST = 10_000.0  # characters; a gate that is never less than open has no end
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
-    at = ask.position(len(look.text))
-    if at is not None:
-        st.session_state["inside.at"] = at
-    at = st.session_state.get("inside.at")
+    at = cursor(ask, look)
     if look.cell not in KEEPS:
         st.info(
             _(
                 "This network has no gates: its state is computed anew at every character. Choose a GRU or "
-                "an "
-                "LSTM in the sidebar to see gates that decide what is kept."
+                "an LSTM in the sidebar to see gates that decide what is kept."
             ),
             icon=":material/door_open:",
         )

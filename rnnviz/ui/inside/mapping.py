@@ -12,7 +12,7 @@ from rnnviz.figures.themes import Scale
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, quantities, quantity
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, quantities, quantity
 
 BOARD = "inside.map"
 
@@ -27,10 +27,7 @@ def kinds() -> list[str]:
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
-    at = ask.position(len(look.text))
-    if at is not None:
-        st.session_state["inside.at"] = at
-    at = st.session_state.get("inside.at")
+    at = cursor(ask, look)
     with st.container(width=320):
         looked = quantity(look, "inside.map.quantity")
     key = (look.mark, look.text, look.layer, looked)

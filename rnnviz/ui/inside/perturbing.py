@@ -16,7 +16,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, guarded, kept, loaded, others, shown
+from rnnviz.ui.inside.common import Look, cursor, guarded, kept, loaded, others, shown
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 
@@ -31,11 +31,7 @@ BITS = Scale("sequential", 0.0, 2.0)
 def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
-    asked = ask.position(len(look.text))
-    if asked is not None:
-        st.session_state["inside.at"] = asked
-    at = st.session_state.get("inside.at")
-    at = len(look.text) // 4 if at is None or at >= len(look.text) else at
+    at = cursor(ask, look, len(look.text) // 4)
     letter, models = _controls(look, at)
     found: dict[str, units.Perturbation] = {}
     for name, (mark, model) in models.items():

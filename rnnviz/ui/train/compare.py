@@ -11,6 +11,7 @@ import streamlit as st
 
 from rnnviz import runs
 from rnnviz.figures import training
+from rnnviz.figures.runs import compared
 from rnnviz.figures.themes import THEMES
 from rnnviz.ui.i18n import _
 from rnnviz.ui.train import words as say
@@ -41,7 +42,7 @@ def show(found: Sequence[runs.Run]) -> None:
     curves = {run.id: _curves(run.id, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
-        training.compared(curves, theme=THEMES[kind], title=_("characters read")),
+        compared(curves, theme=THEMES[kind], title=_("characters read")),
         theme=None,
         width="stretch",
         key="train-compare-chart",

@@ -1,0 +1,63 @@
+"""Several training runs in one chart.
+
+Pure functions, as in `rnnviz.figures.training`; this module knows nothing of pages, folders or models.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from rnnviz.figures.frame import Figure, axis, layout
+from rnnviz.figures.perplexity import ticks
+from rnnviz.figures.themes import LIGHT, Theme
+from rnnviz.figures.training import Curves, extent
+
+
+def compared(
+    several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
+) -> Figure:
+    """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
+    low, high = extent(several.values()) if several else (0.0, 2.0)
+    values, texts = ticks(low, high)
+    data: list[dict[str, Any]] = []
+    for n, (name, one) in enumerate(several.items()):
+        colour = theme.runs[n % len(theme.runs)]
+        dash = ("solid", "dash", "dot")[n // len(theme.runs) % 3]
+        own = np.isfinite(one.validation)
+        x, y = (one.measured[own], one.validation[own]) if own.any() else (one.characters, one.train)
+        data.append(
+            {
+                "type": "scatter",
+                "mode": "lines+markers" if own.any() and own.sum() < 60 else "lines",
+                "name": html.escape(name),
+                "x": x.tolist(),
+                "y": [v if math.isfinite(v) else None for v in y.tolist()],
+                "line": {"color": colour, "width": 2.25, "dash": dash},
+                "marker": {"size": 5, "color": colour},
+                "hovertemplate": "%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
+            }
+        )
+    total = max([1.0, *(max([0.0, *one.characters[-1:], *one.measured[-1:]]) for one in several.values())])
+    return {
+        "data": data,
+        "layout": layout(
+            theme,
+            height=360,
+            margin={"l": 56, "r": 16, "t": 8, "b": 44},
+            showlegend=True,
+            legend={"font": {"color": theme.text}, "x": 1, "xanchor": "right", "y": 1},
+            hovermode="closest",
+            xaxis=axis(
+                theme,
+                range=[0, 1.02 * total],
+                showgrid=False,
+                title={"text": html.escape(title), "font": {"size": 12}},
+            ),
+            yaxis=axis(theme, type="log", range=[low, high], tickvals=values, ticktext=texts),
+        ),
+    }
