@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
@@ -85,11 +85,18 @@ class Live:
         return heat["x"] + share * heat["width"], y
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page of its own; a script's error or a console error on it fails the test."""
+@pytest.fixture(scope="module")
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    """A reader's browser, which has fetched the scripts once."""
     context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
-    opened = context.new_page()
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(reader: BrowserContext) -> Iterator[Page]:
+    """A page of its own; a script's error or a console error on it fails the test."""
+    opened = reader.new_page()
     opened.set_default_timeout(PATIENCE)
     wrong: list[str] = []
     opened.on("pageerror", lambda error: wrong.append(str(error)))
@@ -102,7 +109,10 @@ def page(browser: Browser) -> Iterator[Page]:
 
     opened.on("console", listen)
     yield opened
-    context.close()
+    for tab in reader.pages:  # the next test meets a reader who was never here
+        if tab.url.startswith("http"):
+            tab.evaluate("localStorage.clear()")
+        tab.close()
     assert wrong == []
 
 

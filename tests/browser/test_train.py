@@ -35,6 +35,7 @@ def train_url(folder: Path, models_folder: Path) -> Iterator[str]:
         "RNNVIZ_RUNS": str(folder / "runs"),
         "RNNVIZ_MODELS": os.pathsep.join([str(folder / "models"), str(models_folder)]),
         "OMP_NUM_THREADS": "1",
+        "RNNVIZ_NICE": "0",  # other tests are at work
     }
     with serve(ROOT / "app.py", environment=environment) as url:
         yield url
