@@ -320,7 +320,7 @@ def on_a_terminal(arguments: list[str], environment: dict[str, str], folder: Pat
 def test_every_step_shows_its_progress_on_a_terminal_only(
     command_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    (tmp_path / "long.txt").write_text(TEXT * 200)
+    (tmp_path / "long.txt").write_text(TEXT * 60)
     arguments = [
         "long.txt",
         "-m",
@@ -335,7 +335,7 @@ def test_every_step_shows_its_progress_on_a_terminal_only(
     assert b"characters, perplexity" in shown
     assert b"tiny-3gram" in shown
     assert b"gzip, xz" in shown
-    assert json.loads(out)["characters"] == len(TEXT) * 200
+    assert json.loads(out)["characters"] == len(TEXT) * 60
     piped = subprocess.run(
         [sys.executable, "-m", "rnnviz", "perplexity", *arguments],
         cwd=tmp_path,

@@ -365,7 +365,7 @@ def test_the_command_counts_ngrams(tmp_path: Path) -> None:
 
 def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(tmp_path: Path) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT)
-    words = ["train", "--corpus", "smiles.txt", "--epochs", "40", *RECIPE, "--dropout-output", "0.2"]
+    words = ["train", "--corpus", "smiles.txt", "--epochs", "20", *RECIPE, "--dropout-output", "0.2"]
     whole = command(*words, "--name", "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
 
