@@ -299,6 +299,18 @@ class CharModel(nn.Module):
 Device = Literal["auto"] | str
 
 
+def untrained(
+    config: ModelConfig, vocabulary: Vocabulary, *, seed: int, name: str = "", normaliser: str = "newlines"
+) -> CharModel:
+    """The network that a training with this seed begins with: torch's random weights, on the CPU.
+
+    torch's own random state is left as it was.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return CharModel(config, vocabulary, name=name, normaliser=normaliser)
+
+
 def pick_device(device: Device = "auto") -> torch.device:
     """CUDA, where there is one, else the CPU; or the device that is named.
 

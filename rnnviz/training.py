@@ -29,7 +29,7 @@ from torch.nn import functional as F
 
 from rnnviz.config import TrainConfig
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
-from rnnviz.model import CharModel, Dropout, State, pick_device
+from rnnviz.model import CharModel, Dropout, State, pick_device, untrained
 from rnnviz.optimising import adamw, by_characters, by_steps, fast_bfloat16
 from rnnviz.sampling import sample
 from rnnviz.scoring import score
@@ -106,11 +106,8 @@ class Trainer:
             raise CorpusError(f"training needs at least 2 characters; received {len(self.text)}")
         self.config, self.device = config, pick_device(device)
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            self.model = CharModel(config.model_config(vocabulary.size), vocabulary, name=name).to(
-                self.device
-            )
+        sizes = config.model_config(vocabulary.size)
+        self.model = untrained(sizes, vocabulary, seed=config.seed, name=name).to(self.device)
         ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
         self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
         places = math.ceil(config.characters / self.streams.batch)

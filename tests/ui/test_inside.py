@@ -197,6 +197,8 @@ def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
+    app.multiselect[0].set_value(["tiny-gru, untrained"]).run()  # the same one, before its training
+    assert boards["inside.compare"]["texts"][1]["label"].startswith("tiny-gru, untrained")
     app.multiselect[0].set_value([]).run()
     assert "Choose one or two networks" in everything(app)
     clean(app)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import streamlit as st
 
 from rnnviz import gradients, units
+from rnnviz.config import TrainConfig
 from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.text import normalise
@@ -214,3 +215,20 @@ def others(look: Look, *, networks: bool = True) -> list[ModelInfo]:
 def loaded(info: ModelInfo) -> Any:
     """Another network, to read with."""
     return shelf.load(info, to_read=True)
+
+
+def beginning(look: Look) -> tuple[str, CharModel]:
+    """The network as it was before its training, and a mark that tells it from others."""
+    from rnnviz.model import untrained
+
+    recipe = look.context.info.card.get("recipe")
+    seed = recipe.get("seed") if isinstance(recipe, dict) else None
+    seed = seed if type(seed) is int and 0 <= seed < 2**63 else TrainConfig().seed
+    model = look.model
+    made = kept(
+        ("untrained", look.mark, seed),
+        lambda: untrained(
+            model.config, model.vocabulary, seed=seed, name=model.name, normaliser=model.normaliser
+        ).eval(),
+    )
+    return f"untrained {seed} {look.mark}", made

@@ -17,7 +17,7 @@ from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
-from rnnviz.ui.inside.common import Look, cursor, guarded, kept, loaded, others, symbols
+from rnnviz.ui.inside.common import Look, beginning, cursor, guarded, kept, loaded, others, symbols
 from rnnviz.ui.trouble import describe
 
 BOARD = "inside.compare"
@@ -67,19 +67,25 @@ def _controls(look: Look) -> dict[str, tuple[str, Any]]:
     usual = [
         m.path.stem for m in beside if m.card.get("corpus") == corpus and m.kind in ("gru", "lstm", "rnn")
     ]
+    before = _("{model}, untrained").format(model=look.context.info.path.stem)
     chosen = st.multiselect(
         _("Beside {model}").format(model=look.context.info.path.stem),
-        names,
-        default=(usual or names)[:1],
+        [*names, before],
+        default=(usual or names or [before])[:1],
         key=f"inside.compare.{look.mark[:12]}",
         max_selections=2,
         placeholder=_("other networks"),
-        help=_("One network at two moments of its training is two files: put both into a models folder."),
+        help=_(
+            "Other networks, or this one as it was before its training. A run on the Train page can be kept "
+            "as a model at any moment, and stands here then."
+        ),
     )
     models: dict[str, tuple[str, Any]] = {look.context.info.path.stem: (look.mark, look.model)}
     for info in beside:
         if info.path.stem in chosen:
             models[info.path.stem] = shelf.digest(info), loaded(info)
+    if before in chosen:
+        models[before] = beginning(look)
     return models
 
 

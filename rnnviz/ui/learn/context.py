@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rnnviz.errors import ModelNotFoundError
@@ -23,6 +24,7 @@ class Context:
 
     language: str
 
+    @cached_property
     def models(self) -> list[ModelInfo]:
         """What there is, by name."""
         return shelf.listed()[0]
@@ -42,7 +44,7 @@ class Context:
         return found
 
     def _read(self, name: str) -> NumpyModel | NgramModel:
-        for info in self.models():
+        for info in self.models:
             if info.path.stem == name:
                 return shelf.reader(info)
         raise ModelNotFoundError(

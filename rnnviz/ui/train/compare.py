@@ -16,11 +16,6 @@ from rnnviz.figures.themes import THEMES
 from rnnviz.ui.i18n import _
 from rnnviz.ui.train import words as say
 
-SETTINGS = (
-    "cell", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch", "learning_rate",
-    "clip", "dropout_output", "dropout_weight", "dropout_embedding", "seed",
-)  # fmt: skip
-
 
 def show(found: Sequence[runs.Run]) -> None:
     """The choice, the curves, the table."""
@@ -52,7 +47,7 @@ def show(found: Sequence[runs.Run]) -> None:
         _("Validation perplexity, lower is better. Runs on different texts can't be compared by it directly.")
     )
     rows = [row(run) for run in chosen]
-    st.dataframe(rows, hide_index=True, width="stretch")
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(labels()))
     st.download_button(
         _("Download as CSV"),
         as_csv(rows),
@@ -71,6 +66,25 @@ def _curves(id: str, step: object, state: str) -> training.Curves:
     return training.curves(events)
 
 
+def labels() -> dict[str, str]:
+    """What the settings are called on the page; the file keeps the names of `TrainConfig`."""
+    return {
+        "cell": _("Cell"),
+        "hidden_size": _("Hidden units H"),
+        "layers": _("Layers L"),
+        "embedding_size": _("Numbers per character"),
+        "steps": _("Characters that gradients flow back"),
+        "truncation": _("Where it is cut"),
+        "batch": _("Streams side by side"),
+        "learning_rate": _("Learning rate"),
+        "clip": _("Clip gradients at"),
+        "dropout_output": _("Dropout of the state before the prediction"),
+        "dropout_weight": _("Dropout of the recurrent weights"),
+        "dropout_embedding": _("Dropout of whole characters"),
+        "seed": _("Seed"),
+    }
+
+
 def row(run: runs.Run) -> dict[str, Any]:
     """A run in the table: what it is, what it reached, how it was set."""
     config = run.description.get("config") or {}
@@ -83,7 +97,7 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
-        **{name: config.get(name) for name in SETTINGS},
+        **{name: config.get(name) for name in labels()},
     }
 
 

@@ -57,8 +57,7 @@ export class Frame {
     const { data } = component;
     if (!data) return;
     if (data === this.data) {
-      this.dress();
-      this.redraw();
+      if (this.dress()) this.redraw();
       return;
     }
     this.data = data;
@@ -100,7 +99,7 @@ export class Frame {
     this.root.addEventListener("pointerup", () =>
       setTimeout(() => {
         const focused = this.root.getRootNode().activeElement;
-        if (focused?.matches("button, input[type=range]")) focused.blur();
+        if (focused?.matches("button, [role=button], input[type=range]")) focused.blur();
       }),
     );
     document.addEventListener("keydown", this.onKey);
@@ -109,11 +108,14 @@ export class Frame {
     this.observer.observe(this.root.parentElement);
   }
 
-  // The page's colours: light or dark, whichever its background is.
+  // The page's colours: light or dark, whichever its background is. Returns whether they are new.
   dress() {
     const style = getComputedStyle(this.root);
+    const background = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
+    if (background === this.background) return false;
+    this.background = background;
     const probe = document.createElement("canvas").getContext("2d");
-    probe.fillStyle = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
+    probe.fillStyle = background;
     const [r, g, b] = [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
     const theme = this.answer.themes[0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light"];
     for (const [name, colour] of Object.entries(theme))
@@ -122,6 +124,7 @@ export class Frame {
     this.board.theme = theme;
     this.board.font = style.getPropertyValue("--st-font").trim() || "sans-serif";
     this.board.mono = style.getPropertyValue("--st-code-font").trim() || "monospace";
+    return true;
   }
 
   // Everything around the picture that is said in words or dots.
