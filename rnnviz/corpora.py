@@ -252,24 +252,33 @@ def _remote(name: str) -> Remote:
     return REMOTE[name]
 
 
-def _module_file(module: str) -> Path:
+def _library() -> Path:
+    return Path(sysconfig.get_path("stdlib"))
+
+
+def _module_file(library: Path, module: str) -> Path:
     # Found by path, not imported: importing runs code, and a file of the same name nearby would shadow it.
-    base = Path(sysconfig.get_path("stdlib"), *module.split("."))
+    base = library.joinpath(*module.split("."))
     return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
 
 
+def _source_size() -> int:
+    library = _library()
+    return sum(_size(_module_file(library, module)) for module in PYTHON_MODULES)
+
+
 def _python_source() -> tuple[str, tuple[str, ...]]:
-    parts, skipped = [], []
+    parts, skipped, library = [], [], _library()
     for module in PYTHON_MODULES:
         try:
-            source = _module_file(module).read_text(encoding="utf-8")
+            source = _module_file(library, module).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             skipped.append(module)
             continue
         parts.append(f"# {module}\n\n{source.strip()}\n")
     if len(skipped) > len(PYTHON_MODULES) // 2:
         raise CorpusError(
-            f"this Python has no source files of its standard library in {sysconfig.get_path('stdlib')}; "
+            f"this Python has no source files of its standard library in {library}; "
             "use another corpus, or a Python installed with its sources"
         )
     return "\n\n".join(parts), tuple(skipped)
@@ -296,12 +305,12 @@ _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
     "python-source": (
         ("Python standard library", "PSF-2.0", f"the running {_VERSION}", "python"),
         _python_source,
-        lambda: sum(_size(_module_file(m)) for m in PYTHON_MODULES),
+        _source_size,
     ),
     "python-docs": (
         ("Python language reference", "PSF-2.0", f"the running {_VERSION}'s help()", "en"),
         _python_docs,
-        lambda: _size(Path(sysconfig.get_path("stdlib"), "pydoc_data", "topics.py")),
+        lambda: _size(_library() / "pydoc_data" / "topics.py"),
     ),
     "machine": (
         ("“machine”, the textbook's toy", "public domain", "one word", "en"),

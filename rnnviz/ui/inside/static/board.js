@@ -36,7 +36,10 @@ export class Board {
     this.link.send = (ask) => component.setTriggerValue("ask", ask);
     const { data } = component;
     if (!data) return;
-    if (data === this.data) return this.draw();
+    if (data === this.data) {
+      if (this.theme() !== this.root.dataset.theme) this.draw();
+      return;
+    }
     const { header, arrays } = this.shared.unpack(data);
     if (header.client === this.link.client && header.seq < this.link.waiting) return;
     this.data = data;
@@ -124,11 +127,12 @@ export class Board {
   draw() {
     if (!this.head) return;
     const theme = this.theme();
-    this.root.dataset.theme = theme;
     const colours = this.head.themes[theme];
-    for (const name in colours)
-      if (typeof colours[name] === "string") this.root.style.setProperty("--bd-" + name, colours[name]);
-    for (const text of this.texts) text.paint(colours.palettes, this.head.levels);
+    if (this.root.dataset.theme !== theme)
+      for (const name in colours)
+        if (typeof colours[name] === "string") this.root.style.setProperty("--bd-" + name, colours[name]);
+    this.root.dataset.theme = theme;
+    for (const text of this.texts) text.paint(colours.palettes, this.head.levels, theme);
     this.legend(colours.palettes);
     this.width = this.root.clientWidth;
     if (!this.width) return; // in a closed section: the observer tells when it opens

@@ -29,6 +29,7 @@ export class Text {
     this.linked = about.linked;
     this.at = about.at;
     this.levels = arrays[about.levels];
+    this.colouring = about.levels; // an array is named after what is in it
     this.values = about.values ? arrays[about.values] : null;
     this.palette = about.palette;
     this.length = codes.length;
@@ -53,15 +54,20 @@ export class Text {
     this.flow.replaceChildren(...this.spans);
   }
 
-  paint(palettes, levels) {
-    const colours = palettes[this.palette];
+  paint(palettes, levels, theme) {
+    const look = [theme, this.palette, this.codes, this.colouring].join();
+    if (look !== this.look) this.colour(palettes[this.palette], levels);
+    this.look = look;
+    if (!this.linked) this.spans.forEach((span, i) => span.classList.toggle("bd-at", i === this.at));
+  }
+
+  colour(colours, levels) {
     const step = (colours.length - 1) / (levels - 1);
     this.spans.forEach((span, i) => {
       const [behind, letter] = colours[Math.round(this.levels[i] * step)];
       span.style.background = behind;
       span.style.color = letter;
     });
-    if (!this.linked) this.spans.forEach((span, i) => span.classList.toggle("bd-at", i === this.at));
   }
 
   mark(t, at) {
