@@ -1,0 +1,88 @@
+"""How long the page Inside takes to answer, on its own example of some 450 characters.
+
+    python tests/benchmarks/inside.py [--model timemachine-gru] [--rounds 12]
+
+From a click on a character (for Cause also: from an arrow key on the slider of a
+held unit) to the first moment after the browser has painted the answer; a row for
+each part, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections.abc import Callable
+
+from playwright.sync_api import Page, sync_playwright
+
+from tests.browser.driving import ROOT, browser_path, launch, serve
+
+LIMIT = 200
+REST = 250  # milliseconds between an answer and the next key
+PARTS = ("units", "map", "gates", "memory", "cause", "compare")
+
+WATCH = """
+(board) => {
+  const state = (window.bench = { start: 0, took: null });
+  for (const kind of ['keydown', 'pointerdown'])
+    addEventListener(kind, () => { state.start = performance.now(); state.took = null; }, true);
+  const channel = new MessageChannel();
+  channel.port1.onmessage = () => { state.took = performance.now() - state.start; };
+  new MutationObserver(() => requestAnimationFrame(() => channel.port2.postMessage(0)))
+    .observe(board, { attributes: true, attributeFilter: ['data-drawn'] });
+}
+"""
+
+
+def answers(page: Page, act: Callable[[int], None], rounds: int) -> list[float]:
+    """Milliseconds from what is done to its painted answer; the first two, which prepare, don't count."""
+    times = []
+    for number in range(rounds + 2):
+        act(number)
+        page.wait_for_function("() => window.bench.took !== null", timeout=60_000)
+        times.append(float(page.evaluate("() => window.bench.took")))
+        page.wait_for_timeout(REST)
+    return times[2:]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", default="timemachine-gru")
+    parser.add_argument("--rounds", type=int, default=12)
+    options = parser.parse_args()
+    with (
+        serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url,
+        sync_playwright() as playwright,
+    ):
+        path = browser_path(playwright)
+        if path is None:
+            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        page = launch(playwright, path).new_page(viewport={"width": 1280, "height": 720})
+        print(f"{options.model}; load average {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        for part in PARTS:
+            page.goto(f"{url}/inside?model={options.model}&part={part}")
+            board = page.locator("[data-testid=rnnviz-board][data-drawn]").first
+            board.wait_for(timeout=120_000)
+            page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
+            page.wait_for_timeout(3_000)  # until the corpus of the first part has been read
+            page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
+            board.evaluate(WATCH)
+            places = [board.locator(f".bd-open span[data-t='{t}']").first for t in (200, 205, 210)]
+            rows = {"cursor": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
+            if part == "cause":
+                slider = page.get_by_role("slider", name="value")
+                rows["slider"] = answers(page, lambda _, it=slider: it.press("ArrowLeft"), options.rounds)
+            for name, times in rows.items():
+                late = sum(t > LIMIT for t in times)
+                print(
+                    f"{part:8} {name:6} median {statistics.median(times):6.0f}   slowest {max(times):6.0f}"
+                    f"   {late} of {len(times)} above {LIMIT}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
