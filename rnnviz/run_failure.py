@@ -9,8 +9,11 @@ from __future__ import annotations
 import errno
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 from rnnviz.errors import RnnvizError
+
+Cause = Literal["disk", "memory", "gpu", ""]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -30,31 +33,43 @@ _GPU = re.compile(
 
 def in_words(error: BaseException) -> str | None:
     """What happened and what to do; None for an error that nobody foresaw, a mistake in the program."""
-    for cause in _chain(error):
-        if isinstance(cause, OSError) and cause.errno in FULL:
-            return (
-                f"The disk is full: {cause.strerror}. {KEPT}; free some space and resume the run to go on "
-                "from there"
-            )
-    for cause in _chain(error):
-        said = str(cause)
-        memory = isinstance(cause, MemoryError) or type(cause).__name__ == "OutOfMemoryError"
-        if isinstance(cause, OSError) and cause.errno == errno.ENOMEM:
-            memory = True
-        if memory or (isinstance(cause, RuntimeError) and _MEMORY.search(said)):
-            return (
-                f"Memory ran out. {KEPT}; resume the run when other programs have ended, or start a new "
-                "one with a smaller batch, fewer steps or a smaller hidden size"
-            )
-        if isinstance(cause, RuntimeError) and not isinstance(cause, RnnvizError) and _GPU.search(said):
-            return (
-                f"The GPU was lost ({said.splitlines()[0][:200]}). {KEPT}; resume the run when the GPU "
-                "works again"
-            )
+    if known := _known(error):
+        return known[1]
     if isinstance(error, RnnvizError):
         return str(error)
     if isinstance(error, OSError):
         return f"The system refused: {error}. {KEPT}; mend it and resume the run to go on from there"
+    return None
+
+
+def cause(error: BaseException) -> Cause:
+    """Which of the failures it is that a page has words of its own for; "" for all others."""
+    known = _known(error)
+    return known[0] if known else ""
+
+
+def _known(error: BaseException) -> tuple[Cause, str] | None:
+    for one in _chain(error):
+        if isinstance(one, OSError) and one.errno in FULL:
+            return "disk", (
+                f"The disk is full: {one.strerror}. {KEPT}; free some space and resume the run to go on "
+                "from there"
+            )
+    for one in _chain(error):
+        said = str(one)
+        memory = isinstance(one, MemoryError) or type(one).__name__ == "OutOfMemoryError"
+        if isinstance(one, OSError) and one.errno == errno.ENOMEM:
+            memory = True
+        if memory or (isinstance(one, RuntimeError) and _MEMORY.search(said)):
+            return "memory", (
+                f"Memory ran out. {KEPT}; resume the run when other programs have ended, or start a new "
+                "one with a smaller batch, fewer steps or a smaller hidden size"
+            )
+        if isinstance(one, RuntimeError) and not isinstance(one, RnnvizError) and _GPU.search(said):
+            return "gpu", (
+                f"The GPU was lost ({said.splitlines()[0][:200]}). {KEPT}; resume the run when the GPU "
+                "works again"
+            )
     return None
 
 

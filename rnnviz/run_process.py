@@ -73,7 +73,8 @@ def run(
             return None
         except Exception as error:
             words = run_failure.in_words(error)
-            _ended(folder, "failed", words or f"A mistake in the program: {type(error).__name__}: {error}")
+            reason = words or f"A mistake in the program: {type(error).__name__}: {error}"
+            _ended(folder, "failed", reason, cause=run_failure.cause(error))
             if words is None or words == str(error):
                 raise
             raise TrainingError(words) from error

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from rnnviz.errors import CheckpointError, TrainingError
-from rnnviz.run_failure import in_words
+from rnnviz.run_failure import cause, in_words
 
 
 def raised(outer: Exception, inner: Exception) -> Exception:
@@ -32,6 +32,7 @@ def test_a_full_disk(number: int) -> None:
         assert said is not None
         assert said.startswith("The disk is full")
         assert "resume" in said
+        assert cause(error) == "disk"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,7 @@ def test_memory_that_ran_out(error: Exception) -> None:
     assert said is not None
     assert said.startswith("Memory ran out")
     assert "smaller batch" in said
+    assert cause(error) == "memory"
 
 
 def test_real_memory_that_ran_out() -> None:

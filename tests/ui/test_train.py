@@ -216,7 +216,8 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
     ("end", "fields", "words"),
     [
         ("stopped", {}, "Stopped at 100 %"),
-        ("failed", {"reason": "The disk is full."}, "The disk is full."),
+        ("failed", {"reason": "It said so."}, "It said so."),
+        ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
         (None, {}, "ended without a word"),
     ],
 )

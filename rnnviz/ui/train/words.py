@@ -161,9 +161,28 @@ def line(
             "Its process ended without a word, as when memory runs out or someone kills it. What was saved "
             "last is kept: Resume goes on from there."
         )
+    if state == "failed":
+        reason = failures().get(str(end.get("cause")), reason)
     words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Died")}.get(state, state)
     said = _("{state} at {far}").format(state=words, far=far) if far else words
     return f"{said}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=said)
+
+
+def failures() -> dict[str, str]:
+    """What to do about the failures that `rnnviz.run_failure` tells apart."""
+    return {
+        "disk": _(
+            "The disk is full. What was saved last is kept: free some space, and Resume goes on from there."
+        ),
+        "memory": _(
+            "Memory ran out. What was saved last is kept: Resume when other programs have ended, or start a "
+            "new run with a smaller batch, a shorter way back for gradients or fewer hidden units."
+        ),
+        "gpu": _(
+            "The GPU was lost. What was saved last is kept: Resume when it works again, and it goes on from "
+            "there."
+        ),
+    }
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
