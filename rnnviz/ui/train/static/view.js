@@ -30,6 +30,7 @@ export class View {
 
   close() {
     this.pause();
+    clearTimeout(this.again);
     this.chart?.close();
     this.observer?.disconnect();
   }
@@ -89,6 +90,9 @@ export class View {
     this.asking = Date.now();
     const digest = fixedParts.has(this.digest) ? this.digest : "";
     this.send({ client: this.client, run: this.head?.run ?? "", static: digest, held: [...this.frames.held.keys()] });
+    // An ask is lost while the page is still being put together, and a run that waits says nothing new by itself.
+    clearTimeout(this.again);
+    this.again = setTimeout(() => !this.fixed && this.ask(), 2000);
   }
 
   build() {
