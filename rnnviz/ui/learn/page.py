@@ -94,7 +94,8 @@ body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-lef
 .st-key-learn-head { justify-content: space-between; }
 .st-key-learn-head h1 { margin: 0; padding: 0; font-size: 1.55rem; font-weight: 650; white-space: nowrap; }
 .st-key-learn-head h1 b { margin-right: 0.55em; color: light-dark(#0b6a88, #5cc0de); }
-.st-key-learn-head .katex-display { margin: 0; }
+.st-key-learn-head div:has(.katex), .st-key-learn-head .katex-display { overflow: visible !important; }
+.st-key-learn-head .katex-display { margin: 0; position: relative; top: -0.25rem; }
 .st-key-learn-head .katex { font-size: 1.3rem; white-space: nowrap; }
 """
 _PRESENT = """
