@@ -47,11 +47,14 @@ def _live(context: Context) -> None:
         session = state[_SESSION] = LiveSession(context.network, context.yardstick)
         session.text = text
     static, digest = _static(context)
-    ask: Ask | None = state.pop(_ASK, None)
     # Without an ask this is a whole run of the page: everything is sent, the text too.
-    extra = {} if ask else {"text": session.text, "offer": state[_OFFERED][0]}
-    chosen = (ask.temperature if ask else None) or context.temperature
-    data = session.answer(ask or Ask(text=session.text), static, digest, temperature=chosen, **extra)
+    ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
+    extra: dict[str, object] = {}
+    if ask.fresh:
+        ask = Ask(client=ask.client, seq=ask.seq, text=session.text)
+        extra = {"text": session.text, "offer": state[_OFFERED][0]}
+    chosen = ask.temperature or context.temperature
+    data = session.answer(ask, static, digest, temperature=chosen, **extra)
     component.mount(data, key=KEY, on_ask=_take)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Playwright
+from playwright.sync_api import Browser, Locator, Playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -89,3 +89,19 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
         except OSError:
             time.sleep(0.05)
     raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
+
+
+def make_anew(root: Locator) -> None:
+    """Have Streamlit mount a component anew with the answer that is there, as it may while a page loads.
+
+    The page turns dark by it.
+    """
+    root.evaluate(
+        """(old) => {
+            const other = old.cloneNode(false);
+            for (const name of Object.keys(other.dataset)) if (name !== "testid") delete other.dataset[name];
+            other.hidden = true;
+            old.replaceWith(other);
+        }"""
+    )
+    root.page.emulate_media(color_scheme="dark")

@@ -17,7 +17,7 @@ import rnnviz
 from rnnviz.columns import BLOCK
 from rnnviz.ngram import NgramModel
 from rnnviz.record import Record, record
-from tests.browser.driving import serve
+from tests.browser.driving import make_anew, serve
 from tests.conftest import TEXT, tiny
 
 LONG = 60_000
@@ -244,6 +244,18 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     page.get_by_role("button", name="Elsewhere").click()
     viewer.told(0)
     assert viewer.place == 0
+
+
+def test_a_view_made_anew_shows_the_place_where_the_reader_was(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "huge")
+    viewer.go(HUGE // 2)
+    viewer.told(HUGE // 2 - 1)
+    place = viewer.place
+    make_anew(viewer.root)
+    expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "dark", timeout=LONG)
+    viewer.at(place - 200, place + 200)
+    viewer.go(place + 7)
+    viewer.told(place + 6)
 
 
 def test_two_models_colour_the_difference(page: Page, url: str) -> None:

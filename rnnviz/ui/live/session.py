@@ -61,6 +61,7 @@ class Ask:
     base         the number of the answer that the browser holds, 0 for none
     static       digest of the unchanging part that it holds
     write        whether a continuation is wanted, and at which temperature
+    fresh        it holds nothing, not even the text, and wants to see what is there
     """
 
     client: str = ""
@@ -76,6 +77,7 @@ class Ask:
     static: str = ""
     write: bool = False
     temperature: float | None = None
+    fresh: bool = False
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
@@ -108,6 +110,7 @@ class Ask:
             static=taken("static", word),
             write=taken("write", lambda v: v is True),
             temperature=taken("temperature", lambda v: isinstance(v, int | float) and 0 < v <= 10),
+            fresh=taken("fresh", lambda v: v is True),
         )
 
 

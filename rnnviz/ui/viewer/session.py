@@ -60,6 +60,7 @@ class Ask:
     at           a place it wants the predictions of, or None
     place        the first character in sight, to come back to
     static       digest of the unchanging part that it holds
+    fresh        it holds nothing, and wants to see the place where the reader was
     """
 
     client: str = ""
@@ -68,6 +69,7 @@ class Ask:
     at: int | None = None
     place: int = 0
     static: str = ""
+    fresh: bool = False
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
@@ -84,6 +86,7 @@ class Ask:
             at=_whole(fields.get("at")),
             place=_whole(fields.get("place")) or 0,
             static=static if isinstance(static, str) else "",
+            fresh=fields.get("fresh") is True,
         )
 
 
@@ -152,7 +155,7 @@ class ViewerSession:
 
         `static` (plain data) and `curves` (arrays) are sent unless the browser says that it holds `digest`.
         """
-        if ask is None:
+        if ask is None or ask.fresh:
             here = self.chunk_of(self.place)
             wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
         else:

@@ -68,20 +68,22 @@ export class View {
     const { header, arrays } = unpack(data);
     const own = header.client === this.link.client;
     if (own && header.seq < this.link.waiting) return;
-    const whole = this.store.apply(header, arrays);
-    if (whole) this.drawn = own ? this.asked : points(header.text ?? "");
-    if (header.static) this.build();
+    const tells = header.text !== undefined; // of a text that may not be the one written here
+    // Not whole: it continues an answer that never arrived here, or was one to a view that is no more.
+    const whole = this.store.apply(header, arrays) && (own || tells);
+    if (whole) this.drawn = tells ? points(header.text) : this.asked;
+    if (whole && header.static) this.build();
     if (!whole) {
       this.store.revision = 0;
       this.store.digest = "";
       this.link.wanted = true;
-    } else if (!own) this.meet(header);
+    } else if (tells) this.meet(header);
     this.link.answered(header);
     if (header.continuation !== undefined) this.controls.write(header.continuation);
     if (whole) this.redraw();
   }
 
-  // An answer to nobody's question: the page was run anew.
+  // The page was run anew, or this view was made anew.
   meet(header) {
     if (header.offer !== this.offer) {
       this.offer = header.offer;
@@ -161,6 +163,7 @@ export class View {
   // ---- asking -------------------------------------------------------------------------------------
 
   wish() {
+    if (!this.editor) return { fresh: true };
     this.asked = this.editor.points;
     const { store } = this;
     const wish = {

@@ -45,6 +45,11 @@ export class Pane {
     return paint(chunk, this.mode, this.fixed);
   }
 
+  // Show the place in sight, or the one that was wished while nothing could be, at the upper edge.
+  stay() {
+    this.go(this.target?.position ?? this.sight()[0], false, 0);
+  }
+
   // Show a place, now or when its chunk has come; `keep` leaves the place alone if it is in sight.
   go(position, keep = false, upper = UPPER) {
     this.target = { position: Math.max(0, Math.min(this.chunks.length - 1, position)), keep, upper };
@@ -53,6 +58,7 @@ export class Pane {
 
   // Make what is in sight complete from what is held. The viewer asks for the rest by `missing`.
   fill() {
+    if (!this.pane.clientHeight) return; // nothing has a place while it is hidden
     if (this.target) this.settle();
     let first = this.flow.firstElementChild;
     if (!first) return this.place();

@@ -112,7 +112,7 @@ export class Viewer {
       this.root.hidden = false;
       this.observer.observe(this.root);
       this.draw();
-      this.pane.go(this.pane.target?.position ?? this.pane.sight()[0], false, 0);
+      this.pane.stay();
       this.need();
     });
   }
@@ -120,6 +120,7 @@ export class Viewer {
   // ---- asking -------------------------------------------------------------------------------------
 
   wish() {
+    if (!this.pane) return { fresh: true };
     const wish = { chunks: this.pane.missing().slice(0, 6), place: this.pane.sight()[0], static: this.digest };
     if (this.at !== null) wish.at = this.at;
     return wish;
@@ -211,7 +212,7 @@ export class Viewer {
     };
     this.observer = new ResizeObserver(() => {
       if (!this.root.clientWidth || this.root.clientWidth === this.width) return;
-      this.pane.go(this.pane.sight()[0], false, 0);
+      this.pane.stay();
       this.draw();
     });
   }

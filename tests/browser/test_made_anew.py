@@ -1,0 +1,62 @@
+"""A view that Streamlit mounts anew, with an answer to the one before it, finds what it has to show."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Live
+from tests.browser.driving import make_anew
+from tests.browser.lecturing import Lectern
+
+LONG = 60_000
+
+
+def test_the_live_view_shows_the_text_that_was_there(live: Live) -> None:
+    live.write("the end of a word")
+    live.area.press("End")
+    live.area.press("s")
+    live.painted(18)
+    make_anew(live.root)
+    live.painted(18)
+    expect(live.root).to_have_attribute("data-theme", "dark")
+    assert live.text == "the end of a words"
+    live.write("and it reads on")
+
+
+def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/train")
+    view = page.get_by_test_id("rnnviz-training")
+    expect(view).to_have_attribute("data-state", "shipped", timeout=LONG)
+    expect(view.locator(".rt-lines .main-svg").first).to_be_visible(timeout=LONG)
+    expect(view).to_have_attribute("data-playing", "false", timeout=LONG)
+    step = view.get_attribute("data-step") or ""
+    make_anew(view)
+    expect(view).to_have_attribute("data-step", step, timeout=LONG)
+    expect(view.locator(".rt-lines .main-svg").first).to_be_visible(timeout=LONG)
+
+
+def test_a_board_shows_the_choice_that_was_there(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/inside?model=tiny-gru&part=gates")
+    board = page.get_by_test_id("rnnviz-board").first
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=LONG)
+    letter = board.locator(".bd-open span[data-t='6']").first
+    letter.click()
+    chosen = board.locator(".bd-open .bd-at").first
+    expect(chosen).to_have_attribute("data-t", "6", timeout=LONG)
+    make_anew(board)
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=LONG)
+    expect(chosen).to_have_attribute("data-t", "6", timeout=LONG)
+
+
+def test_the_lecture_shows_the_step_that_was_there(page: Page, app_url: str) -> None:
+    lectern = Lectern(page, app_url)
+    lectern.open(scene=3)
+    lectern.at(3, 0)
+    lectern.press("Space")
+    lectern.at(3, 1)
+    make_anew(page.get_by_test_id("rnnviz-learn"))
+    lectern.at(3, 1)
+    lectern.press("Space")
+    lectern.at(3, 2)
