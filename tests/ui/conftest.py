@@ -31,6 +31,13 @@ def open_app(only_tiny_models: Path) -> Iterator[Open]:
     st.cache_resource.clear()
 
 
+def turn(app: AppTest, page: str) -> AppTest:
+    """Go to another page in the same session, as by a click in the sidebar: the address begins anew."""
+    app._page_hash = calc_hash(page)
+    app.query_params.clear()
+    return app.run()
+
+
 def everything(app: AppTest) -> str:
     """All words on the page, to say what must not be among them."""
     parts = []

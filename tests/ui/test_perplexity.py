@@ -200,7 +200,7 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     monkeypatch.setattr("rnnviz.corpora.read", lambda name: corpus)
     app = settled(open_app("perplexity", corpus="machine"))
     assert shown(app) == rounded(expected(models_folder, corpus.split().held_out).perplexity)
-    app.session_state["part"] = "all"
+    app.session_state["corpus-part"] = "all"
     settled(app.run())
     assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
 

@@ -42,6 +42,7 @@ def question(look: Look) -> Question:
             list(names),
             index=list(names).index(first),
             key=f"inside.target.{first}",
+            persist_state="session",
             format_func=names.__getitem__,
         )
     with what:
@@ -55,12 +56,17 @@ def question(look: Look) -> Question:
     pattern, edges = "", 0
     if about == PATTERN:
         pattern = st.text_input(
-            _("Regular expression"), key="inside.pattern", max_chars=1000, placeholder="[0-9]+"
+            _("Regular expression"),
+            key="inside.pattern",
+            persist_state="session",
+            max_chars=1000,
+            placeholder="[0-9]+",
         )
     if about not in ("bracket-depth", "line-position", "indent-depth"):
         strict = st.toggle(
             _("It must also be off just before and just after"),
             key="inside.strict",
+            persist_state="session",
             help=_(
                 "Counts the smaller of two scores: against all other text, and against 5 characters on each "
                 "side."

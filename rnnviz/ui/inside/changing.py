@@ -45,6 +45,7 @@ def section(look: Look) -> None:
         WAYS,
         key="inside.way",
         default=WAYS[0],
+        persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
     )
@@ -84,6 +85,7 @@ def _controls(look: Look) -> Intervention | None:
         written = st.text_input(
             _("Units, 0 to {last}").format(last=look.H - 1),
             key=_UNITS,
+            persist_state="session",
             max_chars=2000,
             help=_("One, or several with commas between them; a range such as 10-19 too."),
         )
@@ -93,15 +95,18 @@ def _controls(look: Look) -> Intervention | None:
             ACTIONS,
             key="inside.action",
             default="clamp",
+            persist_state="session",
             format_func=words.__getitem__,
         )
     with right:
         value = 0.0
         if action == "scale":
-            value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times")
+            value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
         elif action != "zero":
-            value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value")
-    cell = look.cell == "lstm" and st.toggle(_("Change the cell C instead of the state H"), key="inside.cell")
+            value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
+    cell = look.cell == "lstm" and st.toggle(
+        _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
+    )
     chosen = numbers(written, look.H)
     if not chosen:
         st.info(

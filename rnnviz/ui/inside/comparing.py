@@ -73,6 +73,7 @@ def _controls(look: Look) -> dict[str, tuple[str, Any]]:
         [*names, before],
         default=(usual or names or [before])[:1],
         key=f"inside.compare.{look.mark[:12]}",
+        persist_state="session",
         max_selections=2,
         placeholder=_("other networks"),
         help=_(

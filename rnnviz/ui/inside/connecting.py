@@ -84,6 +84,7 @@ def _controls(look: Look) -> tuple[str | None, dict[str, tuple[str, Any]]]:
         asked = st.text_input(
             _("Ask about one character"),
             key="inside.asked",
+            persist_state="session",
             max_chars=1,
             placeholder=_("empty: the one that came"),
         )
@@ -93,6 +94,7 @@ def _controls(look: Look) -> tuple[str | None, dict[str, tuple[str, Any]]]:
             names,
             default=usual,
             key=f"inside.beside.{look.mark[:12]}",
+            persist_state="session",
             max_selections=2,
             placeholder=_("other networks"),
         )

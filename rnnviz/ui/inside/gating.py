@@ -40,6 +40,7 @@ def section(look: Look) -> None:
         names,
         key=f"inside.gate.{look.cell}",
         default=KEEPS[look.cell],
+        persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
     )

@@ -24,7 +24,7 @@ _MODULES = {
     "cause": "changing",
     "compare": "comparing",
 }
-_OFFERED, _TEXT, _LAYER = "inside.offered", "inside.text", "inside.layer"
+_OFFERED, _TEXT = "inside.offered", "inside.text"
 
 
 def parts() -> dict[str, str]:
@@ -51,6 +51,7 @@ def page(context: Context) -> None:
             PARTS,
             required=True,
             key="part",
+            persist_state="session",
             on_change=address.keep,
             args=("part",),
             format_func=names.__getitem__,
@@ -99,10 +100,14 @@ def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
     if layers < 2:
         return 0
-    chosen = st.selectbox(
-        _("Layer"), range(layers), key=_LAYER, format_func=lambda n: _("layer {n}").format(n=n + 1), width=140
+    return st.selectbox(
+        _("Layer"),
+        range(layers),
+        key=f"inside.layer.{layers}",
+        persist_state="session",
+        format_func=lambda n: _("layer {n}").format(n=n + 1),
+        width=140,
     )
-    return min(int(chosen or 0), layers - 1)
 
 
 _STYLE = """

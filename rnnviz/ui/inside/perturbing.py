@@ -54,6 +54,7 @@ def _controls(look: Look, at: int) -> tuple[str, dict[str, tuple[str, Any]]]:
         written = st.text_input(
             _("In place of “{c}”, character {n}").format(c=shown(came), n=f"{at + 1:,}"),
             key="inside.letter",
+            persist_state="session",
             max_chars=1,
             placeholder=usual_letter(came),
             help=_("Click another character in the text to change that one."),
@@ -64,6 +65,7 @@ def _controls(look: Look, at: int) -> tuple[str, dict[str, tuple[str, Any]]]:
             [m.path.stem for m in beside],
             default=usual,
             key=f"inside.perturb.{look.mark[:12]}",
+            persist_state="session",
             max_selections=3,
             placeholder=_("other networks"),
         )

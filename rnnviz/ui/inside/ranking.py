@@ -42,6 +42,7 @@ def section(look: Look) -> None:
             list(words),
             key="inside.to",
             default="mean",
+            persist_state="session",
             format_func=words.__getitem__,
         )
     if source is None:

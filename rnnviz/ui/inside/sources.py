@@ -72,7 +72,13 @@ def pick(look: Look, key: str, *, own: bool) -> Source | None:
     if own and corpus not in names:  # nothing here is like what the model has read
         offered.sort(key=lambda n: n != OWN)
     label = _("On which text")
-    kind = st.selectbox(label, offered, key=f"{key}.{'-'.join(offered)}", format_func=words.__getitem__)
+    kind = st.selectbox(
+        label,
+        offered,
+        key=f"{key}.{'-'.join(offered)}",
+        persist_state="session",
+        format_func=words.__getitem__,
+    )
     if kind == OWN:
         return Source(OWN, "")
     if kind != FILE:

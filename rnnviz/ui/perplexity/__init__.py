@@ -1,7 +1,8 @@
 """The Perplexity page: how well a model predicts texts, why, and against what.
 
     page.py      what stands where
-    texts.py     the texts a reader chose: files, a pasted text, a corpus; and their encodings
+    texts.py     the texts a reader chose: files, a pasted text, a corpus
+    uploads.py   the uploaded files, kept while another page is looked at
     jobs.py      work in the background, which can be watched and cancelled
     progress.py  the bar of what is at work
     store.py     what was scored, kept within bounds and shared by all sessions

@@ -145,7 +145,13 @@ def table(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], c
     if len(scored) > 1:
         words = {"perplexity": _("Perplexity"), "bits": _("Bits per character")}
         unit = st.segmented_control(
-            _("In"), list(words), default="bits", required=True, key="unit", format_func=words.__getitem__
+            _("In"),
+            list(words),
+            default="bits",
+            required=True,
+            key="unit",
+            persist_state="session",
+            format_func=words.__getitem__,
         ) or "bits"  # fmt: skip
     digest = shelf.digest(context.info)
     found = {(row.name, t.name): figure(row, t, digest) for row in chosen for t, _s in scored}

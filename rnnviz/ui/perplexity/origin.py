@@ -28,6 +28,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
         list(others),
         index=None,
         key="second",
+        persist_state="session",
         placeholder=_("No other model"),
         help=_("Colours and passages then show where one model was less surprised than the other."),
         width=420,

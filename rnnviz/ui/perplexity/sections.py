@@ -34,6 +34,7 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], te
         NAMES,
         required=True,
         key="section",
+        persist_state="session",
         on_change=address.keep,
         args=("section",),
         format_func=words.__getitem__,

@@ -45,6 +45,7 @@ def show(where: Where) -> None:
         required=True,
         format_func=lambda name: offered[name][0],
         key=f"{where.key}.table",
+        persist_state="session",
         label_visibility="collapsed",
     )
     offered[chosen or "most"][1](where)

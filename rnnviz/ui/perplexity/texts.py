@@ -13,7 +13,7 @@ import streamlit as st
 from rnnviz import corpora
 from rnnviz.errors import RnnvizError
 from rnnviz.ui.i18n import _
-from rnnviz.ui.perplexity import address, encodings, examples, progress, work
+from rnnviz.ui.perplexity import address, encodings, examples, progress, uploads, work
 from rnnviz.ui.perplexity.jobs import Check, Jobs
 from rnnviz.ui.trouble import describe
 
@@ -72,16 +72,12 @@ def chosen(jobs: Jobs) -> list[Text]:
     """The uploaded files, the pasted text and the corpus, in this order."""
     upload, paste, corpus = st.tabs([_("Upload files"), _("Paste a text"), _("Pick a corpus")])
     with upload:
-        files = st.file_uploader(
-            _("Text files: drop them here, or choose them"),
-            accept_multiple_files=True,
-            key="files",
-            help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
-        )
+        files = uploads.files()
     with paste, st.form("paste", border=False):
         pasted = st.text_area(
             _("Text"),
             key="pasted",
+            persist_state="session",
             height=140,
             max_chars=LONGEST_PASTE,
             placeholder=_("Paste or type a text here."),
@@ -126,6 +122,7 @@ def from_corpus(jobs: Jobs) -> list[Text]:
         list(about),
         index=None,
         key="corpus",
+        persist_state="session",
         on_change=address.keep,
         args=("corpus",),
         placeholder=_("Choose one"),
@@ -137,7 +134,8 @@ def from_corpus(jobs: Jobs) -> list[Text]:
         PARTS,
         default=PARTS[0],
         required=True,
-        key="part",
+        key="corpus-part",
+        persist_state="session",
         format_func=words.__getitem__,
         help=_("The models here that were trained on it have not read its last tenth."),
     )

@@ -1,0 +1,59 @@
+"""Uploaded files, which outlast a look at another page: Streamlit's own field forgets them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.ui.i18n import _
+from rnnviz.ui.trouble import plain
+
+FIELD = "files"
+_KEPT, _SHOWN = "perplexity.uploads", "perplexity.uploads.shown"  # files by their ids; ids that the field shows
+
+
+def files() -> list[Any]:
+    """The field, and under it what was uploaded before the page was left. Returns all of them."""
+    state = st.session_state
+    given = st.file_uploader(
+        _("Text files: drop them here, or choose them"),
+        accept_multiple_files=True,
+        key=FIELD,
+        on_change=_changed,
+        help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
+    )
+    _take(given)
+    kept: dict[str, Any] = state[_KEPT]
+    names = {file.name for file in given}
+    for id in [id for id, file in kept.items() if id not in state[_SHOWN] and file.name in names]:
+        del kept[id]  # uploaded again, perhaps with other words in it
+    earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
+    if earlier:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(_("Uploaded before:"), width="content")
+            for file in earlier:
+                st.button(
+                    plain(file.name),
+                    key=f"forget-{file.file_id}",
+                    icon=":material/close:",
+                    help=_("Forget this file"),
+                    on_click=kept.pop,
+                    args=(file.file_id, None),
+                )
+    return [*earlier, *given]
+
+
+def _changed() -> None:
+    """A file was added to the field, or taken out of it."""
+    given = st.session_state[FIELD] or []
+    gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
+    for id in gone:
+        st.session_state[_KEPT].pop(id, None)
+    _take(given)
+
+
+def _take(given: list[Any]) -> None:
+    state = st.session_state
+    state[_SHOWN] = {file.file_id for file in given}
+    state.setdefault(_KEPT, {}).update({file.file_id: file for file in given})

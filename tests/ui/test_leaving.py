@@ -1,0 +1,85 @@
+"""A page that is left and come back to: what was chosen there is still chosen."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.ui.inside import page as inside
+from rnnviz.ui.inside import sources
+from tests.ui.conftest import Open, everything, turn
+from tests.ui.test_inside import settled
+
+PAGES = ("explore", "perplexity", "inside", "train", "learn")
+
+
+def clean(app: AppTest) -> None:
+    assert not app.exception
+    assert not app.error
+
+
+def listed(app: AppTest) -> list[str]:
+    """The texts of the table."""
+    return next(table.value["Text"].tolist() for table in app.dataframe if "Text" in table.value)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open, page: str) -> None:
+    app = open_app(page, model="tiny-gru")
+    clean(app)
+    first = everything(app)
+    for other in PAGES:
+        clean(turn(app, other))
+        clean(turn(app, page))
+    assert everything(app).splitlines()[:1] == first.splitlines()[:1]
+
+
+def test_a_chosen_unit_is_still_chosen_after_another_part_and_another_page(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "here", list)  # the text on the page is searched, and that at once
+    app = settled(open_app("inside", model="tiny-gru"))
+    other = (app.number_input(key="inside.unit").value + 1) % 8
+    app.number_input(key="inside.unit").set_value(other).run()
+    for part in inside.PARTS[1:]:
+        app.segmented_control(key="part").set_value(part).run()
+        clean(app)
+    app.segmented_control(key="part").set_value("units").run()
+    clean(app)
+    assert app.number_input(key="inside.unit").value == other
+    turn(app, "learn")
+    turn(app, "inside")
+    clean(app)
+    assert app.number_input(key="inside.unit").value == other
+
+
+def test_the_part_is_chosen_still_and_the_address_says_so(open_app: Open) -> None:
+    app = open_app("inside", model="tiny-gru", part="gates")
+    app.segmented_control(key="inside.gate.gru").set_value("reset").run()
+    turn(app, "explore")
+    turn(app, "inside")
+    assert app.segmented_control(key="part").value == "gates"
+    assert app.segmented_control(key="inside.gate.gru").value == "reset"
+    assert app.query_params["part"] == "gates"
+
+
+def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:
+    app = open_app("perplexity", model="tiny-gru", section="sum")
+    app.file_uploader[0].upload("one.txt", b"the time machine").upload("two.txt", b"a machine of time")
+    app.text_area(key="pasted").set_value("and a pasted one")
+    next(b for b in app.button if b.label == "Score this text").click().run()
+    assert listed(app) == ["one.txt", "two.txt", "pasted text"]
+    turn(app, "learn")
+    turn(app, "perplexity")
+    clean(app)
+    assert listed(app) == ["one.txt", "two.txt", "pasted text"]
+    assert app.segmented_control(key="section").value == "sum"
+    # Uploaded again it counts once, whatever is in it now.
+    app.file_uploader[0].upload("one.txt", b"the time machine, again").run()
+    assert listed(app) == ["two.txt", "one.txt", "pasted text"]
+    next(b for b in app.button if b.label == "two\\.txt").click().run()
+    assert listed(app) == ["one.txt", "pasted text"]
+    app.file_uploader[0].set_value([]).run()
+    assert "one.txt" not in everything(app)
+    assert not [b for b in app.button if "one" in b.label]
+    clean(app)
