@@ -10,7 +10,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 FIELD = "files"
-_KEPT, _SHOWN = "perplexity.uploads", "perplexity.uploads.shown"  # files by their ids; ids that the field shows
+_KEPT = "perplexity.uploads"  # files by their ids
+_SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
 def files() -> list[Any]:
