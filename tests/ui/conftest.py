@@ -10,6 +10,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from rnnviz.ui.perplexity import store
+
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "main.py"
 
 Open = Callable[..., AppTest]
@@ -29,6 +31,14 @@ def open_app(only_tiny_models: Path) -> Iterator[Open]:
 
     yield opened
     st.cache_resource.clear()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_scored() -> Iterator[None]:
+    """What one test scored is not known to the next."""
+    store.shared().clear()
+    yield
+    store.shared().clear()
 
 
 def turn(app: AppTest, page: str) -> AppTest:

@@ -1,0 +1,139 @@
+"""Pointing and clicking in the live view: the cursor that text and pictures share, and a chosen unit."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import rnnviz
+from rnnviz.figures import live as figures
+from tests.browser.conftest import Live
+from tests.conftest import tiny, tiny_card
+
+MODEL = tiny("gru", card=tiny_card())
+
+
+def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live: Live) -> None:
+    expect(live.readout).to_contain_text("Point at a column")
+    live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
+    trace = rnnviz.trace(MODEL, live.text)
+    top = [figures.visible(MODEL.vocabulary.symbol(i)) for i, _ in trace.top(4, 3)]
+    expect(live.readout).to_contain_text(f"character 5: · expected “{top[0]}”", use_inner_text=True)
+    expect(live.readout).to_contain_text(f"came “T” with {np.exp(-trace.nll[4]):.1%}".replace("%", " %"))
+    expect(live.readout).to_contain_text(f"rank {trace.rank[4]}")
+    assert framed(live, "point", 4)
+    expect(live.page.locator(".rv-next-head")).to_contain_text("Expected after The·")
+    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
+    live.page.mouse.move(5, 5)
+    expect(live.page.locator(".rv-point")).to_be_hidden()
+    expect(live.page.locator(".rv-next-head")).to_contain_text("Next character")
+
+
+def test_hovering_a_character_lights_its_column(live: Live) -> None:
+    live.page.mouse.move(*middle(live, 6))
+    expect(live.readout).to_contain_text("character 7:")
+    cursor = live.page.locator(".rv-cursor").bounding_box()
+    assert cursor is not None
+    x, _ = live.column(6.5 / 24)
+    assert cursor["x"] - 1 <= x <= cursor["x"] + cursor["width"] + 1
+
+
+def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
+    live.page.mouse.click(*live.column(2.5 / 24, "perplexity"))
+    live.page.mouse.move(5, 5)
+    expect(live.readout).to_contain_text("character 3:")
+    expect(live.readout).to_contain_text("Escape lets go")
+    assert framed(live, "pin", 2)
+    live.page.keyboard.press("Escape")
+    expect(live.readout).to_contain_text("Point at a column")
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+
+
+def test_a_click_on_a_row_colours_the_text_by_that_unit(live: Live) -> None:
+    by_surprisal = colours(live)
+    live.page.mouse.click(*live.column(2.5 / 24))
+    expect(live.page.locator(".rv-colour")).not_to_have_value("")
+    unit = int(live.page.locator(".rv-colour").input_value())
+    live.page.mouse.move(*live.column(9.5 / 24))
+    expect(live.readout).to_contain_text("unit ")
+    live.page.locator(".rv-order").select_option("index")
+    live.page.mouse.move(*live.column(9.5 / 24, "perplexity"))
+    value = rnnviz.trace(MODEL, live.text).hidden[9, 0, unit]
+    found = re.search(r"unit (\d+): (−?)([\d.]+)", live.readout.inner_text())
+    assert found is not None
+    assert int(found[1]) == unit
+    assert float(("-" if found[2] else "") + found[3]) == pytest.approx(value, abs=0.01)
+    by_unit = colours(live)
+    assert by_unit != by_surprisal
+    live.page.locator(".rv-colour").select_option("")
+    expect(live.page.locator(".rv-row")).to_be_hidden()
+    assert colours(live) == by_surprisal
+
+
+def middle(live: Live, t: int) -> tuple[float, float]:
+    """Where character t of the text stands on the screen (as long as all have one UTF-16 unit)."""
+    x, y = live.page.locator(".rv-mirror").evaluate(
+        """(mirror, t) => {
+          const range = document.createRange();
+          range.setStart(mirror.firstChild, t);
+          range.setEnd(mirror.firstChild, t + 1);
+          const box = range.getBoundingClientRect();
+          return [box.left + box.width / 2, box.top + box.height / 2];
+        }""",
+        t,
+    )
+    return x, y
+
+
+def framed(live: Live, kind: str, t: int) -> bool:
+    """Whether the frame of a kind stands around character t, and no other."""
+    mark = live.page.locator(f".rv-{kind}")
+    expect(mark).to_be_visible()
+    box = mark.bounding_box()
+    x, y = middle(live, t)
+    assert box is not None
+    return (
+        box["width"] < 20
+        and box["x"] < x < box["x"] + box["width"]
+        and box["y"] < y < box["y"] + box["height"]
+    )
+
+
+def colours(live: Live) -> str:
+    """All colours behind the text."""
+    return str(live.page.locator(".rv-tint").evaluate("(canvas) => canvas.toDataURL()"))
+
+
+def test_the_colour_stands_behind_its_character(live: Live) -> None:
+    live.write("e" * 300 + "Q" + "e" * 300)  # wraps; what nobody expects is in the middle
+    live.area.evaluate("(area) => { area.scrollTop = 40 }")
+    x, y = middle(live, 300)
+    scrolled = live.area.evaluate("(area) => area.scrollTop")
+    live.page.wait_for_function(  # it is painted with the next frame
+        """([canvas, x, y]) => {
+          const box = canvas.getBoundingClientRect();
+          const pen = canvas.getContext('2d');
+          const at = (dx) => String(pen.getImageData(x + dx - box.left, y - box.top, 1, 1).data);
+          return at(0) !== at(-12) && at(0) !== at(12);
+        }""",
+        arg=[live.page.locator(".rv-tint").element_handle(), x, y - scrolled],
+    )
+
+
+def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
+    expect(live.page.locator(".rv-zoom")).to_be_hidden()  # a dozen units need no magnifying
+    live.page.locator(".rv-order").select_option("index")
+    expect(live.page.locator(".rv-scale")).to_contain_text("0")
+    live.page.mouse.click(*live.column(0.3))
+    expect(live.page.locator(".rv-colour")).not_to_have_value("")
+    chosen = int(live.page.locator(".rv-colour").input_value())
+    assert chosen in (5, 6)  # the middle of twelve rows
+    mark = live.page.locator(".rv-row").bounding_box()
+    heat = live.page.locator(".rv-heat").bounding_box()
+    assert mark is not None
+    assert heat is not None
+    middle_of_mark = mark["y"] + mark["height"] / 2
+    assert abs(middle_of_mark - heat["y"] - heat["height"] * (chosen + 0.5) / 12) < 3

@@ -1,0 +1,138 @@
+"""What stands under the figure on the Perplexity page: against what, the sum, compression, taking it away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnnviz.checkpoint import load
+from rnnviz.ui.perplexity import answer, encodings, progress, store, take
+from rnnviz.ui.perplexity.words import rounded
+from tests.conftest import TEXT
+from tests.ui.conftest import Open, everything
+from tests.ui.test_perplexity import expected, section, settled, upload
+
+
+def test_against_what(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    section(app, "against")
+    table = app.dataframe[0].value.set_index("Who predicts")
+    assert table["Bits per character"].is_monotonic_increasing
+    assert table.index[0] == "tiny-3gram"
+    assert table["best"].tolist() == ["★", "", "", "", "", ""][: len(table)]
+    gru = expected(models_folder, TEXT)
+    assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
+    assert table.loc["blind guess", "Perplexity"] == pytest.approx(load_size(models_folder))
+    assert "tiny-lstm" not in table.index  # nobody asked for it
+    app.button(key="compare").click().run()
+    settled(app)
+    table = app.dataframe[0].value.set_index("Who predicts")
+    assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
+    assert table["best"].tolist().count("★") == 1
+    assert not app.error
+
+
+def load_size(models_folder: Path) -> int:
+    return load(models_folder / "tiny-gru.safetensors").vocabulary.size
+
+
+def test_several_texts_against_several_models(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[:300])
+    section(app, "against")
+    table = next(d.value for d in app.dataframe if "Who predicts" in d.value.columns)
+    assert {"a.txt", "b.txt", "★ a.txt", "★ b.txt"} <= set(table.columns)
+    assert not table[["a.txt", "b.txt"]].isna().any().any()
+
+
+def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt="The Time Traveller")
+    section(app, "sum")
+    table = app.dataframe[0].value
+    report = expected(models_folder, "The Time Traveller")
+    assert math.exp(table["−ln P"].sum() / len(table)) == pytest.approx(report.perplexity, rel=1e-6)
+    assert table["came"].tolist()[:4] == ["T", "h", "e", "·"]
+    assert f"{math.log(report.perplexity) * 18:.2f}" in app.get("latex")[0].value
+    assert "start symbol" in everything(app)
+
+
+def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT + "时")
+    section(app, "compression")
+    app.button(key="pack").click().run()
+    settled(app)
+    assert not app.error
+    report = expected(models_folder, TEXT + "时")
+    promised = report.bits_per_character * report.characters / 8
+    size = float(next(m.value for m in app.metric if "compressed" in m.label).replace(",", ""))
+    assert promised <= size + 1
+    assert size <= promised * 1.001 + 32
+    app.button(key="unpack").click().run()
+    settled(app)
+    assert "every one of them the same" in app.success[0].value
+
+
+def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
+    reports = [expected(models_folder, "time"), expected(models_folder, "时间")]
+    rows = list(csv.DictReader(io.StringIO(take.as_csv(reports))))
+    assert [float(r["perplexity"]) for r in rows] == [r.perplexity for r in reports]
+    assert json.loads(take.as_json(reports)) == [r.to_json() for r in reports]
+
+
+def test_every_way_to_take_it_away_is_offered(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    section(app, "take")
+    assert len(app.get("download_button")) == 5
+    assert not app.exception
+
+
+@pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_every_section_opens(open_app: Open, name: str, locale: str) -> None:
+    app = settled(open_app("perplexity", locale=locale, section=name))
+    assert not app.exception
+    assert not app.error
+    assert app.session_state["section"] == name
+
+
+def test_a_second_model_is_set_against_the_first(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    app.selectbox(key="second").set_value("tiny-lstm").run()
+    settled(app)
+    assert not app.exception
+    assert not app.error
+    assert len(store.shared()) >= 4  # both models' records and reports
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(4.126, "4.13"), (999.994, "999.99"), (12345.6, "12,346"), (math.inf, "∞")]
+)
+def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:
+    assert rounded(value) == words
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
+def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
+    assert progress.duration(seconds) == words
+
+
+def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None:
+    data = b"plain line\n" * 3000 + "Ärger\n".encode("cp1252") + b"plain line\n" * 3000
+    assert encodings.sample(encodings.window(data), "cp1252").startswith("Ärger plain")
+    assert encodings.sample(b"\xff\xfe\xff", "utf-8") == ""
+
+
+def test_the_scale_holds_perplexities_beyond_every_measure(open_app: Open, models_folder: Path) -> None:
+    class Context:
+        model = load(models_folder / "tiny-gru.safetensors")
+
+        class info:
+            card: dict[str, Any] = {"held_out": {"perplexity": 4.0}}  # noqa: RUF012
+
+    report = expected(models_folder, "时间机器")
+    assert "left:100.00%" in answer.scale(Context, report)  # type: ignore[arg-type]
