@@ -67,8 +67,8 @@ def main() -> None:
             board = page.locator("[data-testid=rnnviz-board][data-drawn]").first
             board.wait_for(timeout=120_000)
             page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
-            page.wait_for_timeout(3_000)  # until the corpus of the first part has been read
-            page.get_by_test_id("stProgress").wait_for(state="detached", timeout=120_000)
+            if part == "units":  # the corpus has been read when the ranking is there
+                page.locator("[data-name=ranking]").wait_for(timeout=120_000)
             board.evaluate(WATCH)
             places = [board.locator(f".bd-open span[data-t='{t}']").first for t in (200, 205, 210)]
             rows = {"cursor": answers(page, lambda n, at=places: at[n % 3].click(), options.rounds)}
