@@ -74,6 +74,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
             "rate": last.get("learning_rate"),
         },
         "unmeasured": start.get("validation_characters") == 0,
+        "counted": start.get("ngram") is not None,
         "seconds": last.get("seconds", 0.0),
         "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
         "line": say.line(

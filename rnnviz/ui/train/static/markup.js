@@ -31,7 +31,7 @@ export const MARKUP = `
   <section class="rt-chart">
     <div class="rt-head"><b data-word="curve"></b><span class="rt-legend"></span></div>
     <div class="rt-plot" role="img" data-label="curve.label"><div class="rt-lines"></div><i class="rt-now" hidden></i></div>
-    <p class="rt-notice" data-word="curve.notice"></p>
+    <p class="rt-notice"></p>
   </section>
   <section class="rv-next">
     <h3 class="rv-next-head"><span></span> <bdi></bdi></h3>

@@ -75,10 +75,12 @@ export class Words {
     sample.classList.toggle("rt-quiet", !head.sample);
     set(this.root.querySelector(".rt-sample-when"), head.sampled);
     const legend = this.root.querySelector(".rt-legend");
-    if (!legend.childElementCount || this.legend !== words) {
+    const lines = head.unmeasured ? ["train"] : ["validation", "train"];
+    if (legend.childElementCount !== lines.length || this.legend !== words) {
       this.legend = words;
-      legend.replaceChildren(...["validation", "train"].map((name) => key(name, words["line." + name])));
+      legend.replaceChildren(...lines.map((name) => key(name, words["line." + name])));
     }
+    set(this.root.querySelector(".rt-chart .rt-notice"), words[head.counted ? "curve.counted" : "curve.blind"]);
     const notice = this.root.querySelector(".rt-probe .rt-notice");
     set(notice, words[head.alive ? "heat.live" : head.cell === "mlp" ? "heat.mlp" : "heat.notice"]);
     const scale = this.root.querySelector(".rt-key");
