@@ -81,7 +81,8 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(
     expect(view).to_have_attribute("data-step", "200", timeout=LONG)
     assert float(page.get_by_test_id("training-train").inner_text()) < 1.05
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible(timeout=LONG)
-    expect(view.locator(".rt-legend")).to_have_text("training text")  # seven characters leave none to measure on
+    # Seven characters leave none to measure on.
+    expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a blind guess")
     learnt = picture(view)
     slider = page.get_by_role("slider", name="Moment of training")
