@@ -161,3 +161,20 @@ def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, train_ur
     page.goto(f"{train_url}/train?run=marked&lang=zh")
     expect(view).to_contain_text("验证困惑度", timeout=LONG)
     expect(page.get_by_role("button", name="开始")).to_be_visible(timeout=LONG)
+
+
+def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, train_url: str) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    view = open_page(page, train_url, run="two")
+    expect(view).to_have_attribute("data-run", "two", timeout=LONG)
+    settled(view)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete for good").click()
+    expect(view).to_have_attribute("data-run", "one", timeout=LONG)
+    expect(page.get_by_role("radio", name="two")).to_have_count(0, timeout=LONG)
+    made("two", "stopped", created=3.0, probe="A machine")
+    page.get_by_text("two", exact=True).click()
+    expect(view).to_have_attribute("data-run", "two", timeout=LONG)
+    expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”", timeout=LONG)
+    expect(page.get_by_text("This run is not there any more")).to_have_count(0)

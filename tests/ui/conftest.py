@@ -10,7 +10,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from rnnviz import estimate, runs
 from rnnviz.ui.perplexity import store
+from tests.made_runs import made
 
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "main.py"
 
@@ -54,3 +56,26 @@ def everything(app: AppTest) -> str:
     for kind in ("title", "header", "subheader", "markdown", "caption", "error", "warning", "info", "code"):
         parts += [str(element.value) for element in app.get(kind)]
     return "\n".join(parts)
+
+
+@pytest.fixture
+def started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path
+) -> list[runs.Description]:
+    """Runs have a folder of their own and no processes, as have kept models. Returns what was started."""
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [kept, only_tiny_models])
+    monkeypatch.setattr(estimate, "speed", lambda config, symbols: 20_000.0)
+    monkeypatch.setattr("rnnviz.ui.train.forecast.QUIET", 0.0)
+    monkeypatch.setattr("rnnviz.ui.train.forecast._speeds", {})
+    asked: list[runs.Description] = []
+
+    def start(description: runs.Description) -> str:
+        asked.append(description)
+        made(description.name)
+        return description.name
+
+    monkeypatch.setattr(runs, "start", start)
+    return asked

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz import checkpoint, corpora, estimate, replay, run_queue, runs
+from rnnviz import checkpoint, corpora, estimate, run_queue, runs
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.ui.live.payload import unpack
 from rnnviz.ui.train import bring, compare, texts
@@ -22,28 +22,7 @@ from tests.conftest import TEXT
 from tests.made_runs import PROBE, made
 from tests.ui.conftest import Open, everything
 
-
-@pytest.fixture(autouse=True)
-def started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, only_tiny_models: Path
-) -> list[runs.Description]:
-    """Runs have a folder of their own and no processes, as have kept models. Returns what was started."""
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [kept, only_tiny_models])
-    monkeypatch.setattr(estimate, "speed", lambda config, symbols: 20_000.0)
-    monkeypatch.setattr("rnnviz.ui.train.forecast.QUIET", 0.0)
-    monkeypatch.setattr("rnnviz.ui.train.forecast._speeds", {})
-    asked: list[runs.Description] = []
-
-    def start(description: runs.Description) -> str:
-        asked.append(description)
-        made(description.name)
-        return description.name
-
-    monkeypatch.setattr(runs, "start", start)
-    return asked
+pytestmark = pytest.mark.usefixtures("started")
 
 
 def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -285,61 +264,6 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(open_app: Open, monkeypatch:
     assert runs.limit() == 2
 
 
-def test_a_run_is_deleted_after_a_question(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("two", created=2.0)
-    app = open_app("train", run="two")
-    button(app, "train-delete-really").click().run()
-    assert not app.exception
-    assert [run.id for run in runs.listed()] == ["one"]
-    assert sent(app)[0]["run"] == "one"
-
-
-def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    made("one", "stopped")
-    app = open_app("train")
-    import shutil
-
-    shutil.rmtree(runs.home() / "one")
-    button(app, "train-resume").click().run()
-    assert not app.exception
-    assert "Traceback" not in everything(app)
-
-
-def test_a_model_is_kept_once_and_under_a_name_of_ones_own(open_app: Open, tmp_path: Path) -> None:
-    made("one")
-    app = open_app("train")
-    app.text_input(key="train-keep-name").set_value("../x")
-    keep = next(b for b in app.button if b.label == "Save among the models")
-    keep.click().run()
-    assert "letters, digits" in app.error[0].value.replace("\\", "")
-    app.text_input(key="train-keep-name").set_value("mine")
-    next(b for b in app.button if b.label == "Save among the models").click().run()
-    assert (tmp_path / "kept" / "mine.safetensors").is_file()
-    app.text_input(key="train-keep-name").set_value("tiny-gru")
-    next(b for b in app.button if b.label == "Save among the models").click().run()
-    assert "already" in app.error[0].value
-
-
-def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
-    made("one")
-    app = open_app("train")
-    button(app, "train-explore").click().run()
-    assert not app.exception
-    assert (tmp_path / "kept" / "one.safetensors").is_file()
-
-
-def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) -> None:
-    made("tiny-gru")
-    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
-    runs.delete("tiny-gru")
-    app = open_app("train")
-    header, _ = sent(app)
-    assert (header["run"], header["state"]) == ("shipped:tiny-gru", "shipped")
-    assert header["steps"] == [0, 1, 3, 10, 30]
-    assert "This run is not there" not in everything(app)
-
-
 def test_runs_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
     made("one", created=1.0)
     made("two", "stopped", created=2.0)
@@ -364,7 +288,7 @@ def test_a_strangers_checkpoint_is_checked_before_it_is_kept(
     app.file_uploader(key="train-bring").upload("../../GRU (1).safetensors", good).run()
     assert not app.error
     assert "sound GRU model" in app.success[0].value
-    assert app.text_input(key="train-bring-name").value == "gru-1"
+    assert next(t for t in app.text_input if "bring" in str(t.key)).value == "gru-1"
     next(b for b in app.button if b.key and "bring" in b.key).click().run()
     assert checkpoint.load_numpy(tmp_path / "kept" / "gru-1.safetensors")
     for name in ("../x", "gru-1", "tiny-lstm", ""):

@@ -39,7 +39,9 @@ def show() -> None:
         icon=":material/verified:",
     )
     with st.form("train-bring-form", border=False):
-        name = st.text_input(_("Name of the model"), file_name(Path(file.name).stem), key="train-bring-name")
+        name = st.text_input(
+            _("Name of the model"), file_name(Path(file.name).stem), key=f"train-bring-name.{file.file_id}"
+        )
         asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
     if asked:
         try:

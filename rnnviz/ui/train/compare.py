@@ -34,7 +34,7 @@ def show(found: Sequence[runs.Run]) -> None:
     chosen = [by_id[id] for id in picked if id in by_id]
     if not chosen:
         return
-    curves = {run.id: _curves(run.id, (run.last or {}).get("step"), run.state) for run in chosen}
+    curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
         compared(curves, theme=THEMES[kind], title=_("characters read")),
@@ -60,7 +60,7 @@ def show(found: Sequence[runs.Run]) -> None:
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
-def _curves(id: str, step: object, state: str) -> training.Curves:
+def _curves(id: str, created: float, step: object, state: str) -> training.Curves:
     """The curves of a run; read again when it has gone on."""
     events, _read = runs.follow(id)
     return training.curves(events)

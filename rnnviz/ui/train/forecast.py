@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Generator, Hashable
@@ -19,8 +20,10 @@ from rnnviz.ui.train import words as say
 from rnnviz.ui.train.settings import Recipe
 from rnnviz.ui.train.texts import Chosen
 
+log = logging.getLogger("rnnviz")
+
 QUIET = 1.5  # seconds that a choice must stand before its speed is measured
-_speeds: dict[Hashable, float] = {}
+_speeds: dict[Hashable, float | None] = {}  # None: it could not be measured
 _lock = threading.Lock()
 
 
@@ -36,10 +39,10 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     """What is known by now. `measure`: whether to find out how fast it is."""
     key = shape(recipe.config, text.symbols)
     with _lock:
-        speed = _speeds.get(key)
+        known, speed = key in _speeds, _speeds.get(key)
     found = estimate.estimate(recipe.config, text.symbols, text.characters, speed=speed)
     job = ("speed", key)
-    if speed is None and found.fits and measure and not text.toy:
+    if not known and found.fits and measure and not text.toy:
         jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check))
         return Forecast(found, job)
     return Forecast(found, None)
@@ -61,10 +64,13 @@ def _measuring(
         time.sleep(0.05)
         yield Step(0.0)
     check()
+    speed = None  # the page then says what it knows without
     try:
         speed = estimate.speed(config, symbols)
     except RnnvizError:
-        return None  # the page then says what it knows without
+        pass
+    except Exception:
+        log.exception("the speed could not be measured")
     with _lock:
         _speeds[key] = speed
     return speed

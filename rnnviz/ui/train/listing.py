@@ -17,6 +17,7 @@ from rnnviz.ui.trouble import plain
 
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all
+STORY = "\u2060"  # nothing to see; tells a shipped story from a run that is called the same
 CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 
@@ -81,6 +82,7 @@ def show() -> None:
         _("Runs"),
         ids,
         key=CHOSEN,
+        persist_state="session",
         label_visibility="collapsed",
         format_func=label,
         captions=[caption(by_id.get(id)) for id in ids],
@@ -119,8 +121,9 @@ def _set_limit() -> None:
 
 
 def label(id: str) -> str:
-    """A run's name. It never changes: by it the browser knows which one was picked."""
-    return plain(id.removeprefix(subject.SHIPPED))
+    """A run's name. It never changes, and no two are alike: by it the browser knows which was picked."""
+    name = plain(id.removeprefix(subject.SHIPPED))
+    return name + STORY if id.startswith(subject.SHIPPED) else name
 
 
 def caption(run: runs.Run | None) -> str:

@@ -21,11 +21,11 @@ def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is the sidebar's place for it, `explore` the page to go to with a model."""
     st.html(f"<style>{_STYLE}</style>")
     state = st.session_state
-    if (started := state.pop("train.started", None)) is not None:
-        state[listing.CHOSEN] = started
     if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
         state.pop(listing.CHOSEN, None)
         st.query_params.pop(listing.CHOSEN, None)
+    if (started := state.pop("train.started", None)) is not None:
+        state[listing.CHOSEN] = started  # perhaps by the name of one that was deleted
     shown = listing.chosen()
     state["train.listed"] = shown  # the list draws the page anew only for what a reader picks in it
     with slot:

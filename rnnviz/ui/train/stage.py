@@ -33,11 +33,13 @@ def _stage(id: str, explore: Any, started: bool) -> None:
     fresh = state.pop(_FRESH, False)
     subject = find(id)
     if subject is None:
+        if state.pop("train.again", False):
+            st.rerun()  # it was deleted here: the page chooses another
         st.info(_("This run is not there any more."), icon=":material/delete:")
         return
     watch = state.get(_WATCH)
-    if not isinstance(watch, Watch) or watch.id != id:
-        watch = state[_WATCH] = Watch(id)
+    if not isinstance(watch, Watch) or (watch.id, watch.born) != (id, subject.born):
+        watch = state[_WATCH] = Watch(id, subject.born)
         fresh = True
     watch.refresh(subject)
     toolbar.show(subject, watch, explore)

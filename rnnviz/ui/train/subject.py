@@ -31,6 +31,8 @@ class Subject(Protocol):
     def alive(self) -> bool: ...
     @property
     def description(self) -> dict[str, Any]: ...
+    @property
+    def born(self) -> float: ...
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         """New events, and where to go on."""
@@ -74,6 +76,10 @@ class OfRun:
     @property
     def description(self) -> dict[str, Any]:
         return self.run.description
+
+    @property
+    def born(self) -> float:
+        return self.run.created
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         return runs.follow(self.run.id, after)
@@ -120,6 +126,10 @@ class OfModel:
     @property
     def description(self) -> dict[str, Any]:
         return self.story.description
+
+    @property
+    def born(self) -> float:
+        return 0.0
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         return ([], after) if after else (self.story.events, 1)

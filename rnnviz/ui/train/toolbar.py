@@ -103,7 +103,7 @@ def _keep(run: runs.Run, watch: Watch) -> None:
         name = st.text_input(
             _("Name of the model"),
             run.id,
-            key="train-keep-name",
+            key=f"train-keep-name.{run.id}",
             help=_("Letters, digits, '.', '_' and '-'."),
         )
         asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")

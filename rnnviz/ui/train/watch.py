@@ -40,10 +40,13 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 class Watch:
-    """The run that one reader looks at, and what was already read of it."""
+    """The run that one reader looks at, and what was already read of it.
 
-    def __init__(self, id: str) -> None:
-        self.id = id
+    `born` tells it from a deleted one of the same name.
+    """
+
+    def __init__(self, id: str, born: float = 0.0) -> None:
+        self.id, self.born = id, born
         self.events: list[dict[str, Any]] = []
         self._read = 0
         self._changes = 0
@@ -109,6 +112,7 @@ class Watch:
             arrays["rows"] = rows
         header: dict[str, Any] = {
             "run": self.id,
+            "born": self.born,
             "state": subject.state,
             "alive": subject.alive,
             "cell": str(config.get("cell", "")),

@@ -10,8 +10,9 @@ export class Frames {
 
   // Take an answer in.
   apply(header, arrays) {
-    if (header.run !== this.run) {
-      this.run = header.run;
+    const run = `${header.run} ${header.born}`;
+    if (run !== this.run) {
+      this.run = run;
       this.held.clear();
       this.now = null;
     }

@@ -46,7 +46,7 @@ export class View {
     if (header.static) fixedParts.set(header.digest, header.static);
     const fixed = fixedParts.get(header.digest);
     if (!fixed) return this.ask();
-    const changed = header.run !== this.head?.run;
+    const changed = header.run !== this.head?.run || header.born !== this.head.born;
     const ended = !changed && this.head.alive && !header.alive;
     this.head = header;
     this.curves = arrays;

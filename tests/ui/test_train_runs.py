@@ -1,0 +1,135 @@
+"""What is done with runs on the Train page: deleted, kept, opened; and runs that are called the same."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rnnviz import checkpoint, estimate, replay, runs
+from rnnviz.errors import TrainingError
+from tests.made_runs import made
+from tests.ui.conftest import Open, everything, turn
+from tests.ui.test_train import button, pick, sent
+
+pytestmark = pytest.mark.usefixtures("started")
+
+
+def test_a_run_is_deleted_after_a_question(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="two")
+    button(app, "train-delete-really").click().run()
+    assert not app.exception
+    assert [run.id for run in runs.listed()] == ["one"]
+    assert sent(app)[0]["run"] == "one"
+
+
+def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    made("one", "stopped")
+    app = open_app("train")
+    shutil.rmtree(runs.home() / "one")
+    button(app, "train-resume").click().run()
+    assert not app.exception
+    assert "Traceback" not in everything(app)
+
+
+def test_a_model_is_kept_once_and_under_a_name_of_ones_own(open_app: Open, tmp_path: Path) -> None:
+    made("one")
+    app = open_app("train")
+    app.text_input(key="train-keep-name.one").set_value("../x")
+    keep = next(b for b in app.button if b.label == "Save among the models")
+    keep.click().run()
+    assert "letters, digits" in app.error[0].value.replace("\\", "")
+    app.text_input(key="train-keep-name.one").set_value("mine")
+    next(b for b in app.button if b.label == "Save among the models").click().run()
+    assert (tmp_path / "kept" / "mine.safetensors").is_file()
+    app.text_input(key="train-keep-name.one").set_value("tiny-gru")
+    next(b for b in app.button if b.label == "Save among the models").click().run()
+    assert "already" in app.error[0].value
+
+
+def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
+    made("one")
+    app = open_app("train")
+    button(app, "train-explore").click().run()
+    assert not app.exception
+    assert (tmp_path / "kept" / "one.safetensors").is_file()
+
+
+def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) -> None:
+    made("tiny-gru")
+    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    runs.delete("tiny-gru")
+    app = open_app("train")
+    header, _ = sent(app)
+    assert (header["run"], header["state"]) == ("shipped:tiny-gru", "shipped")
+    assert header["steps"] == [0, 1, 3, 10, 30]
+    assert "This run is not there" not in everything(app)
+
+
+def test_a_run_called_like_a_shipped_story_is_told_from_it(open_app: Open, tmp_path: Path) -> None:
+    made("tiny-gru")
+    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    app = open_app("train")
+    assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
+    for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
+        app.radio(key="run").set_value(id).run()
+        assert app.run().radio(key="run").value == id
+        assert sent(app)[0]["run"] == id
+
+
+def test_the_run_that_was_shown_is_shown_again_after_another_page(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="one")
+    turn(app, "explore")
+    turn(app, "train")
+    assert sent(app)[0]["run"] == "one"
+
+
+def test_each_run_is_kept_under_its_own_name(open_app: Open, tmp_path: Path) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    app = open_app("train", run="two")
+    app.radio(key="run").set_value("one").run()
+    next(b for b in app.button if b.label == "Save among the models").click().run()
+    assert checkpoint.load_numpy(tmp_path / "kept" / "one.safetensors")
+    assert not (tmp_path / "kept" / "two.safetensors").exists()
+
+
+def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) -> None:
+    made("one", created=1.0)
+    app = open_app("train", run="one")
+    first = sent(app)[0]
+    assert first["state"] == "finished"
+    shutil.rmtree(runs.home() / "one")
+    made("one", "stopped", created=2.0, probe="A machine")
+    app.run()
+    second = sent(app)[0]
+    assert (second["state"], second["probe"]) == ("stopped", "A machine")
+    assert second["born"] != first["born"]
+    assert second["drawn"] == first["drawn"], "its events alone"
+
+
+@pytest.mark.parametrize("error", [TrainingError("too slow"), OSError("no process")])
+def test_a_speed_that_cannot_be_measured_is_asked_for_once(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    asked = []
+
+    def speed(config: object, symbols: int) -> float:
+        asked.append(symbols)
+        raise error
+
+    monkeypatch.setattr(estimate, "speed", speed)
+    app = pick(open_app("train"), "python-docs")
+    for _ in range(3):
+        jobs = app.session_state["train.jobs"]
+        assert jobs.wait([job.key for job in jobs.busy()], 30)
+        app.run()
+    assert len(asked) == 1
+    assert not app.exception
+    assert "parameters" in everything(app)
+    assert "being measured" not in everything(app)
