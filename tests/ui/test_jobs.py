@@ -172,6 +172,32 @@ def test_the_store_is_bounded_on_disk_and_removes_what_it_forgets() -> None:
     assert not huge.exists()
 
 
+def test_a_result_outlasts_its_folder_where_it_can_do_without() -> None:
+    store = Store(on_disk=250)
+    folders = [filled(store, 200) for _ in range(3)]
+    for n, folder in enumerate(folders):
+        store.put(n, f"whole {n}", folder, f"bare {n}")
+    assert [store.get(n) for n in range(3)] == ["bare 0", "bare 1", "whole 2"]
+    assert [f.is_dir() for f in folders] == [False, False, True]
+    store.forget(2)
+    assert store.get(2) is None
+    assert not folders[2].exists()
+
+
+def test_a_job_that_is_over_lets_go_of_what_it_read_and_can_be_asked_for_again() -> None:
+    jobs, endless, done = Jobs(), Endless(), list[object]()
+    jobs.ask("a", "a", endless)
+    assert endless.started.wait(SOON)
+    waiting = jobs.ask("b", "b", simple("b", done))
+    jobs.cancel(["a", "b"])
+    assert jobs.stopped(SOON)
+    assert waiting.make is None
+    assert jobs.ask("b", "b", simple("b", done)).state == "cancelled"
+    again = jobs.ask("b", "b", simple("b", done), again=True)
+    assert jobs.wait(["b"], SOON)
+    assert (again.state, again.make, done) == ("done", None, ["b"])
+
+
 def test_a_result_that_is_put_again_replaces_its_folder() -> None:
     store = Store()
     first, second = filled(store, 10), filled(store, 20)

@@ -284,3 +284,25 @@ def test_what_is_taken_back_is_not_worked_on(open_app: Open) -> None:
     app.file_uploader[0].set_value([]).run()
     assert not jobs.busy()
     assert jobs.stopped(2)
+
+
+def test_two_texts_of_one_name_are_two_and_one_given_twice_is_one(
+    open_app: Open, models_folder: Path
+) -> None:
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("essay.txt", b"the time").upload("essay.txt", b"a machine")
+    app.file_uploader[0].upload("essay.txt", b"the time").run()
+    app = settled(app)
+    table = app.dataframe[0].value
+    assert table["Text"].tolist() == ["essay.txt", "essay.txt (2)"]
+    both = [expected(models_folder, text).perplexity for text in ("the time", "a machine")]
+    assert table["Perplexity"].tolist() == pytest.approx(both)
+
+
+def test_unreadable_files_of_one_content_each_say_so(open_app: Open) -> None:
+    data = "é".encode() * 40 + b"\xff\xfe\xfd" + "时间".encode("gb18030") * 3 + b"\x81"
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("a.txt", data).upload("b.txt", data).run()
+    app = settled(app)
+    assert not app.exception
+    assert "unexpected" not in everything(app)

@@ -6,13 +6,15 @@ import csv
 import io
 import json
 import math
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rnnviz.checkpoint import load
-from rnnviz.ui.perplexity import answer, encodings, progress, store, take
+from rnnviz.ui.perplexity import answer, encodings, progress, store, take, work
+from rnnviz.ui.perplexity.jobs import Step
 from rnnviz.ui.perplexity.words import rounded
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
@@ -136,3 +138,58 @@ def test_the_scale_holds_perplexities_beyond_every_measure(open_app: Open, model
 
     report = expected(models_folder, "时间机器")
     assert "left:100.00%" in answer.scale(Context, report)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_a_text_may_be_called_like_what_is_taken_away(open_app: Open, locale: str) -> None:
+    app = section(upload(open_app("perplexity", locale=locale), perplexity__txt=TEXT), "take")
+    assert not app.exception
+    assert not app.error
+    assert len(app.get("download_button")) == 5
+
+
+def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    comparing, held = work.comparing, threading.Event()
+
+    def slow(*args: Any) -> work.Steps:
+        while not held.is_set():
+            yield Step(0.0)
+        return (yield from comparing(*args))
+
+    monkeypatch.setattr(work, "comparing", slow)
+    app.segmented_control(key="section").set_value("against").run()
+    app.button(key="compare").click().run()
+    app.button(key="cancel-against").click().run()
+    held.set()
+    assert "press **Compare** to go on" in everything(app)
+    app.button(key="compare").click().run()
+    settled(app)
+    table = next(t.value for t in app.dataframe if "Who predicts" in t.value)
+    assert table["Perplexity"].notna().all()
+    assert "Cancelled" not in everything(app)
+
+
+def test_the_rivals_that_were_picked_stay_picked(open_app: Open) -> None:
+    app = section(upload(open_app("perplexity"), a__txt=TEXT), "against")
+    app.multiselect(key="rivals").set_value(["tiny-lstm"]).run()
+    section(section(app, "sum"), "against")
+    assert app.multiselect(key="rivals").value == ["tiny-lstm"]
+
+
+@pytest.mark.parametrize("name", ["origin", "compression", "take", "against"])
+def test_characters_that_made_room_are_read_again_when_asked(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    kept = store.shared()
+    monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
+    app = settled(upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[::-1]))
+    for _ in range(2):
+        section(app, name)
+        assert not app.exception
+        assert not app.error
+        assert "The figures of **a\\.txt** are kept" in everything(app)
+    assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
+    app.button(key="read-again-a.txt").click().run()
+    settled(app)
+    assert "are kept, but not" not in everything(app)

@@ -19,8 +19,8 @@ from rnnviz.trace import Trace, trace
 from rnnviz.ui import shelf, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import progress
-from rnnviz.ui.perplexity.jobs import Job, Jobs, Make, presence
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.perplexity.jobs import Jobs, Make, presence
+from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
     from rnnviz.checkpoint import ModelInfo
@@ -150,22 +150,10 @@ def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 
     if job.state == "failed" and job.error is not None:
         st.error(describe(job.error), icon=":material/error:")
     elif job.state == "cancelled":
-        _again(work, job, name)
+        progress.again(work, job, f"inside.again.{name}")
     else:
         progress.bar(work, [key], f"inside-{name}")
     return None
-
-
-def _again(work: Jobs, job: Job, name: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(_("**{name}**: cancelled.").format(name=plain(job.title)), icon=":material/cancel:")
-        st.button(
-            _("Start again"),
-            key=f"inside.again.{name}",
-            icon=":material/replay:",
-            on_click=work.forget,
-            args=([job.key],),
-        )
 
 
 def quantities() -> dict[str, str]:

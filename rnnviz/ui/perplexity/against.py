@@ -60,18 +60,22 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
         _("Other models"),
         names,
         key="rivals",
+        persist_state="session",
         placeholder=_("All {n} of them").format(n=len(names)),
     )
-    if right.button(
+    pressed = right.button(
         _("Compare"), icon=":material/leaderboard:", key="compare", type="primary", width="stretch"
-    ):
+    )
+    if pressed:
         st.session_state["perplexity.asked"] = asked = True
     chosen = [*usual, *(row for row in more if asked and (row.name in picked or not picked))]
-    wanted = ask(context, jobs, scored, chosen if asked else usual) if asked or small else []
+    wanted = ask(context, jobs, scored, chosen if asked else usual, again=pressed) if asked or small else []
     if jobs.busy(wanted):
         jobs.wait(wanted, PATIENCE)
     if jobs.busy(wanted):
         progress.bar(jobs, wanted, "against")
+    elif any(job.state == "cancelled" for key in wanted if (job := jobs.get(key)) is not None):
+        st.info(_("Cancelled: press **Compare** to go on."), icon=":material/cancel:")
     if len(scored) == 1:  # the best first; what is not known yet comes last
         digest = shelf.digest(context.info)
         known = {row.name: figure(row, scored[0][0], digest) for row in chosen}
@@ -112,15 +116,15 @@ def about(info: ModelInfo) -> str:
 
 
 def ask(
-    context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row]
+    context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row], *, again: bool
 ) -> list[Hashable]:
-    """Set to work what is not known yet. Returns the keys of the jobs."""
+    """Set to work what is not known yet; `again`: what was cancelled or failed too. Returns the keys."""
     kept, digest = store.shared(), shelf.digest(context.info)
     wanted: list[Hashable] = []
     for text, one in scored:
         for row in chosen:
             key = row.key(text, digest)
-            if key in wanted or kept.get(key) is not None:
+            if key in wanted or kept.get(key) is not None or (row.baseline and one.folder is None):
                 continue
             wanted.append(key)
             title = f"{row.name}: {text.name}" if row.info else text.name
@@ -135,7 +139,7 @@ def ask(
                 def make(check: Check, key: Hashable = key, one: Scored = one) -> work.Steps:  # type: ignore[misc]
                     return work.measuring(kept, key, one, context.model.vocabulary)
 
-            jobs.ask(key, title, make)
+            jobs.ask(key, title, make, again=again)
     return wanted
 
 

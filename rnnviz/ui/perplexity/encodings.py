@@ -108,7 +108,7 @@ def mend(text: Text) -> None:
 
 def picker(text: Text, *, beside: bool = False) -> None:
     """Any encoding, by name."""
-    key = f"encoding-{text.content[:16]}"
+    key = f"encoding-{text.content[:16]}-{text.name}"
     options = ["", *COMMON]
     now = text.encoding or ""
     if now not in options:

@@ -56,11 +56,12 @@ class Job:
     handed a function that raises Cancelled once the job is unwanted, for work
     that can't yield. `result` is there once `state` is "done", `error` once it
     is "failed"; "left" is a job that stopped because its reader was away.
+    One that is over has let go of `make`, and so of the file it was to read.
     """
 
     key: Hashable
     title: str
-    make: Make = field(repr=False)
+    make: Make | None = field(repr=False)
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -87,11 +88,14 @@ class Jobs:
         """The job of this key, at work or over."""
         return self._jobs.get(key)
 
-    def ask(self, key: Hashable, title: str, make: Make) -> Job:
-        """The job of this key; started if there is none, or if it ended because its reader was away."""
+    def ask(self, key: Hashable, title: str, make: Make, *, again: bool = False) -> Job:
+        """The job of this key; started if there is none, or if it ended because its reader was away.
+
+        `again`: also if it was cancelled, or failed.
+        """
         with self._changed:
             job = self._jobs.get(key)
-            if job is None or job.state in ("left", "done"):
+            if job is None or job.state in (OVER if again else ("left", "done")):
                 job = self._jobs[key] = Job(key, title, make)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
@@ -112,7 +116,7 @@ class Jobs:
             for key in keys:
                 job = self._jobs.get(key)
                 if job is not None and job.state not in OVER:
-                    job.state = "cancelled"
+                    job.state, job.make = "cancelled", None
                     job.unwanted.set()
             self._changed.notify_all()
 
@@ -151,9 +155,12 @@ class Jobs:
                     self._changed.notify_all()
                     return
                 job.state, job.began = "running", time.monotonic()
-            self._run(job)
+                make, job.make = job.make, None
+            if make is not None:
+                self._run(job, make)
+            del make
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Job, make: Make) -> None:
         def check() -> None:
             if job.unwanted.is_set():
                 raise Cancelled
@@ -165,7 +172,7 @@ class Jobs:
         steps = None
         try:
             check()
-            steps = job.make(check)
+            steps = make(check)
             while True:
                 job.step = next(steps)
                 check()
@@ -188,7 +195,7 @@ class Jobs:
                 if state == "left":  # nobody will look at the others either
                     for other in self._jobs.values():
                         if other.state == "waiting":
-                            other.state = "left"
+                            other.state, other.make = "left", None
             self._changed.notify_all()
 
 

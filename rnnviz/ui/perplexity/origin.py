@@ -11,7 +11,7 @@ from rnnviz.record import Record
 from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import progress, store, where, work
-from rnnviz.ui.trouble import describe
+from rnnviz.ui.trouble import describe, plain
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context
@@ -53,9 +53,31 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             found = kept.get(key[0])
             if found is None and job.error is not None:
                 st.error(describe(job.error), icon=":material/error:")
+            elif found is None and job.state == "cancelled":
+                progress.again(jobs, job, "second-again")
             elif found is None and jobs.busy([key]):
                 progress.bar(jobs, [key], "second")
-        if found is not None and found.folder is not None:
-            other = (Record.open(found.folder), shelf.load(info, to_read=True))
+        if found is not None and found.folder is None:
+            without(jobs, key, f"{text.name}, {name}")
+        elif found is not None:
+            other = (Record.open(str(found.folder)), shelf.load(info, to_read=True))
     where.show(Record.open(scored.folder), shelf.load(context.info, to_read=True), other)
     return wanted
+
+
+def without(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
+    """The figures of a text are there; its characters had to make room for those of others."""
+
+    def read() -> None:
+        store.shared().forget(key[0])
+        jobs.forget([key])
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(
+            _(
+                "The figures of **{name}** are kept, but not what was found for each character: other texts "
+                "took its place."
+            ).format(name=plain(name)),
+            icon=":material/inventory_2:",
+        )
+        st.button(_("Read it again"), key=f"read-again-{key[1]}", icon=":material/replay:", on_click=read)

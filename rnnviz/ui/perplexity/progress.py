@@ -40,6 +40,15 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
     )
 
 
+def again(jobs: Jobs, job: Job, key: str) -> None:
+    """What stands in the place of a cancelled job's result; `key` is the button's."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.info(_("**{name}**: cancelled.").format(name=plain(job.title)), icon=":material/cancel:")
+        st.button(
+            _("Start again"), key=key, icon=":material/replay:", on_click=jobs.forget, args=([job.key],)
+        )
+
+
 def words(job: Job, waiting: int) -> str:
     """What is at work, how far it is, how fast and how much longer."""
     step, parts = job.step, []

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from rnnviz.ui import shelf
 from rnnviz.ui.i18n import _
-from rnnviz.ui.perplexity import address, against, origin, squeeze, sums, take
+from rnnviz.ui.perplexity import address, against, origin, squeeze, sums, take, work
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context
@@ -41,6 +42,10 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], te
         label_visibility="collapsed",
     )
     one = next(s for t, s in scored if t is text)
+    if one.folder is None:
+        origin.without(jobs, (work.full_key(shelf.digest(context.info), text), text.name), text.name)
+        if chosen in ("origin", "compression"):
+            return []
     if chosen == "against":
         return against.show(context, jobs, scored)
     if chosen == "sum":

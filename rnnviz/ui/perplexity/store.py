@@ -15,20 +15,31 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rnnviz.ui.perplexity.scratch import Scratch
 
-KEPT = 400  # results
+KEPT = 50_000  # results: far more than a page of many texts and models shows
 ON_DISK = 2 << 30  # bytes of their characters
 
 
+class _Entry(NamedTuple):
+    result: Any
+    folder: Path | None = None
+    size: int = 0
+    bare: Any = None
+
+
 class Store:
-    """Results by key, at most `kept` of them; their folders hold at most `on_disk` bytes together."""
+    """Results by key, at most `kept` of them; their folders hold at most `on_disk` bytes together.
+
+    A result whose folder had to make room stays without it, so that two texts
+    too large to be kept both can still be shown beside one another.
+    """
 
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
         self.kept, self.on_disk = kept, on_disk
-        self._found: OrderedDict[Hashable, tuple[Any, Path | None, int]] = OrderedDict()
+        self._found: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
 
@@ -39,25 +50,46 @@ class Store:
             if entry is None:
                 return None
             self._found.move_to_end(key)
-            return entry[0]
+            return entry.result
 
-    def put(self, key: Hashable, result: Any, folder: Path | None = None) -> None:
-        """Keep a result, and `folder` as long as it; the oldest make room, the newest always stays."""
+    def put(self, key: Hashable, result: Any, folder: Path | None = None, bare: Any = None) -> None:
+        """Keep a result with its `folder`; `bare` is what is kept of it once that has made room.
+
+        The oldest make room, the newest always stays.
+        """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
-            gone = [self._found.pop(key, None)]
-            self._found[key] = (result, folder, size)
-            while len(self._found) > 1 and (len(self._found) > self.kept or self.bytes > self.on_disk):
-                gone.append(self._found.popitem(last=False)[1])
-        for entry in gone:
-            if entry is not None and entry[1] is not None and entry[1] != folder:
+            before = self._found.pop(key, None)
+            gone = [before.folder] if before is not None else []
+            self._found[key] = _Entry(result, folder, size, bare)
+            while len(self._found) > max(1, self.kept):
+                gone.append(self._found.popitem(last=False)[1].folder)
+            large = [k for k, entry in self._found.items() if entry.folder is not None]
+            for oldest in large[:-1]:
+                if self.bytes <= self.on_disk:
+                    break
+                entry = self._found[oldest]
+                gone.append(entry.folder)
+                if entry.bare is None:
+                    del self._found[oldest]
+                else:
+                    self._found[oldest] = _Entry(entry.bare)
+        for unwanted in gone:
+            if unwanted is not None and unwanted != folder:
                 # Whoever still reads from these files keeps them until it is done.
-                shutil.rmtree(entry[1], ignore_errors=True)
+                shutil.rmtree(unwanted, ignore_errors=True)
+
+    def forget(self, key: Hashable) -> None:
+        """As if there had never been a result of this key."""
+        with self._lock:
+            entry = self._found.pop(key, None)
+        if entry is not None and entry.folder is not None:
+            shutil.rmtree(entry.folder, ignore_errors=True)
 
     @property
     def bytes(self) -> int:
         """What all folders hold."""
-        return sum(size for _result, _folder, size in self._found.values())
+        return sum(entry.size for entry in self._found.values())
 
     def __len__(self) -> int:
         return len(self._found)

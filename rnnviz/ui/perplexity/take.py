@@ -39,7 +39,9 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     )
     spoken = language()
     folder, stem = scored.folder, PurePath(text.name).stem or "text"
-    if folder is None or scored.report.characters > MOST:
+    if folder is None:
+        pass  # said above
+    elif scored.report.characters > MOST:
         st.info(
             _(
                 "More than {most} characters are better written straight to a file, in a terminal: "
@@ -77,7 +79,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
     """A download that is made when it is asked for."""
     st.download_button(
-        label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{kind}-{name}"
+        label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{label}"
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import streamlit as st
@@ -88,7 +88,19 @@ def chosen(jobs: Jobs) -> list[Text]:
         texts.append(given(_("pasted text"), pasted))
     with corpus:
         texts += from_corpus(jobs)
-    return texts
+    return distinct(texts)
+
+
+def distinct(texts: Iterable[Text]) -> list[Text]:
+    """The same texts, each once, and no two of one name: a name stands for its text in tables and choices."""
+    found: dict[str, Text] = {}
+    for text in texts:
+        name, number = text.name, 1
+        while name in found and found[name].identity != text.identity:
+            number += 1
+            name = f"{text.name} ({number})"
+        found.setdefault(name, replace(text, name=name))
+    return list(found.values())
 
 
 def uploaded(file: Any) -> Text:

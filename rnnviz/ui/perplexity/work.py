@@ -31,7 +31,7 @@ class Scored:
 
     `unknown` lists the characters outside the vocabulary with their counts,
     the most frequent first, at most LISTED of the `kinds_unknown` different
-    ones. `folder` holds the record of every character.
+    ones. `folder` holds the record of every character; None once it had to make room for others.
     """
 
     report: Report
@@ -97,7 +97,7 @@ def scoring(
         except BaseException:  # cancelled, say, when the record was there already
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        store.put(key, found, folder)
+        store.put(key, found, folder, replace(found, folder=None))
         store.put(plain_key(digest, text), found.report)
     return found
 
