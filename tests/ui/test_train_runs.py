@@ -9,6 +9,7 @@ import pytest
 
 from rnnviz import checkpoint, estimate, replay, runs
 from rnnviz.errors import TrainingError
+from rnnviz.ui.train import listing
 from tests.made_runs import made
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick, sent
@@ -133,3 +134,23 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
     assert not app.exception
     assert "parameters" in everything(app)
     assert "being measured" not in everything(app)
+
+
+def test_a_newcomer_meets_the_same_stories_first_whatever_else_there_is() -> None:
+    names = [
+        "python-gru",
+        "shakespeare-lstm",
+        "timemachine-mlp",
+        "timemachine-rnn",
+        "timemachine-gru",
+        "mine",
+    ]
+    ordered = [
+        "timemachine-gru",
+        "timemachine-rnn",
+        "timemachine-mlp",
+        "python-gru",
+        "shakespeare-lstm",
+        "mine",
+    ]
+    assert listing.first(names) == ordered

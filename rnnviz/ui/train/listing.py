@@ -11,6 +11,7 @@ from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.perplexity import address
 from rnnviz.ui.perplexity.words import rounded
+from rnnviz.ui.shelf import FIRST
 from rnnviz.ui.train import subject
 from rnnviz.ui.train import words as say
 from rnnviz.ui.trouble import plain
@@ -46,11 +47,14 @@ def usual() -> str | None:
 
 
 def first(names: list[str]) -> list[str]:
-    """Stories in the order in which a newcomer should meet them: the longest memory first."""
+    """Stories in the order in which a newcomer should meet them: one text first, the longest memory first."""
     kinds = ("gru", "lstm", "rnn")
-    return sorted(
-        names, key=lambda name: (kinds.index(k) if (k := name.split("-")[-1]) in kinds else 9, name)
-    )
+
+    def order(name: str) -> tuple[bool, int, str]:
+        text, _, kind = name.rpartition("-")
+        return text != FIRST.rpartition("-")[0], kinds.index(kind) if kind in kinds else len(kinds), name
+
+    return sorted(names, key=order)
 
 
 def options(found: list[runs.Run], *, everything: bool) -> list[str]:
