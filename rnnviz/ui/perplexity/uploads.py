@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import streamlit as st
@@ -26,10 +27,12 @@ def files() -> list[Any]:
     )
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
-    names = {file.name for file in given}
-    for id in [id for id, file in kept.items() if id not in state[_SHOWN] and file.name in names]:
-        del kept[id]  # uploaded again, perhaps with other words in it
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
+    names = Counter(file.name for file in earlier)
+    again = {file.name for file in given if names[file.name] == 1}
+    for file in [file for file in earlier if file.name in again]:
+        earlier.remove(file)  # uploaded again, perhaps with other words in it
+        del kept[file.file_id]
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Uploaded before:"), width="content")
