@@ -136,7 +136,7 @@ if TYPE_CHECKING:
 
 
 # Subpackages that a notebook reaches as `rnnviz.units` and the like without importing them first.
-_SUBPACKAGES = ("gradients", "units")
+_SUBPACKAGES = ("corpora", "gradients", "units")
 
 
 class _Package(types.ModuleType):

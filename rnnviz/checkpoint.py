@@ -6,7 +6,7 @@ This module does not know how models are trained, scored or drawn.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -106,8 +106,12 @@ def find(name_or_path: str | Path) -> Path:
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
-        path = Path(name_or_path).expanduser()
-        if not path.is_file():
+        try:
+            path = Path(name_or_path).expanduser()
+            there = path.is_file()
+        except (OSError, RuntimeError):  # a name too long, or the home of nobody
+            path, there = Path(name_or_path), False
+        if not there:
             raise ModelNotFoundError(
                 f"no model file at {path}; check the path, or use a name that `rnnviz models` lists"
             )
@@ -116,9 +120,7 @@ def find(name_or_path: str | Path) -> Path:
     for folder in folders():
         if (folder / f"{text}{SUFFIX}").is_file():
             return folder / f"{text}{SUFFIX}"
-    names = (
-        ", ".join(sorted({p.stem for f in folders() if f.is_dir() for p in f.glob(f"*{SUFFIX}")})) or "none"
-    )
+    names = ", ".join(sorted({path.stem for path in _files()})) or "none"
     raise ModelNotFoundError(
         f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too"
     )
@@ -130,24 +132,29 @@ def read_info(path: Path) -> ModelInfo:
     kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
     vocabulary = meta.get("vocabulary")
     v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
-    return ModelInfo(str(meta["card"].get("name") or path.stem), path, kind, meta["card"], size, v)
+    return ModelInfo(path.stem, path, kind, meta["card"], size, v)
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
     """Every model in the models folders, by name, and the files among them that can't be loaded."""
     found: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
+    for path in _files():
+        try:
+            info = read_info(path)
+        except CheckpointError as error:
+            damaged.append(Damaged(path, str(error)))
+        else:
+            found.setdefault(path.stem, info)
+    return [found[name] for name in sorted(found)], damaged
+
+
+def _files() -> Iterator[Path]:
+    """The models folders' files, folder by folder; the stories of how models came about are none."""
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
-            if path.name.endswith(SNAPSHOTS):
-                continue
-            try:
-                info = read_info(path)
-            except CheckpointError as error:
-                damaged.append(Damaged(path, str(error)))
-            else:
-                found.setdefault(path.stem, info)
-    return [found[name] for name in sorted(found)], damaged
+            if not path.name.endswith(SNAPSHOTS):
+                yield path
 
 
 def save(
@@ -158,10 +165,7 @@ def save(
     `sketch` is that of the text it was trained on, see `rnnviz.overlap`; without one, the model's own stays.
     Returns the path. Raises CheckpointError if the name or the folder can't be used.
     """
-    path = Path(path).expanduser()
-    if path.suffix != SUFFIX:
-        raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
-    check_name(path.stem)
+    path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any] = {
         "format": FORMAT,
@@ -180,6 +184,21 @@ def save(
     return path
 
 
+def check_target(path: str | Path) -> Path:
+    """The path, if a model can be written there. Raises CheckpointError otherwise."""
+    path = Path(path).expanduser()
+    if path.suffix != SUFFIX:
+        raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
+    check_name(path.stem)
+    try:
+        if path.is_dir():
+            raise CheckpointError(f"{path} is a folder; name a file in it")
+        path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be written: {error.strerror}; choose another folder") from None
+    return path
+
+
 def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
     """Whether a loaded model is a network that torch runs, and no n-gram model."""
     return hasattr(model, "readout")
@@ -189,7 +208,8 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     """The model of a shipped name, or of a file, ready to read text.
 
     `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
-    ModelNotFoundError, or CheckpointError saying what is wrong with the file.
+    ModelNotFoundError, CheckpointError saying what is wrong with the file, or
+    ConfigError for a device that isn't here.
     """
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:
@@ -197,10 +217,11 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
 
         from rnnviz.model import CharModel, pick_device
 
+        chosen = pick_device(device)
         with torch.device("meta"):  # no memory for weights that are replaced at once
             model = CharModel(config, **about)
         model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
-        return model.requires_grad_(False).eval().to(pick_device(device))
+        return model.requires_grad_(False).eval().to(chosen)
 
     return _load(name_or_path, network)
 
@@ -250,6 +271,7 @@ def _load(
                 f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
                 f"{about['vocabulary'].size}; they must be equal"
             )
-        return network(config, read_weights(path, described, config), about)
+        tensors = read_weights(path, described, config)
     except (ConfigError, TypeError) as error:
         raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
+    return network(config, tensors, about)

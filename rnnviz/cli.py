@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -58,9 +59,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain("stopped")
         return STOPPED
     except BrokenPipeError:  # whoever reads our output has seen enough, `| head` for one
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _hush()
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+            raise
+        _hush()
+        complain(f"the output can't be written: {error.strerror}")
+        return 1
+
+
+def _hush() -> None:
+    """Let what is still to be printed go nowhere: standard output takes no more."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -206,5 +218,5 @@ def _row(card: dict[str, Any], name: str, kind: str, symbols: int, size: int) ->
         f"{parameters:,}" if isinstance(parameters, int) else "",
         f"{own:.3f}" if isinstance(own, int | float) else "",
         f"{size / 1e6:.1f} MB",
-        str(card.get("title") or card.get("corpus") or ""),
+        "".join(c if c.isprintable() else " " for c in str(card.get("title") or card.get("corpus") or "")),
     )

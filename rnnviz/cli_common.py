@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
 
+from rnnviz.errors import TextError
+
 if TYPE_CHECKING:
     from rnnviz.model import CharModel
     from rnnviz.ngram import NgramModel
@@ -60,6 +62,8 @@ def opened(file: str) -> Iterator[str | BinaryIO]:
     if file != STANDARD_INPUT:
         yield file
         return
+    if sys.stdin is None:
+        raise TextError("standard input is closed; give a file, or a text by a pipe")
     with tempfile.SpooledTemporaryFile(max_size=1 << 24) as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)
         copy.seek(0)

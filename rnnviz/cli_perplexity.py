@@ -7,6 +7,7 @@ asked for; a file that can't be scored doesn't stop the others.
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -148,8 +149,17 @@ def _outputs(args: argparse.Namespace) -> list[_Outputs]:
             )
         for path in filter(None, paths):
             check(path) if formats is None else check(path, formats)
+            if any(_same(path, file) for file in args.files):
+                args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
         columns.append(paths)
     return [_Outputs(*pair) for pair in zip(*columns, strict=True)]
+
+
+def _same(path: str, file: str) -> bool:
+    try:
+        return file != STANDARD_INPUT and os.path.samefile(path, file)
+    except OSError:  # one of them isn't there
+        return False
 
 
 def _stem(file: str) -> str:

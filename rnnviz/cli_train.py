@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz import checkpoint, run_process
-from rnnviz.errors import ConfigError, CorpusError
+from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.run_folder import Description, RunFolder, home
 from rnnviz.run_process import tune_process as tune_process
 from rnnviz.run_stop import EXIT_INTERRUPTED
@@ -106,6 +106,12 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
 )
 
 
+HEEDED_AT_FIRST = (
+    "corpus", "name", "run_dir", "half", "title", "language", "ngram", "example", "probe", "minutes",
+)  # fmt: skip
+"""Options that say what a run is, beside its recipe: none of them can change where it goes on."""
+
+
 def main(args: argparse.Namespace) -> int:
     """Run `train` with parsed arguments; returns the exit status."""
     if args.threads is not None and args.threads < 1:
@@ -149,13 +155,14 @@ def _count(args: argparse.Namespace) -> int:
     split = corpus.split()
     text = split.train + split.validation
     began = time.perf_counter()
-    vocabulary = Vocabulary.from_text(text, min_count=args.min_count or 2)
+    rare = 2 if args.min_count is None else args.min_count
+    vocabulary = Vocabulary.from_text(text, min_count=rare)
     model = NgramModel.fit(text, order=args.order, vocabulary=vocabulary, name=args.name)
     recipe = {
         "cell": "ngram",
         "order": args.order,
         "smoothing": "interpolated modified Kneser-Ney",
-        "min_count": args.min_count or 2,
+        "min_count": rare,
     }
     model.card = make_card(
         model,
@@ -197,22 +204,43 @@ def _begin(args: argparse.Namespace) -> int:
         command=_command(),
     )
     _check(description, corpus)
-    folder.path.mkdir(parents=True, exist_ok=True)
-    folder.begin(description)
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.begin(description)
+    except OSError as error:
+        raise TrainingError(
+            f"no run can be kept in {folder.path} ({error.strerror}); choose another folder with --run-dir "
+            "or RNNVIZ_RUNS"
+        ) from None
     return _run(args, folder, corpus)
 
 
 def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     """A run that has a folder, new or begun."""
     description = folder.description()
+    unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
+    unheeded += [f.name for f in fields(type(description.config)) if _given(args, f.name)]
+    if args.resume is not None and unheeded:
+        raise ConfigError(
+            f"--resume goes on with a run as it was begun; leave out --{unheeded[0].replace('_', '-')}, or "
+            "begin another run"
+        )
     changed = description
     if args.threads is not None:
         changed = replace(changed, threads=args.threads)
     if args.device != "auto":
         changed = replace(changed, device=args.device)
+    if args.output is not None:
+        checkpoint.check_target(args.output)
+        changed = replace(changed, output=os.fspath(args.output.absolute()))
     if changed != description:
         folder.describe(changed)
     return _run(args, folder, None)
+
+
+def _given(args: argparse.Namespace, name: str) -> bool:
+    """Whether an option of the recipe was given."""
+    return name != "cell" and getattr(args, name, None) is not None
 
 
 def _check(description: Description, corpus: Any) -> None:
@@ -221,6 +249,7 @@ def _check(description: Description, corpus: Any) -> None:
         raise CorpusError(f"training needs at least 2 characters; received {len(corpus.text)}")
     if description.ngram:
         checkpoint.find(description.ngram)
+    checkpoint.check_target(description.output)
 
 
 def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:

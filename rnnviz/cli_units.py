@@ -11,7 +11,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli_common import as_json, command, opened, print_table
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, EmptyTextError
 
 if TYPE_CHECKING:
     from rnnviz.units import Search, Target
@@ -117,8 +117,16 @@ def _text(args: argparse.Namespace) -> str:
         from rnnviz.text import open_text
 
         with opened(args.file) as source:
-            return "".join(open_text(source, encoding=args.encoding))
+            text = "".join(open_text(source, encoding=args.encoding))
+        if not text:
+            raise EmptyTextError(f"{args.file} is empty: there is nothing to search; give a longer text")
+        return text
     from rnnviz.corpora import open_corpus
+
+    if args.encoding is not None:
+        raise ConfigError(
+            "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
+        )
 
     corpus = open_corpus(args.corpus)
     return corpus.split().held_out or corpus.text

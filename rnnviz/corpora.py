@@ -227,7 +227,7 @@ def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", langua
     `title` and `language`, where given, replace what is known. Raises what
     `read` and `from_file` raise.
     """
-    if isinstance(name_or_path, str) and (name_or_path in names() or not Path(name_or_path).exists()):
+    if isinstance(name_or_path, str) and (name_or_path in names() or not os.path.exists(name_or_path)):
         corpus = read(name_or_path)
     else:
         corpus = from_file(name_or_path)
@@ -240,6 +240,8 @@ def source_url() -> str:
 
 
 def _unknown(name: str) -> CorpusError:
+    if len(name) > 80:  # the text itself, say
+        name = name[:77] + "…"
     return CorpusError(
         f"no corpus is called {name!r}, and no file is there; corpora are {', '.join(names())}. "
         "For a text of your own, give the path of its file"

@@ -92,8 +92,11 @@ def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) ->
     path = Path(target)
     if formats == FORMATS and _format(path, None) == "parquet":
         _pyarrow()
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ExportError(f"{path} can't be written: there is no folder for it; make one or name a file")
+    if os.path.isdir(path) or not os.path.isdir(path.absolute().parent) or len(os.fsencode(path.name)) > 240:
+        raise ExportError(
+            f"{path} can't be written: there is no folder for it, or its name is too long; make one or name "
+            "another file"
+        )
 
 
 def _format(target: Target, format: str | None) -> Format:

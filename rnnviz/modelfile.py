@@ -52,6 +52,10 @@ class Sketch:
     modulus: int
 
 
+NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
+TABLES = ("held_out", "versions", "recipe")
+
+
 def check_name(name: str) -> str:
     """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
     if not NAME.fullmatch(name) or ".." in name:
@@ -114,6 +118,8 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         raise bad("its description is incomplete")
     if card.get("name"):
         check_name(card["name"])
+    if wrong := _wrong(card):
+        raise bad(f"its card's {wrong!r} is not what a card holds there")
     end = 0
     for entry in raw.values():
         offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
@@ -125,6 +131,31 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
             f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again"
         )
     return raw, meta, size
+
+
+def _wrong(card: Mapping[str, Any]) -> str | None:
+    """The first of the card's entries that is of another kind than what rnnviz writes, if one is."""
+
+    def number(value: object) -> bool:
+        if value is None:
+            return True
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+    def depth(value: object, most: int = 20) -> bool:
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return most > 0 and all(depth(one, most - 1) for one in inside)
+
+    for name, value in card.items():
+        if name in NUMBERS and not number(value):
+            return name
+        if name in TABLES:
+            if not isinstance(value, dict):
+                return name
+            if name == "held_out" and not all(number(v) for k, v in value.items() if k != "ngram_name"):
+                return name
+        if not depth(value):
+            return name
+    return None
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:

@@ -117,6 +117,8 @@ class NgramModel:
                 counts = np.maximum(counts, 1)  # what occurred at the very end alone
             else:
                 counts[self.vocabulary.size] = 0  # the start symbol
+                if not counts.any():  # a text of one character, which nothing followed
+                    counts[1 : self.vocabulary.size] = 1
         shorter = Counts(self._counts.size, keys[: order - 1], counts)
         return NgramModel(
             shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser

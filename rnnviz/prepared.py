@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.config import ModelConfig
+from rnnviz.errors import ConfigError
 from rnnviz.stepping import Floats, Layer, Weights
 from rnnviz.vocabulary import Vocabulary
 
@@ -142,6 +143,11 @@ def prepare(model: Network | NumpyModel) -> Weights:
     """
     if isinstance(model, NumpyModel):
         return model.weights
+    if not hasattr(model, "state_dict"):
+        raise ConfigError(
+            f"{getattr(model, 'name', type(model).__name__)!r} has no hidden state to look at, as tables and "
+            "guesses have none; choose a network: mlp, rnn, gru or lstm"
+        )
     now = [p.detach() for p in model.parameters()]
     with _lock:
         found = _prepared.get(model)

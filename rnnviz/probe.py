@@ -25,6 +25,7 @@ from rnnviz.config import ModelConfig
 from rnnviz.errors import TrainingError
 from rnnviz.prepared import weights
 from rnnviz.scoring import costs
+from rnnviz.text import normalise
 from rnnviz.vocabulary import UNKNOWN_SYMBOL, Ids, Vocabulary
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def trace_probe(model: CharModel, text: str, *, step: int, characters: int) -> P
     Raises TextError for half a surrogate pair.
     """
     vocabulary: Vocabulary = model.vocabulary
+    text = normalise(text, model.normaliser)
     ids = vocabulary.encode(text)
     inputs = np.concatenate(([vocabulary.start], ids))
     used, places = np.unique(inputs, return_inverse=True)

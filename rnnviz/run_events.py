@@ -33,7 +33,7 @@ BLOCK = 16 * 1024
 
 def append(path: Path, event: Event) -> None:
     """Add one event. Numbers that JSON doesn't have become null. Raises OSError."""
-    line = json.dumps(_plain(event), ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
+    line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size

@@ -91,6 +91,10 @@ class Description:
             checkpoint.check_name(self.name)
         except CheckpointError as error:
             raise ConfigError(f"a run is called like the model it makes: {error}") from None
+        from rnnviz.vocabulary import code_points  # with NumPy, which quick commands do without
+
+        for text in (self.probe, self.text or "", self.title, self.example or ""):
+            code_points(text)
         if len(self.probe) > MAX_PROBE:
             raise ConfigError(
                 f"the probe has at most {MAX_PROBE} characters; received {len(self.probe):,}; shorten it"
@@ -155,7 +159,7 @@ class RunFolder:
 
     def describe(self, description: Description) -> None:
         """Write a description in place of the one before."""
-        text = json.dumps(description.to_json(), ensure_ascii=False, indent=1)
+        text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
         checkpoint.write_atomic(self.description_file, text.encode())
 
     def description(self) -> Description:

@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 
 from rnnviz import checkpoint, modelfile
 from rnnviz.config import CELLS, Cell, ModelConfig
-from rnnviz.errors import CheckpointError, ModelNotFoundError
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
 from rnnviz.model import CharModel
 from rnnviz.ngram import NgramModel
 from rnnviz.prepared import NumpyModel
@@ -239,7 +239,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 def test_a_device_that_is_not_there_is_said(tmp_path: Path) -> None:
     path = checkpoint.save(make(), tmp_path / "m.safetensors")
-    with pytest.raises(CheckpointError, match="use cpu"):
+    with pytest.raises(ConfigError, match="use cpu"):
         checkpoint.load(path, device="nonsense")
 
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.ngram import NgramModel
 from rnnviz.scoring import costs, running
+from rnnviz.text import normalise
 from rnnviz.trace import trace
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def nats(model: CharModel | NumpyModel | NgramModel, text: str) -> Doubles:
     """The cost of each character of `text` (T,) in nats, by the rule of `rnnviz.scoring`."""
     if not isinstance(model, NgramModel):
         return np.asarray(trace(model, text).nll)
-    ids = model.vocabulary.encode(text)
+    ids = model.vocabulary.encode(normalise(text, model.normaliser))
     return costs(model.score(ids), ids, model.vocabulary)
 
 
@@ -106,6 +107,8 @@ def continuation(model: CharModel | NumpyModel | NgramModel, beginning: str, end
     """Score `ending` as what follows `beginning`. Raises EmptyTextError for an empty ending."""
     if not ending:
         raise EmptyTextError("an ending of no characters has no perplexity; type at least one")
+    # A break between \r and \n would count one of them on either side.
+    beginning, ending = (normalise(part, model.normaliser) for part in (beginning, ending))
     cost = nats(model, beginning + ending)[len(beginning) :]
     return Continuation(
         beginning,

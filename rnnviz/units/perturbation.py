@@ -121,6 +121,8 @@ def memory(
     are read side by side. Raises ConfigError for a text of no more than `steps` characters or of
     one different character, and for numbers below 1.
     """
+    if seed < 0:
+        raise ConfigError(f"seed is a whole number from 0 on; received {seed}")
     if steps < 1 or places < 1:
         raise ConfigError(f"steps and places are at least 1; received {steps} and {places}")
     weights = prepare(model)

@@ -125,6 +125,8 @@ class Searcher:
         self._ids = source.ids if isinstance(source, Trace) else None
         # A network that exploded has states that can't be ranked; they count as equal.
         self._values = np.nan_to_num(self._values, posinf=np.inf, neginf=-np.inf)
+        if seed < 0:
+            raise ConfigError(f"seed is a whole number from 0 on; received {seed}")
         self._layer, self.quantity, self._seed = layer, quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 

@@ -74,7 +74,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     else:
         values = trace.gates[quantity]
     if layer is None:
-        return values.reshape(len(values), -1)
+        return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])
     return values[:, layer]
 
