@@ -118,8 +118,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
         raise bad("its description is incomplete")
     if card.get("name"):
         check_name(card["name"])
-    if wrong := _wrong(card):
-        raise bad(f"its card's {wrong!r} is not what a card holds there")
+    meta["card"] = _sound(card)
     end = 0
     for entry in raw.values():
         offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
@@ -133,8 +132,8 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     return raw, meta, size
 
 
-def _wrong(card: Mapping[str, Any]) -> str | None:
-    """The first of the card's entries that is of another kind than what rnnviz writes, if one is."""
+def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The card without the entries that are of another kind than what rnnviz writes there."""
 
     def number(value: object) -> bool:
         if value is None:
@@ -145,17 +144,14 @@ def _wrong(card: Mapping[str, Any]) -> str | None:
         inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         return most > 0 and all(depth(one, most - 1) for one in inside)
 
-    for name, value in card.items():
-        if name in NUMBERS and not number(value):
-            return name
-        if name in TABLES:
-            if not isinstance(value, dict):
-                return name
-            if name == "held_out" and not all(number(v) for k, v in value.items() if k != "ngram_name"):
-                return name
-        if not depth(value):
-            return name
-    return None
+    def sound(name: str, value: object) -> bool:
+        if name in TABLES and not isinstance(value, dict):
+            return False
+        if name == "held_out" and isinstance(value, dict):
+            return all(number(v) for k, v in value.items() if k != "ngram_name")
+        return depth(value) and (name not in NUMBERS or number(value))
+
+    return {name: value for name, value in card.items() if sound(name, value)}
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
