@@ -185,7 +185,7 @@ def save(
 
 
 def check_target(path: str | Path) -> Path:
-    """The path, if a model can be written there. Raises CheckpointError otherwise."""
+    """The path, its folder made, if a model can be written there. Raises CheckpointError otherwise."""
     path = Path(path).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")

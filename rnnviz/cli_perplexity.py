@@ -138,6 +138,7 @@ def _outputs(args: argparse.Namespace) -> list[_Outputs]:
     """The outputs of each file. What can't be written is said before anything is scored."""
     from rnnviz.export import check
 
+    read = {_identity(file) for file in args.files if file != STANDARD_INPUT}
     columns: list[list[str | None]] = []
     for option, formats in ((args.per_character, None), (args.html, ("html",))):
         paths = [option and option.replace(PLACE, _stem(file)) for file in args.files]
@@ -149,17 +150,19 @@ def _outputs(args: argparse.Namespace) -> list[_Outputs]:
             )
         for path in filter(None, paths):
             check(path) if formats is None else check(path, formats)
-            if any(_same(path, file) for file in args.files):
+            if (written := _identity(path)) is not None and written in read:
                 args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
         columns.append(paths)
     return [_Outputs(*pair) for pair in zip(*columns, strict=True)]
 
 
-def _same(path: str, file: str) -> bool:
+def _identity(path: str) -> tuple[int, int] | None:
+    """The same for every name of a file; None where there is none."""
     try:
-        return file != STANDARD_INPUT and os.path.samefile(path, file)
-    except OSError:  # one of them isn't there
-        return False
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _stem(file: str) -> str:

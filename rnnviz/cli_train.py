@@ -72,7 +72,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--order", type=int, default=6, help="with --cell ngram: the order, 1 to 6 (default: 6)"
     )
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
-    recipe.add_argument("--cell", default="gru", choices=("mlp", "rnn", "gru", "lstm", "ngram"))
+    recipe.add_argument("--cell", choices=("mlp", "rnn", "gru", "lstm", "ngram"))
     for flag, kind, text in RECIPE:
         if kind is bool:
             recipe.add_argument(flag, action="store_true", default=None, help=text)
@@ -219,7 +219,7 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     """A run that has a folder, new or begun."""
     description = folder.description()
     unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
-    unheeded += [f.name for f in fields(type(description.config)) if _given(args, f.name)]
+    unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
     if args.resume is not None and unheeded:
         raise ConfigError(
             f"--resume goes on with a run as it was begun; leave out --{unheeded[0].replace('_', '-')}, or "
@@ -236,11 +236,6 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     if changed != description:
         folder.describe(changed)
     return _run(args, folder, None)
-
-
-def _given(args: argparse.Namespace, name: str) -> bool:
-    """Whether an option of the recipe was given."""
-    return name != "cell" and getattr(args, name, None) is not None
 
 
 def _check(description: Description, corpus: Any) -> None:

@@ -87,12 +87,19 @@ def html(
             file.write(part.encode("utf-8", "backslashreplace"))
 
 
+LONGEST_NAME = 240  # bytes; most systems take 255, and what is being written has a longer one
+
+
 def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) -> None:
     """Raise now what writing to this path would raise after minutes of scoring."""
     path = Path(target)
     if formats == FORMATS and _format(path, None) == "parquet":
         _pyarrow()
-    if os.path.isdir(path) or not os.path.isdir(path.absolute().parent) or len(os.fsencode(path.name)) > 240:
+    if (
+        os.path.isdir(path)
+        or not os.path.isdir(path.absolute().parent)
+        or len(os.fsencode(path.name)) > LONGEST_NAME
+    ):
         raise ExportError(
             f"{path} can't be written: there is no folder for it, or its name is too long; make one or name "
             "another file"

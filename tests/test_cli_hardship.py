@@ -86,7 +86,7 @@ def test_a_file_whose_name_is_no_text_is_trained_on(said: Said) -> None:
 
 def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Said) -> None:
     assert said("train", "--corpus", "tiny.txt", "--name", "x", "--run-dir", "run", *SMALL)[0] == 0
-    for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"]):
+    for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"], ["--cell", "rnn"]):
         code, _, err = said("train", "--resume", "run", *option)
         assert code == 1
         assert f"leave out {option[0]}" in err

@@ -189,6 +189,7 @@ def test_characters_that_made_room_are_read_again_when_asked(
         assert not app.exception
         assert not app.error
         assert "The figures of **a\\.txt** are kept" in everything(app)
+        assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
     app.button(key="read-again-a.txt").click().run()
     settled(app)

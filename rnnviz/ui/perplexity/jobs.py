@@ -156,9 +156,8 @@ class Jobs:
                     return
                 job.state, job.began = "running", time.monotonic()
                 make, job.make = job.make, None
-            if make is not None:
-                self._run(job, make)
-            del make
+            assert make is not None  # a job that waits has it
+            self._run(job, make)
 
     def _run(self, job: Job, make: Make) -> None:
         def check() -> None:
@@ -186,6 +185,7 @@ class Jobs:
             state, error = "failed", raised
             if not isinstance(raised, RnnvizError):
                 log.error("%s failed", job.title, exc_info=raised)
+            raised.__traceback__ = None  # its frames would hold on to what the job read
         finally:
             if steps is not None:
                 steps.close()

@@ -59,8 +59,8 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
                 progress.bar(jobs, [key], "second")
         if found is not None and found.folder is None:
             without(jobs, key, f"{text.name}, {name}")
-        elif found is not None:
-            other = (Record.open(str(found.folder)), shelf.load(info, to_read=True))
+        elif found is not None and found.folder is not None:
+            other = (Record.open(found.folder), shelf.load(info, to_read=True))
     where.show(Record.open(scored.folder), shelf.load(context.info, to_read=True), other)
     return wanted
 

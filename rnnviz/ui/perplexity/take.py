@@ -18,6 +18,7 @@ from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from rnnviz.scoring import Report
     from rnnviz.ui.perplexity.texts import Text
@@ -32,16 +33,24 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     with st.container(horizontal=True):
         button(_("Figures as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
         button(_("Figures as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
+    if scored.folder is not None:  # otherwise it was said above what is missing
+        characters(text, scored, scored.folder)
+    st.caption(
+        _("The same from a terminal: {command}").format(
+            command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
+        )
+    )
+
+
+def characters(text: Text, scored: Scored, folder: Path) -> None:
+    """What is made of every character: tables, and a page."""
     st.markdown(
         _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.report.file)
         )
     )
-    spoken = language()
-    folder, stem = scored.folder, PurePath(text.name).stem or "text"
-    if folder is None:
-        pass  # said above
-    elif scored.report.characters > MOST:
+    spoken, stem = language(), PurePath(text.name).stem or "text"
+    if scored.report.characters > MOST:
         st.info(
             _(
                 "More than {most} characters are better written straight to a file, in a terminal: "
@@ -58,22 +67,13 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
                 f"{stem}.parquet",
                 "application/vnd.apache.parquet",
             )
-    if folder is not None:
-        st.markdown(
-            _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
-        )
-        with st.container(horizontal=True):
-            button(
-                _("Page as HTML"),
-                lambda: standalone(folder, scored.report, spoken),
-                f"{stem}.html",
-                "text/html",
-            )
-    st.caption(
-        _("The same from a terminal: {command}").format(
-            command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
-        )
+    st.markdown(
+        _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
     )
+    with st.container(horizontal=True):
+        button(
+            _("Page as HTML"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html"
+        )
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
