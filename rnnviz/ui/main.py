@@ -135,4 +135,5 @@ chosen = st.navigation(
 slot = st.sidebar.container()  # filled by the page; the switch below it is there before a slow page is done
 with st.sidebar:
     sidebar.language_switch()
+sidebar.fit()
 chosen.run()

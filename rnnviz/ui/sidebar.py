@@ -176,6 +176,19 @@ def temperature() -> float:
     return float(value)
 
 
+def fit() -> None:
+    """On a projector, which is low, everything in the sidebar stands closer, so that all of it is seen."""
+    st.html(f"<style>{_STYLE}</style>")
+
+
+_STYLE = """
+@media (max-height: 760px) {
+  [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+  [data-testid="stSidebarUserContent"] { padding-bottom: 0.5rem; }
+}
+"""
+
+
 def device(model: CharModel | NumpyModel | NgramModel) -> str:
     """Where the model runs: "CPU", or the GPU's name. Counting n-grams runs on the CPU always."""
     where = getattr(model, "device", None)

@@ -200,11 +200,11 @@ def test_the_theme_follows_the_browser(browser: Browser, app_url: str, scheme: s
     context.close()
 
 
-@pytest.mark.parametrize("page_name", ["", "perplexity"])
+@pytest.mark.parametrize("page_name", ["", "perplexity", "inside"])
 def test_a_small_projector_shows_the_whole_sidebar(browser: Browser, app_url: str, page_name: str) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
     page = context.new_page()
-    page.goto(f"{app_url}/{page_name}?model=tiny-gru")
+    page.goto(f"{app_url}/{page_name}?model=timemachine-gru")  # its title takes two lines
     switch = page.get_by_test_id("stSidebar").get_by_text("中文")
     expect(page.get_by_text("About this model")).to_be_visible(timeout=LONG)
     expect(switch).to_be_in_viewport(ratio=1, timeout=LONG)
