@@ -162,8 +162,9 @@ def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
     def style(app: Any) -> str:
         return "".join(element.value for element in app.get("html"))
 
-    assert "stSidebar" not in style(open_app("learn"))
-    assert '"stSidebar"' in style(open_app("learn", present="1", scene="4"))
+    sidebar = '[data-testid="stSidebar"]'
+    assert sidebar not in style(open_app("learn"))
+    assert sidebar in style(open_app("learn", present="1", scene="4"))
 
 
 def test_every_scene_has_its_files() -> None:
