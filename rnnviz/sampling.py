@@ -26,6 +26,7 @@ from rnnviz.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.model import CharModel
+    from rnnviz.trace import Trace
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -69,8 +70,35 @@ def stream(
     """
     check(length, temperature, top_k, seed)
     ids = model.vocabulary.encode(normalise(prompt, model.normaliser))
-    reader = _NgramReader(model, ids) if isinstance(model, NgramModel) else _CharReader(model, ids)
+    reader: Expecting
+    if isinstance(model, NgramModel):
+        reader = _NgramReader(model, ids)
+    else:
+        stepper = Reader(prepare(model))
+        inputs = np.concatenate(([model.vocabulary.start], ids))
+        for begin in range(0, len(inputs), _PIECE):
+            stepper.read(inputs[begin : begin + _PIECE])
+        reader = NetworkReader(model.name, model.vocabulary, stepper)
     return draw(reader, length, temperature, top_k, np.random.default_rng(seed))
+
+
+def resume(
+    read: Trace,
+    t: int,
+    length: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """`length` characters that follow the first `t` characters of a Trace, which are not read again.
+
+    With the same seed they are those that `sample` gives after these t characters.
+    Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
+    """
+    check(length, temperature, top_k, seed)
+    reader = NetworkReader(read.model_name, read.vocabulary, Reader(read.weights, read.state_after(t)))
+    return "".join(draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
 
 
 def check(length: int, temperature: float, top_k: int | None, seed: int | None) -> None:
@@ -98,21 +126,18 @@ class Expecting(Protocol):
         ...
 
 
-class _CharReader:
-    """A recurrent model that has read a prompt: its state, and what it expects."""
+class NetworkReader:
+    """A network that has read something, at least the start symbol: its state, and what it expects."""
 
-    def __init__(self, model: CharModel | NumpyModel, ids: Integers) -> None:
-        self.vocabulary, self.name = model.vocabulary, model.name
-        self._reader = Reader(prepare(model))
-        inputs = np.concatenate(([model.vocabulary.start], ids))
-        for begin in range(0, len(inputs), _PIECE):
-            self._top = self._reader.read(inputs[begin : begin + _PIECE])[-1:]
+    def __init__(self, name: str, vocabulary: Vocabulary, reader: Reader) -> None:
+        self.name, self.vocabulary, self._reader = name, vocabulary, reader
 
     def read(self, symbol: int) -> None:
-        self._top = self._reader.read(np.array([symbol]))
+        self._reader.read(np.array([symbol]))
 
     def log_probs(self) -> Doubles:
-        log_probs: Doubles = self._reader.weights.log_probs(self._top)[0].astype(np.float64)
+        top = self._reader.hidden[:, -1]
+        log_probs: Doubles = self._reader.weights.log_probs(top)[0].astype(np.float64)
         return log_probs
 
 

@@ -20,8 +20,9 @@ models, texts or buffers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,12 @@ PRODUCT = 400_000
 OpenBLAS hands larger ones (from 460,800) to several threads and waits for all
 of them: 75 µs become 3 to 10 ms wherever another program is using the cores.
 """
+
+Touch = Callable[[int, Floats], None]
+"""Changes a layer's H (1, H) in place after input number t, counted from 0."""
+
+Touched = Callable[[int], None] | None
+"""The same inside a block of inputs, given the step in it."""
 
 GATES: Mapping[str, tuple[str, ...]] = {
     "mlp": (),
@@ -103,11 +110,14 @@ class Weights:
         shape = (rows, len(self.layers), self.layers[0].units)
         return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if self.cell == "lstm" else None
 
-    def run(self, ids: Ids, hidden: Floats, cell: Floats | None) -> None:
+    def run(
+        self, ids: Ids, hidden: Floats, cell: Floats | None, touch: Mapping[int, Touch] = MappingProxyType({})
+    ) -> None:
         """Read the inputs `ids` (n,), writing the states after each into rows 1 .. n.
 
         `hidden` (n + 1, L, H), and `cell` for an LSTM, hold the state before
-        the first input in row 0, which is left as it is.
+        the first input in row 0, which is left as it is. `touch` may change a
+        layer's H as soon as it is there, before anything else looks at it.
         """
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -116,15 +126,20 @@ class Weights:
                 for n, layer in enumerate(self.layers):
                     rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
                     h = hidden[begin : end + 1, n]
+                    c = None if cell is None else cell[begin : end + 1, n]
+                    touched = _from(touch[n], begin, h) if n in touch else None
                     if layer.cell == "gru":
-                        _gru(layer, rows, pick, h)
+                        _gru(layer, rows, pick, h, touched)
                     elif layer.cell == "lstm":
-                        assert cell is not None
-                        _lstm(layer, rows, pick, h, cell[begin : end + 1, n])
+                        assert c is not None
+                        _lstm(layer, rows, pick, h, c, touched)
                     elif layer.cell == "rnn":
-                        _rnn(layer, rows, pick, h)
+                        _rnn(layer, rows, pick, h, touched)
                     else:
                         _activate(rows[pick], layer.activation, h[1:])
+                        if touched:
+                            for t in range(end - begin):
+                                touched(t)
 
     def _inputs(self, layer: Layer, ids: Ids, below: Floats) -> tuple[Floats, list[int]]:
         """Rows of X W_x + b, and which of them each time step takes."""
@@ -181,12 +196,27 @@ class Weights:
 class Reader:
     """Reads one text in pieces of any length, the state carried from piece to piece.
 
-    `hidden` (1, L, H) is that state, and for an LSTM `cell`, as large.
+    `hidden` (1, L, H) is that state, and for an LSTM `cell`, as large. It begins
+    as zeros, or as a copy of `state`, (L, H) each. `time` counts the inputs that were
+    read, and is what `touch` is told, which `Weights.run` describes.
     """
 
-    def __init__(self, weights: Weights) -> None:
-        self.weights = weights
+    def __init__(
+        self,
+        weights: Weights,
+        state: tuple[Floats, Floats | None] | None = None,
+        *,
+        time: int = 0,
+        touch: Mapping[int, Touch] = MappingProxyType({}),
+    ) -> None:
+        self.weights, self.time = weights, time
+        # Each call counts from 0; what is touched is told how many inputs came before.
+        self._touch = {n: lambda t, state, one=one: one(self.time + t, state) for n, one in touch.items()}
         self.hidden, self.cell = weights.states(1)
+        if state is not None:
+            self.hidden[0] = state[0]
+            if self.cell is not None and state[1] is not None:
+                self.cell[0] = state[1]
 
     def read(self, ids: Ids) -> Floats:
         """The states of the top layer after each input, (n, H), for inputs (n,)."""
@@ -194,7 +224,8 @@ class Reader:
         hidden[0] = self.hidden[-1]
         if cell is not None and self.cell is not None:
             cell[0] = self.cell[-1]
-        self.weights.run(ids, hidden, cell)
+        self.weights.run(ids, hidden, cell, self._touch)
+        self.time += len(ids)
         if cell is not None:
             self.cell = cell[-1:].copy()
         self.hidden = hidden[-1:].copy()
@@ -224,7 +255,16 @@ def _activate(x: Floats, activation: Activation, out: Floats) -> None:
         np.maximum(x, 0, out=out)
 
 
-def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
+def _from(touch: Touch, begin: int, h: Floats) -> Callable[[int], None]:
+    """`touch` for a block that begins at input `begin` and writes the states `h`, given the block's step."""
+
+    def touched(t: int) -> None:
+        touch(begin + t, h[t + 1 : t + 2])
+
+    return touched
+
+
+def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
     """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
     assert layer.W_h is not None
     pre = np.empty(layer.units, np.float32)
@@ -235,9 +275,11 @@ def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
             np.dot(weights, before, out=target)
         pre += rows[row]
         _activate(pre, layer.activation, h[t + 1])
+        if touched:
+            touched(t)
 
 
-def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
+def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
     """H_t = H̃_t + Z_t ⊙ (H_{t-1} - H̃_t), with both gates as 1 + tanh, twice their value."""
     assert layer.W_h is not None
     assert layer.b_n is not None
@@ -261,9 +303,11 @@ def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats) -> None:
         after *= update
         after *= 0.5
         after += candidate
+        if touched:
+            touched(t)
 
 
-def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats) -> None:
+def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats, touched: Touched) -> None:
     """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t); one tanh serves all four parts."""
     assert layer.W_h is not None
     units = layer.units
@@ -284,3 +328,5 @@ def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats) -> 
         cell += scratch
         np.tanh(cell, out=after)
         after *= output
+        if touched:
+            touched(t)

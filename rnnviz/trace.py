@@ -76,6 +76,7 @@ class Trace:
     # With the start symbol's step in row 0: what the derived quantities need.
     _inputs: Integers
     _states: Floats
+    _cells: Floats | None
     _weights: Weights
 
     def __repr__(self) -> str:
@@ -85,6 +86,16 @@ class Trace:
     def __len__(self) -> int:
         """T."""
         return len(self.text)
+
+    @property
+    def weights(self) -> Weights:
+        """What the text was read with."""
+        return self._weights
+
+    def state_after(self, t: int) -> tuple[Floats, Floats | None]:
+        """H (L, H) after t characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
+        _check(t, t + 1, len(self) + 1, "states")
+        return self._states[t], None if self._cells is None else self._cells[t]
 
     @cached_property
     def log_probs(self) -> Floats:
@@ -232,6 +243,7 @@ class Tracer:
         rows = self._rows
         view = View(rows, len(self._text) + 1)
         inputs, states = view.array(rows.inputs), view.array(rows.hidden)
+        cells = None if rows.cell is None else view.array(rows.cell)
         return Trace(
             text=self._text,
             model_name=self._name,
@@ -239,13 +251,14 @@ class Tracer:
             ids=inputs[1:],
             known=view.array(rows.known)[1:],
             hidden=states[1:],
-            cell=None if rows.cell is None else view.array(rows.cell)[1:],
+            cell=None if cells is None else cells[1:],
             nll=view.array(rows.nll)[1:],
             perplexity=view.array(rows.perplexity)[1:],
             rank=view.array(rows.rank)[1:],
             entropy=view.array(rows.entropy),
             _inputs=inputs,
             _states=states,
+            _cells=cells,
             _weights=self._weights,
         )
 

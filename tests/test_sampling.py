@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import CheckpointError, ConfigError, TextError
 from rnnviz.ngram import NgramModel
-from rnnviz.sampling import sample, stream
+from rnnviz.sampling import resume, sample, stream
 from rnnviz.trace import trace
 from rnnviz.vocabulary import Vocabulary
 
@@ -34,8 +34,9 @@ def make(cell: str, **options: Any) -> CharModel:
     return model
 
 
+NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm")}
 MODELS: dict[str, CharModel | NgramModel] = {
-    **{cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm")},
+    **NETWORKS,
     **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},
 }
 every_model = pytest.mark.parametrize("name", list(MODELS))
@@ -112,6 +113,23 @@ def test_a_long_prompt_is_read_whole(name: str) -> None:
 def test_continuing_a_continuation_is_one_continuation(name: str) -> None:
     whole = sample(MODELS[name], "a", 20, temperature=0)
     assert sample(MODELS[name], "a" + whole[:8], 12, temperature=0) == whole[8:]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("t", [0, 1, 13, len(TEXT)])
+def test_a_trace_is_continued_without_being_read_again(name: str, t: int) -> None:
+    read = trace(NETWORKS[name], TEXT)
+    options: dict[str, Any] = {"temperature": 0.7, "top_k": 8, "seed": 5}
+    assert resume(read, t, 30, **options) == sample(NETWORKS[name], TEXT[:t], 30, **options)
+
+
+def test_a_trace_is_continued_from_where_it_has_been() -> None:
+    read = trace(make("lstm"), "abc")
+    for t in (-1, 4):
+        with pytest.raises(ConfigError, match=f"rows {t} to {t + 1} were asked for; this trace has 4 states"):
+            resume(read, t, 5)
+    with pytest.raises(ConfigError, match="temperature is a number"):
+        resume(read, 1, 5, temperature=-1)
 
 
 @every_model

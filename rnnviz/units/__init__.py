@@ -22,7 +22,7 @@ from __future__ import annotations
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.gating import Gates, gates
-from rnnviz.units.interventions import Intervention, continuation, intervene
+from rnnviz.units.interventions import Intervention, continuation, intervene, resume
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.running import run
@@ -64,6 +64,7 @@ __all__ = [
     "project",
     "pushes",
     "quantities",
+    "resume",
     "run",
     "scan",
     "search",

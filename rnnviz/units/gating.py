@@ -55,7 +55,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
 
     Raises ConfigError for a network without gates or without such a layer, EmptyTextError for no text.
     """
-    cell = trace._weights.cell
+    cell = trace.weights.cell
     if cell not in KEEPS:
         raise ConfigError(f"gru and lstm cells have gates; this network has {cell} cells")
     check_layer(layer, trace.hidden.shape[1])

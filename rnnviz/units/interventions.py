@@ -21,10 +21,10 @@ import numpy.typing as npt
 from rnnviz import details, sampling, scoring
 from rnnviz.errors import ConfigError
 from rnnviz.prepared import NumpyModel, prepare
-from rnnviz.stepping import LOGITS, Weights
+from rnnviz.stepping import LOGITS, Floats, Reader, Weights
 from rnnviz.text import normalise
 from rnnviz.trace import Trace
-from rnnviz.units.lanes import Change, Lanes
+from rnnviz.units.lanes import Change, Lanes, touch
 from rnnviz.units.unit import check_layer, check_units
 from rnnviz.vocabulary import UNKNOWN, Vocabulary
 
@@ -97,7 +97,7 @@ def intervene(
     """The Trace of `text` read under `interventions`, done in their order; of none, that of `rnnviz.trace`.
 
     Its probabilities, perplexity, states and gates are those of the changed
-    run. 500 characters of a GRU with 256 units take about 40 ms of one core.
+    run. 500 characters of a GRU with 256 units take about 20 ms of one core.
 
     Raises ConfigError for a layer, unit or cell that the network doesn't have,
     TextError for half a surrogate pair in the text.
@@ -107,13 +107,18 @@ def intervene(
     text = normalise(text, model.normaliser)
     ids = model.vocabulary.encode(text)
     inputs = np.concatenate(([model.vocabulary.start], ids))
-    lanes = Lanes(weights, 1, changes)
-    hidden, cell = weights.states(len(inputs))
-    for t in range(len(inputs)):
-        lanes.step(inputs[t : t + 1])
-        hidden[t] = lanes.hidden[:, 0]
-        if cell is not None and lanes.cell is not None:
-            cell[t] = lanes.cell[:, 0]
+    if (touched := touch(changes)) is not None:
+        hidden, cell = weights.states(len(inputs) + 1)
+        weights.run(inputs, hidden, cell, touched)
+        hidden, cell = hidden[1:], None if cell is None else cell[1:]
+    else:
+        lanes = Lanes(weights, 1, changes)
+        hidden, cell = weights.states(len(inputs))
+        for t in range(len(inputs)):
+            lanes.step(inputs[t : t + 1])
+            hidden[t] = lanes.hidden[:, 0]
+            if cell is not None and lanes.cell is not None:
+                cell[t] = lanes.cell[:, 0]
     return _as_trace(model.name, model.vocabulary, text, inputs, hidden, cell, weights)
 
 
@@ -134,15 +139,55 @@ def continuation(
     """
     sampling.check(length, temperature, top_k, seed)
     weights = prepare(model)
-    lanes = Lanes(weights, 1, _changes(weights, interventions))
-    reader = _ChangedReader(model.name, model.vocabulary, lanes)
+    reader = _reader(model.name, model.vocabulary, weights, _changes(weights, interventions), None, 0)
     for symbol in [model.vocabulary.start, *model.vocabulary.encode(normalise(prompt, model.normaliser))]:
         reader.read(int(symbol))
     return "".join(sampling.draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
 
 
+def resume(
+    read: Trace,
+    t: int,
+    length: int,
+    interventions: Intervention | Sequence[Intervention] = (),
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    seed: int | None = None,
+) -> str:
+    """`length` characters that follow the first `t` of a Trace while `interventions` go on.
+
+    The t characters are not read again: of what `intervene` gave for the same
+    interventions, this is the `continuation` of its first t characters. Raises
+    ConfigError for a t outside 0 .. T, and what `continuation` raises.
+    """
+    sampling.check(length, temperature, top_k, seed)
+    changes = _changes(read.weights, interventions)
+    reader = _reader(read.model_name, read.vocabulary, read.weights, changes, read.state_after(t), t + 1)
+    return "".join(sampling.draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
+
+
+def _reader(
+    name: str,
+    vocabulary: Vocabulary,
+    weights: Weights,
+    changes: Sequence[Change],
+    state: tuple[Floats, Floats | None] | None,
+    time: int,
+) -> sampling.Expecting:
+    """A changed network that goes on from a `state`, (L, H) each, after `time` inputs, or from nothing."""
+    if (touched := touch(changes)) is not None:
+        return sampling.NetworkReader(name, vocabulary, Reader(weights, state, time=time, touch=touched))
+    lanes = Lanes(weights, 1, changes, time=time)
+    if state is not None:
+        lanes.hidden[:, 0], cell = state
+        if lanes.cell is not None and cell is not None:
+            lanes.cell[:, 0] = cell
+    return _LaneReader(name, vocabulary, lanes)
+
+
 @dataclass
-class _ChangedReader:
+class _LaneReader:
     """One lane, as `rnnviz.sampling` wants to draw from it."""
 
     name: str
@@ -200,5 +245,6 @@ def _as_trace(
         entropy=entropy,
         _inputs=inputs,
         _states=hidden,
+        _cells=cell,
         _weights=weights,
     )

@@ -12,13 +12,13 @@ Shape letters: B lanes, L layers, H units, G parts of a cell. This module knows 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.stepping import Floats, Ids, Layer, Weights, product
+from rnnviz.stepping import Floats, Ids, Layer, Touch, Weights, product
 
 FEW = 4
 """Lanes that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
@@ -39,14 +39,38 @@ class Change:
     start: int = 0
     stop: float = float("inf")
     cell: bool = False
+    _factor: Floats | None = field(init=False, repr=False)
+    _value: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        factor = np.asarray(self.factor, np.float32)
+        object.__setattr__(self, "_factor", factor if np.any(factor) else None)
+        object.__setattr__(self, "_value", np.asarray(self.value, np.float32))
 
     def apply(self, state: Floats) -> None:
         """Do it."""
-        factor, value = np.asarray(self.factor, np.float32), np.asarray(self.value, np.float32)
-        if np.any(factor):
-            state[self.index] = state[self.index] * factor + value
-        else:  # a state that has grown to infinity, times 0, would be no number
-            state[self.index] = value
+        if self._factor is None:  # a state that has grown to infinity, times 0, would be no number
+            state[self.index] = self._value
+        else:
+            state[self.index] = state[self.index] * self._factor + self._value
+
+
+def touch(changes: Sequence[Change]) -> dict[int, Touch] | None:
+    """The same changes for `rnnviz.stepping`, which reads a single text faster; None if a cell is changed."""
+    if any(change.cell for change in changes):
+        return None
+
+    def of(layer: int) -> Touch:
+        own = [change for change in changes if change.layer == layer]
+
+        def apply(t: int, state: Floats) -> None:
+            for change in own:
+                if change.start <= t < change.stop:
+                    change.apply(state)
+
+        return apply
+
+    return {layer: of(layer) for layer in {change.layer for change in changes}}
 
 
 class Lanes:

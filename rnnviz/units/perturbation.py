@@ -139,14 +139,10 @@ def memory(
     while (same := other == read.ids[at]).any():
         other[same] = generator.choice(read.ids, int(same.sum()))
     lanes = Lanes(weights, len(at))
-    # The states before the places: row t of `_states` is the state after t characters.
-    lanes.hidden[:] = read._states[at].transpose(1, 0, 2)
-    if lanes.cell is not None and read.cell is not None:
-        first = Lanes(weights, 1)
-        first.step(np.array([model.vocabulary.start]))
-        assert first.cell is not None
-        cells = np.concatenate([first.cell.transpose(1, 0, 2), read.cell])
-        lanes.cell[:] = cells[at].transpose(1, 0, 2)
+    for lane, t in enumerate(at.tolist()):  # the states before the places
+        lanes.hidden[:, lane], cell = read.state_after(t)
+        if lanes.cell is not None and cell is not None:
+            lanes.cell[:, lane] = cell
     distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
     for k in range(steps + 1):
         top = lanes.step(other if k == 0 else read.ids[at + k])

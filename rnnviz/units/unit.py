@@ -64,7 +64,7 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
     Column n of the latter is unit n % H of layer n // H. Raises ConfigError
     for a layer or a quantity that the network doesn't have.
     """
-    cell = trace._weights.cell
+    cell = trace.weights.cell
     check_quantity(quantity, cell)
     if quantity == "hidden":
         values: Floats = trace.hidden

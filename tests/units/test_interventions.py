@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import rnnviz
+from rnnviz import sampling
 from rnnviz.cells import (
     GRUParameters,
     LSTMParameters,
@@ -24,7 +25,7 @@ from rnnviz.errors import ConfigError, TextError
 from rnnviz.model import CharModel
 from rnnviz.prepared import prepare
 from rnnviz.trace import Trace
-from rnnviz.units import Intervention, continuation, intervene
+from rnnviz.units import Intervention, continuation, intervene, resume
 from rnnviz.units.lanes import Lanes
 from tests.conftest import TEXT, tiny
 
@@ -160,6 +161,24 @@ def test_a_continuation_without_interventions_is_a_sample() -> None:
     # What starts later than the text is long changes what is said from there on.
     late = continuation(model, "The T", 50, Intervention(tuple(range(12)), "clamp", 1.0, start=30), **options)
     assert late[:25] == rnnviz.sample(model, "The T", 50, **options)[:25]
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    options: dict[str, Any] = {"temperature": 0.8, "seed": 4}
+    changes = [Intervention((3, 5), "clamp", 0.9, layer=1), Intervention((2,), "scale", 0.3, start=25)]
+    if cell == "lstm":
+        changes.append(Intervention((7,), "scale", 0.5, quantity="cell"))
+    read = intervene(model, SHORT, changes)
+    for t in (0, 11, 40):
+        assert resume(read, t, 40, changes, **options) == continuation(
+            model, SHORT[:t], 40, changes, **options
+        )
+    # Left alone from there on, it goes on from a changed state as the network would.
+    assert resume(read, 40, 40, **options) == sampling.resume(read, 40, 40, **options)
+    with pytest.raises(ConfigError, match="this trace has 41 states"):
+        resume(read, 41, 1, changes)
 
 
 def test_lanes_are_texts_read_alone() -> None:

@@ -9,7 +9,7 @@ click, an arrow key or a selection asks the server, which answers with a new boa
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -143,15 +143,13 @@ class _Pool:
 
     def take(self, value: Any) -> Any:
         """The same with every array in the pool, and its name in its place."""
-        if isinstance(value, np.ndarray):
-            return {"$": self.put(value)}
-        if isinstance(value, np.generic):
-            return value.item()
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return {key: self.take(v) for key, v in value.items()}
         if isinstance(value, list | tuple):
             return [self.take(v) for v in value]
-        return value
+        if isinstance(value, np.ndarray):
+            return {"$": self.put(value)}
+        return value.item() if isinstance(value, np.generic) else value
 
 
 @cache

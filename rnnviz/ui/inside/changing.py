@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import streamlit as st
 
-from rnnviz import units
+from rnnviz import sampling, units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.figures.themes import VERSUS_FULL, Scale
@@ -177,13 +177,11 @@ def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None
     ]
     plain = kept(
         ("on", look.mark, prompt, temperature),
-        lambda: units.continuation(look.model, prompt, LENGTH, temperature=temperature, seed=SEED),
+        lambda: sampling.resume(look.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
     )
     changed = kept(
         ("on", look.mark, prompt, temperature, intervention),
-        lambda: units.continuation(
-            look.model, prompt, LENGTH, intervention, temperature=temperature, seed=SEED
-        ),
+        lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
     )
     neutral = DIFFERENCE.levels(np.zeros(1))[0]
     texts += [

@@ -57,7 +57,7 @@ def section(look: Look) -> None:
         at=at,
         scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
     )
-    _continuations(look, models, at)
+    _continuations(look, found, models, at)
 
 
 def _controls(look: Look) -> dict[str, tuple[str, Any]]:
@@ -189,15 +189,15 @@ def _bars(read: Trace, at: int, theme: Any) -> dict[str, Any]:
     )
 
 
-def _continuations(look: Look, models: dict[str, tuple[str, Any]], at: int) -> None:
+def _continuations(look: Look, found: units.Comparison, models: dict[str, tuple[str, Any]], at: int) -> None:
     """How each goes on from the cursor, by the same random numbers."""
     prompt, temperature = look.text[: at + 1], look.context.temperature
     neutral = np.uint8(127)
     texts = []
-    for name, (mark, model) in models.items():
+    for (name, (mark, _model)), read in zip(models.items(), found.traces, strict=True):
         text = kept(
-            ("on", mark, prompt, temperature, "sample"),
-            lambda model=model: sampling.sample(model, prompt, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
+            ("on", mark, prompt, temperature),
+            lambda read=read: sampling.resume(read, at + 1, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
         )
         texts.append(Text(text, np.full(len(text), neutral), "versus", name, linked=False))
     st.markdown(
