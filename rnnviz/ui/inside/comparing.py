@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import streamlit as st
 
 from rnnviz import sampling, units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars, heat, live, plain
+from rnnviz.figures.frame import Figure
 from rnnviz.figures.order import seriate
-from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale
+from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.trace import Trace
-from rnnviz.ui import shelf
+from rnnviz.ui import i18n, shelf
 from rnnviz.ui.i18n import _
 from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
@@ -130,9 +133,7 @@ def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[
             Panel(
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
-                lambda theme, v=values, o=order, s=scale: heat.table(  # type: ignore[misc]
-                    v.T[o], s, x=_("character"), y=_("unit, in order of likeness"), bar=False, theme=theme
-                ),
+                _heat(("heat", mark, read.text, i18n.language()), values.T[order], scale),
                 _("Look for columns where all of one network changes and the other stays."),
                 _("which unit is which: units of two networks have nothing to do with one another."),
                 height=260,
@@ -142,6 +143,20 @@ def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[
             )
         )
     return out
+
+
+def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale) -> Callable[[Theme], Figure]:
+    """A network's states as a picture, which a click on the text doesn't change."""
+
+    def make(theme: Theme) -> Figure:
+        return kept(
+            (key, theme.name),
+            lambda: heat.table(
+                values, scale, x=_("character"), y=_("unit, in order of likeness"), bar=False, theme=theme
+            ),
+        )
+
+    return make
 
 
 def _running(found: units.Comparison, names: list[str]) -> Panel:
