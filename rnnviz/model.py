@@ -116,7 +116,7 @@ class CharModel(nn.Module):
         self.card: dict[str, Any] = dict(card or {})
         self.sketch = sketch
         h, v = config.hidden_size, config.vocabulary_size
-        self.embedding = nn.Embedding(v + 1, config.embedding_size) if config.embedding_size else None
+        self.embedding = _embedding(v + 1, config.embedding_size) if config.embedding_size else None
         sizes = [config.input_size] + [h] * (config.layers - 1)
         if config.cell == "mlp":
             self.recurrence: nn.Module = nn.ModuleList([nn.Linear(x, h) for x in sizes])
@@ -297,6 +297,17 @@ class CharModel(nn.Module):
 
 
 Device = Literal["auto"] | str
+
+
+def _embedding(rows: int, columns: int) -> nn.Embedding:
+    """`nn.Embedding` with its usual random weights; without any on the meta device, where they'd be none.
+
+    There torch would import its compiler to draw none: seconds before a model file is read.
+    """
+    embedding = nn.Embedding(rows, columns, _weight=torch.empty(rows, columns))
+    if not embedding.weight.is_meta:
+        nn.init.normal_(embedding.weight)
+    return embedding
 
 
 def untrained(

@@ -5,6 +5,7 @@ This module knows nothing of texts, steps taken or reports.
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import torch
@@ -31,11 +32,24 @@ def fast_bfloat16(device: torch.device) -> bool:
     return any(check() for check in supported if check is not None)
 
 
-def adamw(model: nn.Module, config: TrainConfig) -> torch.optim.AdamW:
+class AdamW(torch.optim.AdamW):
+    """torch's, which doesn't import torch's compiler in order to tell it to leave an optimiser alone.
+
+    Nothing is compiled here, and the import takes a process longer than the toy takes to learn.
+    """
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
+    add_param_group = inspect.unwrap(torch.optim.AdamW.add_param_group)
+    zero_grad = inspect.unwrap(torch.optim.AdamW.zero_grad)
+    state_dict = inspect.unwrap(torch.optim.AdamW.state_dict)
+    load_state_dict = inspect.unwrap(torch.optim.AdamW.load_state_dict)
+
+
+def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
     """The optimiser of a recipe; weights decay in matrices only (Loshchilov & Hutter 2019)."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]
-    return torch.optim.AdamW(
+    return AdamW(
         [
             {"params": matrices, "weight_decay": config.weight_decay},
             {"params": others, "weight_decay": 0.0},

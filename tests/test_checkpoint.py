@@ -244,15 +244,20 @@ def test_a_device_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 WRITE_FOREVER = """
-import sys, torch
+import os, sys, torch
 from rnnviz import checkpoint, modelfile
+torch.set_num_threads(1)
 model = checkpoint.load(sys.argv[1])
-print("ready", flush=True)
-while True:
-    with torch.no_grad():
-        for p in model.parameters():
-            p.add_(1)
-    checkpoint.save(model, sys.argv[1])
+while sys.stdin.readline():  # another writer
+    if not (writer := os.fork()):
+        print(os.getpid(), flush=True)
+        while True:
+            with torch.no_grad():
+                for p in model.parameters():
+                    p.add_(1)
+            checkpoint.save(model, sys.argv[1])
+    os.waitpid(writer, 0)
+    print("killed", flush=True)
 """
 
 
@@ -260,13 +265,14 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     """A process that writes without pause is killed at several moments; the file is whole each time."""
     config = ModelConfig("lstm", VOCABULARY.size, 256, 1, 64)
     path = checkpoint.save(CharModel(config, VOCABULARY), tmp_path / "m.safetensors")
-    for moment in (0.0, 0.013, 0.029):
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITE_FOREVER, str(path)], stdout=subprocess.PIPE, text=True
-        )
-        with process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
+    command = [sys.executable, "-c", WRITE_FOREVER, str(path)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for moment in (0.0, 0.004, 0.009, 0.013, 0.021, 0.029):
+            print(file=process.stdin, flush=True)
+            writer = int(process.stdout.readline())
             before = path.stat().st_mtime_ns
             deadline = time.monotonic() + 20
             while path.stat().st_mtime_ns == before and time.monotonic() < deadline:
@@ -274,11 +280,12 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
             until = time.monotonic() + moment
             while time.monotonic() < until:
                 pass
-            process.send_signal(signal.SIGKILL)
-        loaded = checkpoint.load(path)
-        assert checkpoint.is_neural(loaded)
-        drift = loaded.readout.bias - loaded.readout.bias.round()
-        assert torch.isfinite(drift).all()
+            os.kill(writer, signal.SIGKILL)
+            assert process.stdout.readline() == "killed\n"
+            loaded = checkpoint.load(path)
+            assert checkpoint.is_neural(loaded)
+            drift = loaded.readout.bias - loaded.readout.bias.round()
+            assert torch.isfinite(drift).all()
 
 
 def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from rnnviz import checkpoint, corpora
+from rnnviz import checkpoint, cli, corpora
 from rnnviz.scoring import perplexity
 from tests.test_training import CORPUS, TEXT, same
 
@@ -78,11 +78,13 @@ def test_the_command_counts_ngrams(tmp_path: Path) -> None:
     assert info.card["recipe"]["order"] == 3
 
 
-def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "smiles.txt").write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
     words = ["train", "--corpus", "smiles.txt", "--epochs", "20", *RECIPE, "--dropout-output", "0.2"]
-    whole = command(*words, "--name", "whole", cwd=tmp_path)
-    assert whole.returncode == 0, whole.stderr
+    assert cli.main([*words, "--name", "whole"]) == 0
 
     root = Path(__file__).resolve().parent.parent
     process = subprocess.Popen(
@@ -99,8 +101,7 @@ def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(tmp_path: Pat
     assert not (tmp_path / "cut.safetensors").exists()
 
     shutil.move(tmp_path / "runs" / "cut", tmp_path / "elsewhere")  # a run is its folder, wherever it lies
-    resumed = command("train", "--resume", tmp_path / "elsewhere", cwd=tmp_path)
-    assert resumed.returncode == 0, resumed.stderr
+    assert cli.main(["train", "--resume", str(tmp_path / "elsewhere")]) == 0
     a, b = (checkpoint.load(tmp_path / f"{n}.safetensors") for n in ("whole", "cut"))
     assert checkpoint.is_neural(a)
     assert checkpoint.is_neural(b)

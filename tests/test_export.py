@@ -155,7 +155,7 @@ def test_memory_does_not_grow_with_the_text(format: str, tmp_path: Path) -> None
             tracemalloc.stop()
 
     peak(1)  # imports
-    assert peak(48) < peak(16) + 4_000_000
+    assert peak(34) < peak(17) + 4_000_000
 
 
 def test_a_file_object_gets_the_table_and_stays_open(models_folder: Path) -> None:

@@ -60,6 +60,22 @@ def test_importing_loads_no_screen_and_no_torch() -> None:
     assert not heavy & {name.partition(".")[0] for name in loaded}
 
 
+def test_reading_and_training_do_not_load_torchs_compiler() -> None:
+    """Its import takes longer than all else until the first step; nothing here is compiled."""
+    code = """
+import sys
+import rnnviz
+from rnnviz import corpora
+for cell in ("mlp", "rnn", "gru", "lstm"):
+    rnnviz.perplexity(rnnviz.load(f"timemachine-{cell}"), text="It was past midnight.")
+    config = rnnviz.TrainConfig(cell=cell, hidden_size=8, batch=2, steps=5, epochs=2, dropout_output=0.1)
+    for report in rnnviz.train(config, corpora.from_text("a wet coat and a lamp. " * 9)):
+        pass
+print("torch._dynamo" in sys.modules, "torch" in sys.modules)
+"""
+    assert python(code).split() == ["False", "True"]
+
+
 def test_the_core_works_without_streamlit_and_plotly() -> None:
     code = """
 import sys
