@@ -23,7 +23,7 @@ import psutil
 from rnnviz.config import TrainConfig
 from rnnviz.errors import ConfigError, TrainingError
 
-PROGRAM = 320 * 2**20
+PROGRAM = 240 * 2**20
 """Bytes of a process that has loaded torch and trained something tiny."""
 
 COUNTED = 5_000_000
