@@ -318,19 +318,22 @@ def _moment(characters: float, theme: Theme) -> dict[str, Any]:
 def _labels(
     one: Curves, words: Mapping[str, str], ends: tuple[float, float], theme: Theme
 ) -> list[dict[str, Any]]:
-    """The names of the lines to beat, at the right, above their lines, or below where there is no room."""
+    """The names of the lines to beat, above their lines or below, where the curves leave room."""
     found = []
     room = 0.085 * (ends[1] - ends[0])  # a label's height, as a share of the axis
     above = math.inf
     for name, value in yardsticks(one):
         at = math.log10(value)
-        under = name == "ngram" or above - at < room  # curves come down to the n-gram's line and rest on it
+        # Curves come down to the n-gram's line and stay beside it: the label is where they are not. On a
+        # logarithmic axis of characters they begin far above.
+        left = name == "ngram" and one.snapshots
+        under = above - at < room or (name == "ngram" and not left and one.passed is None)
         above = at
         found.append(
             {
-                "x": 1,
+                "x": 0 if left else 1,
                 "xref": "paper",
-                "xanchor": "right",
+                "xanchor": "left" if left else "right",
                 "y": at,
                 "yref": "y",
                 "yanchor": "top" if under else "bottom",

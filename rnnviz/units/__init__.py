@@ -9,7 +9,7 @@
     units.project(trace)                                               the path of the state in a plane
     units.gates(trace)                                                 saturation and time constants
     units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
-    units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then; `resume` of a Trace
+    units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then
     for progress in units.ablate(model, text): ...                     what each unit is worth
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.compare([one, other], text)                                  several networks on one text

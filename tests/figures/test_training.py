@@ -103,6 +103,20 @@ def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     assert at == pytest.approx([math.log10(v) for v in (40, 18, 5)])
 
 
+def test_the_label_of_the_line_that_curves_end_beside_is_where_they_are_not() -> None:
+    def label(events: list[dict[str, Any]]) -> tuple[str, str]:
+        made = training.skeleton(training.curves(events), training.ENGLISH)["layout"]["annotations"][2]
+        return made["xanchor"], made["yanchor"]
+
+    assert label(EVENTS) == ("right", "top")
+    assert label([*EVENTS, {"event": "passed", "step": 3, "characters": 300, "seconds": 1}]) == (
+        "right",
+        "bottom",
+    )
+    bare = [{**report(n, 60.0 - n), "characters": 100 * n, "gradient_norm": None} for n in (0, 1, 10, 50)]
+    assert label([START, *bare]) == ("left", "bottom")
+
+
 def test_clipped_steps_are_marked_and_no_norm_leaves_its_panel() -> None:
     events = [
         START,
