@@ -57,9 +57,9 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
         Finding("capital", 179, 0.885, 0.580, 1.0),
     ),
     "shakespeare-lstm": (
-        Finding("line-position", 17, 0.820, 0.040, 0.360, "cell"),
-        Finding("line-position", 17, 0.515, 0.032, 0.360),
-        Finding("capital", 178, 0.893, 0.523, 1.0),
+        Finding("line-position", 35, 0.842, 0.039, 0.360, "cell"),
+        Finding("line-position", 35, 0.541, 0.032, 0.360),
+        Finding("capital", 247, 0.866, 0.523, 1.0),
     ),
     "chinese-gru": (
         Finding("quotes", 372, 0.924, 0.579, 0.691),
