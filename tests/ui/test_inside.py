@@ -8,10 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.checkpoint import load
+from rnnviz.checkpoint import available, load
 from rnnviz.errors import ConfigError
 from rnnviz.trace import trace
-from rnnviz.ui.inside import board, changing, sources
+from rnnviz.ui.inside import board, changing, comparing, sources
 from rnnviz.ui.live.payload import unpack
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
@@ -202,6 +202,21 @@ def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     app.multiselect[0].set_value([]).run()
     assert "Choose one or two networks" in everything(app)
     clean(app)
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("timemachine-rnn", "timemachine-gru"),  # of the same text
+        ("shakespeare-lstm", "timemachine-lstm"),  # of the same language, and the same kind
+        ("chinese-gru", None),  # nobody else speaks Chinese: itself, before its training
+    ],
+)
+def test_a_network_is_first_compared_with_one_that_reads_alike(name: str, beside: str | None) -> None:
+    listed, _damaged = available()
+    networks = {m.name: m for m in listed if m.kind != "ngram"}
+    own = networks.pop(name)
+    assert comparing._usual(own, list(networks.values())) == beside
 
 
 def test_without_a_text_the_page_says_so(open_app: Open) -> None:

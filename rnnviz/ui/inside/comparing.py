@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from rnnviz.ui.inside import board
 from rnnviz.ui.inside.board import Panel, Text
 from rnnviz.ui.inside.common import Look, beginning, cursor, guarded, kept, loaded, others, symbols
 from rnnviz.ui.trouble import describe
+
+if TYPE_CHECKING:
+    from rnnviz.checkpoint import ModelInfo
 
 BOARD = "inside.compare"
 SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
@@ -65,16 +68,13 @@ def section(look: Look) -> None:
 
 def _controls(look: Look) -> dict[str, tuple[str, Any]]:
     beside = others(look)
-    corpus = look.context.info.card.get("corpus")
+    own = look.context.info
     names = [m.path.stem for m in beside]
-    usual = [
-        m.path.stem for m in beside if m.card.get("corpus") == corpus and m.kind in ("gru", "lstm", "rnn")
-    ]
-    before = _("{model}, untrained").format(model=look.context.info.path.stem)
+    before = _("{model}, untrained").format(model=own.path.stem)
     chosen = st.multiselect(
-        _("Beside {model}").format(model=look.context.info.path.stem),
+        _("Beside {model}").format(model=own.path.stem),
         [*names, before],
-        default=(usual or names or [before])[:1],
+        default=[_usual(own, beside) or before],
         key=f"inside.compare.{look.mark[:12]}",
         persist_state="session",
         max_selections=2,
@@ -84,13 +84,23 @@ def _controls(look: Look) -> dict[str, tuple[str, Any]]:
             "as a model at any moment, and stands here then."
         ),
     )
-    models: dict[str, tuple[str, Any]] = {look.context.info.path.stem: (look.mark, look.model)}
+    models: dict[str, tuple[str, Any]] = {own.path.stem: (look.mark, look.model)}
     for info in beside:
         if info.path.stem in chosen:
             models[info.path.stem] = shelf.digest(info), loaded(info)
     if before in chosen:
         models[before] = beginning(look)
     return models
+
+
+def _usual(own: ModelInfo, beside: list[ModelInfo]) -> str | None:
+    """The network that says most beside this one: of the same text, or at least of the same language."""
+    remembering = [m for m in beside if m.kind in ("gru", "lstm", "rnn")]
+    for fact in ("corpus", "language"):
+        alike = [m for m in remembering if own.card.get(fact) and m.card.get(fact) == own.card[fact]]
+        if alike:
+            return min(alike, key=lambda m: fact == "language" and m.kind != own.kind).path.stem
+    return None
 
 
 def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
