@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,28 @@ def legend(theme: Theme) -> Figure:
     }
 
 
+def _free(curves: Sequence[npt.NDArray[Any]], ends: tuple[float, float]) -> Figure:
+    """Where in the frame names cover the least of `curves`, whose values stand on an axis with these ends."""
+    wide, high = 0.35, min(0.4, 0.13 * len(curves))  # of the frame
+
+    def covered(x: float, y: float) -> int:
+        count = 0
+        for values in curves:
+            up = (values - ends[0]) / ((ends[1] - ends[0]) or 1.0)
+            along = np.arange(len(values)) / max(len(values) - 1, 1)
+            inside = (np.abs(up - (y + high * (0.5 - y))) <= high / 2) & (
+                np.abs(along - (x + wide * (0.5 - x))) <= wide / 2
+            )
+            count += int(inside.sum())
+        return count
+
+    # Read like this: the right edge before the left one, above before below.
+    places = [(x, y) for x in (1.0, 0.0) for y in (1.0, 0.5, 0.0)]
+    x, y = min(places, key=lambda place: covered(*place))
+    across, along = {1.0: "right", 0.0: "left"}, {1.0: "top", 0.5: "middle", 0.0: "bottom"}
+    return {"x": x, "xanchor": across[x], "y": y, "yanchor": along[y]}
+
+
 def lines(
     curves: Mapping[str, npt.NDArray[Any]],
     *,
@@ -104,15 +126,19 @@ def lines(
                 }
             )
     longest = max(len(v) for v in curves.values())
+    upright: Figure = _logarithmic([d["y"] for d in data]) if log else {"nticks": 6}
+    heights = [np.log10(d["y"]) if log else d["y"] for d in data]
+    every = np.concatenate(heights)
+    every = every[np.isfinite(every)] if np.isfinite(every).any() else np.zeros(1)
     shapes = [] if level is None else [_level(level, theme)]
     return {
         "data": data,
         "layout": layout(
             theme,
             axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
-            axis(theme, y, **(_logarithmic([d["y"] for d in data]) if log else {"nticks": 6})),
+            axis(theme, y, **upright),
             showlegend=len(curves) > 1,
-            legend=legend(theme),
+            legend={**legend(theme), **_free(heights, (float(every.min()), float(every.max())))},
             shapes=shapes,
         ),
     }
