@@ -12,11 +12,11 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
-from rnnviz.ui.inside import assets as inside
-from rnnviz.ui.learn import assets as learn
-from rnnviz.ui.live import assets as live
-from rnnviz.ui.train import assets as training
-from rnnviz.ui.viewer import assets as viewer
+from rnnviz.ui.pages.explore import assets as live
+from rnnviz.ui.pages.inside import assets as inside
+from rnnviz.ui.pages.learn import assets as learn
+from rnnviz.ui.pages.perplexity import assets as viewer
+from rnnviz.ui.pages.train import assets as training
 
 
 @asynccontextmanager

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import torch
 
-from rnnviz.checkpoint import save
-from rnnviz.config import ModelConfig
-from rnnviz.model import CharModel
-from rnnviz.ngram import NgramModel
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.vocabulary import Vocabulary
 
 # Small models gain nothing from a second thread, and two that wait for one another lose much
 # wherever a browser or another test has the other core.
@@ -86,7 +86,7 @@ def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def only_tiny_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The tiny models are all there is: the shipped ones are out of sight."""
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [models_folder])
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [models_folder])
     return models_folder
 
 

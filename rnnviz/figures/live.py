@@ -29,7 +29,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LIGHT, Scale, Theme
-from rnnviz.trace import Trace
+from rnnviz.reading.trace import Trace
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

@@ -23,9 +23,9 @@ from rnnviz.figures.svg import curve
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
 
 if TYPE_CHECKING:
-    from rnnviz.passages import Passage
-    from rnnviz.record import Record
-    from rnnviz.scoring import Report
+    from rnnviz.reading.scoring import Report
+    from rnnviz.reports.record import Record
+    from rnnviz.reports.surprising_passages import Passage
 
 LONGEST = 200_000  # characters of text on a page; a browser scrolls these with ease
 POINTS = 2_000

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from rnnviz.analysis import Curve
+    from rnnviz.reports.analysis import Curve
 
 Doubles = npt.NDArray[np.float64]
 

@@ -12,13 +12,7 @@ All in numpy, on one text and a CPU, for `CharModel` and `NumpyModel` alike. Thi
 training (gradients with respect to weights are here for small nets alone), nor of drawings.
 """
 
-from rnnviz.gradients.memory import (
-    Connectivity,
-    ConnectivityRow,
-    connectivity,
-    connectivity_row,
-    half_life,
-)
+from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row, half_life
 from rnnviz.gradients.small import SmallRNN, unroll
 from rnnviz.gradients.spectrum import eigenvalues, hidden_weights, power_norms, scaled
 from rnnviz.gradients.states import StateNorms, jacobian_norms, state_gradients

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import Doubles, Floats, Ids, Reading, read
-from rnnviz.gradients.sweep import Exponents, norms, sweep
+from rnnviz.gradients.backward import Exponents, norms, sweep
+from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Reading, read
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 MAX_SQUARE = 1_000
 """Characters of a whole T × T picture: twice as many take four times the memory and the time."""

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import Doubles
-from rnnviz.prepared import prepare
+from rnnviz.gradients.linearisation import Doubles
+from rnnviz.networks.numpy_model import prepare
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 
 @dataclass(frozen=True, eq=False)

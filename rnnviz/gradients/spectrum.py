@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import Doubles
+from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.states import Largest, Norm
-from rnnviz.prepared import NumpyModel, prepare
+from rnnviz.networks.numpy_model import NumpyModel, prepare
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Complexes = npt.NDArray[np.complex128]
 

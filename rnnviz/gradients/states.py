@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import Doubles, Floats, read
-from rnnviz.gradients.sweep import Exponents, norms, sweep
+from rnnviz.gradients.backward import Exponents, norms, sweep
+from rnnviz.gradients.linearisation import Doubles, Floats, read
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 MAX_LOSS = 10_000
 """Characters between a loss and the first state."""

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import Doubles
+from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.small import SmallRNN, unroll
 
 MAX_NUMBERS = 1 << 26

@@ -23,14 +23,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.gradients.reading import read
-from rnnviz.gradients.sweep import norms, sweep
+from rnnviz.gradients.backward import norms, sweep
+from rnnviz.gradients.linearisation import read
 
 if TYPE_CHECKING:
-    from rnnviz.gradients.reading import Floats
-    from rnnviz.gradients.sweep import Exponents
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.gradients.backward import Exponents
+    from rnnviz.gradients.linearisation import Floats
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 Complexes = npt.NDArray[np.complex128]

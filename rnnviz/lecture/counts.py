@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.ngram import NgramModel
-from rnnviz.text import normalise
-from rnnviz.trace import trace
-from rnnviz.vocabulary import UNKNOWN
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.trace import trace
+from rnnviz.text.decoding import normalise
+from rnnviz.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 

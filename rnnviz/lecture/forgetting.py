@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.trace import trace
+from rnnviz.reading.trace import trace
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 Floats = npt.NDArray[np.float32]
 

@@ -22,14 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.ngram import NgramModel
-from rnnviz.scoring import costs, running
-from rnnviz.text import normalise
-from rnnviz.trace import trace
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import costs, running
+from rnnviz.reading.trace import trace
+from rnnviz.text.decoding import normalise
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def spread_out(p: float, size: int) -> Doubles:
 
 
 def nats(model: CharModel | NumpyModel | NgramModel, text: str) -> Doubles:
-    """The cost of each character of `text` (T,) in nats, by the rule of `rnnviz.scoring`."""
+    """The cost of each character of `text` (T,) in nats, by the rule of `rnnviz.reading.scoring`."""
     if not isinstance(model, NgramModel):
         return np.asarray(trace(model, text).nll)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.errors import CorpusError
 
 if TYPE_CHECKING:
-    from rnnviz.training import StepReport
+    from rnnviz.training.trainer import StepReport
 
 RECORDING = Path(__file__).with_name("memorising.json")
 CHARACTERS = 10_000
@@ -97,9 +97,9 @@ def record(
 
     Raises CorpusError if the text is too short for both.
     """
-    from rnnviz.cards import versions
-    from rnnviz.config import TrainConfig
-    from rnnviz.training import Trainer
+    from rnnviz.networks.config import TrainConfig
+    from rnnviz.runs.card import versions
+    from rnnviz.training.trainer import Trainer
 
     plain = letters(text)
     if len(plain) < 2 * characters:
@@ -166,6 +166,6 @@ def write(curves: Curves, path: Path = RECORDING) -> None:
 
 
 if __name__ == "__main__":
-    from rnnviz import corpora
+    from rnnviz.text import corpora
 
     write(record(corpora.read("timemachine").text, corpus="timemachine"))

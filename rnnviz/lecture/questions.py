@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnnviz import sampling
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards, guessing, memorising
 from rnnviz.lecture.products import Factors
-from rnnviz.ngram import NgramModel
-from rnnviz.trace import trace
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading import sampling
+from rnnviz.reading.trace import trace
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
     Model = CharModel | NumpyModel | NgramModel
 

@@ -6,7 +6,7 @@ one time step is taken apart: what the input adds to its pre-activation, what
 each unit of the state before adds, and the bias.
 
 Rows here are (X,) and (H,): one text, no batch. This module needs no torch;
-tests hold it to `rnnviz.cells`.
+tests hold it to `rnnviz.networks.cells`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.prepared import prepare
-from rnnviz.text import normalise
+from rnnviz.networks.numpy_model import prepare
+from rnnviz.text.decoding import normalise
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]

@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import Vocabulary
 
 Doubles = npt.NDArray[np.float64]
 Parameters = dict[str, Doubles]

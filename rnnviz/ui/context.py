@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, cast
 from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rnnviz.checkpoint import ModelInfo
-    from rnnviz.model import CharModel
-    from rnnviz.ngram import NgramModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.checkpoint import ModelInfo
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from rnnviz.ui import shelf, sidebar, trouble
+from rnnviz.ui import model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
 
@@ -32,18 +32,18 @@ def explore() -> None:
 
 def perplexity() -> None:
     """The perplexity of files."""
-    show("perplexity.page", ngrams=True)
+    show("perplexity", ngrams=True)
 
 
 def inside() -> None:
     """What units respond to, what the network remembers, and what depends on it."""
-    show("inside.page", ngrams=False)
+    show("inside", ngrams=False)
 
 
 def learn() -> None:
     """The lecture, which brings its own models."""
     try:
-        importlib.import_module("rnnviz.ui.learn.page").page()
+        importlib.import_module("rnnviz.ui.pages.learn.page").page()
     except Exception as error:
         trouble.show(error)
 
@@ -51,24 +51,24 @@ def learn() -> None:
 def train() -> None:
     """Runs of one's own; needs no model."""
     try:
-        importlib.import_module("rnnviz.ui.train.page").page(slot, EXPLORE)
+        importlib.import_module("rnnviz.ui.pages.train.page").page(slot, EXPLORE)
     except Exception as error:
         trouble.show(error)
 
 
-def show(module: str, *, ngrams: bool) -> None:
+def show(name: str, *, ngrams: bool) -> None:
     """Run a page with what the sidebar chose; `ngrams`: whether it can work with count-based models too."""
     try:
         context = choose(ngrams)
         if context is not None:
-            importlib.import_module(f"rnnviz.ui.{module}").page(context)
+            importlib.import_module(f"rnnviz.ui.pages.{name}.page").page(context)
     except Exception as error:
         trouble.show(error)
 
 
 def choose(ngrams: bool) -> Context | None:
     """What the sidebar chose, with the model loaded; None where there is none, as the page then says."""
-    listed, damaged = shelf.listed()
+    listed, damaged = model_cache.listed()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
     with slot:
         info = sidebar.pick(models, damaged)
@@ -77,12 +77,12 @@ def choose(ngrams: bool) -> Context | None:
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
         return None
     try:
-        model = shelf.load(info, to_read=not ngrams)
+        model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:
         trouble.show(error)
         st.info(_("Choose another model in the sidebar."), icon=":material/arrow_back:")
         return None
-    yardstick = shelf.yardstick(info, listed)
+    yardstick = model_cache.yardstick(info, listed)
     with slot:
         sidebar.card(info, model)
         temperature = sidebar.temperature() if not ngrams else sidebar.TEMPERATURE

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from rnnviz.ui import i18n, shelf
+from rnnviz.ui import i18n, model_cache
 from rnnviz.ui.i18n import _
-from rnnviz.ui.recipe import in_words
+from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
-    from rnnviz.checkpoint import Damaged, ModelInfo
-    from rnnviz.model import CharModel
-    from rnnviz.ngram import NgramModel
-    from rnnviz.prepared import NumpyModel
+    from rnnviz.networks.checkpoint import Damaged, ModelInfo
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
 
 TEMPERATURE = 0.8
 
@@ -56,7 +56,7 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
         name = st.selectbox(
             _("Model"),
             list(by_name),
-            index=shelf.first(models),
+            index=model_cache.first(models),
             key="model",
             bind="query-params",
             help=_("The trained model you are looking into. Its name says what it read and how it is built."),

@@ -20,22 +20,23 @@ LATER = 10.0  # seconds after which torch may have the processor
 def up() -> None:
     """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
     try:
-        from rnnviz.ui import explore, shelf
-        from rnnviz.ui.inside import finding
-        from rnnviz.ui.learn import page as lecture
-        from rnnviz.ui.perplexity import page, scratch
-        from rnnviz.ui.train import page as train
+        import rnnviz.ui.pages.explore.page
+        import rnnviz.ui.pages.inside.units
+        import rnnviz.ui.pages.learn.page
+        import rnnviz.ui.pages.perplexity.page
+        import rnnviz.ui.pages.train.page  # noqa: F401
+        from rnnviz.ui import model_cache
+        from rnnviz.ui.jobs import scratch
 
-        del explore, finding, page, lecture, train
-        models, _ = shelf.listed()
+        models, _ = model_cache.listed()
         if models:
-            info = models[shelf.first(models)]
-            shelf.load(info, to_read=True)
-            shelf.yardstick(info, models)
+            info = models[model_cache.first(models)]
+            model_cache.load(info, to_read=True)
+            model_cache.yardstick(info, models)
         scratch.sweep()
         time.sleep(LATER)
-        for info in models[: shelf.LOADED_AT_ONCE]:  # what the lecture shows, so that no scene waits for it
-            shelf.reader(info)
-        importlib.import_module("rnnviz.model")
+        for info in models[: model_cache.LOADED_AT_ONCE]:
+            model_cache.reader(info)
+        importlib.import_module("rnnviz.networks.torch_model")
     except Exception:
         log.debug("warming up failed", exc_info=True)

@@ -21,16 +21,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz import scoring
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.prepared import NumpyModel, prepare
-from rnnviz.stepping import LOGITS, Ids, Weights
-from rnnviz.text import normalise
+from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.stepping import LOGITS, Ids, Weights
+from rnnviz.reading import scoring
+from rnnviz.text.decoding import normalise
 from rnnviz.units.lanes import Change, Lanes
 from rnnviz.units.unit import check_layer, check_units
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Several networks on the same text, character by character; or one, at two moments of its training.
 
-Costs include what a character outside a vocabulary costs (see `rnnviz.scoring`), so
+Costs include what a character outside a vocabulary costs (see `rnnviz.reading.scoring`), so
 networks with different vocabularies are compared in the same currency. Where
 predictions themselves are compared, the characters that both know stand one by one and everything
 else is one symbol: the chance that the next character is none of them.
@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.prepared import NumpyModel
-from rnnviz.stepping import LOGITS
-from rnnviz.trace import Trace, trace
+from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.stepping import LOGITS
+from rnnviz.reading.trace import Trace, trace
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.trace import Trace
+from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
 
 Doubles = npt.NDArray[np.float64]

@@ -18,18 +18,19 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz import details, sampling, scoring
 from rnnviz.errors import ConfigError
-from rnnviz.prepared import NumpyModel, prepare
-from rnnviz.stepping import LOGITS, Floats, Reader, Weights
-from rnnviz.text import normalise
-from rnnviz.trace import Trace
+from rnnviz.networks import prediction
+from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.stepping import LOGITS, Floats, Reader, Weights
+from rnnviz.reading import sampling, scoring
+from rnnviz.reading.trace import Trace
+from rnnviz.text.decoding import normalise
+from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.units.lanes import Change, Lanes, touch
 from rnnviz.units.unit import check_layer, check_units
-from rnnviz.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 Action = Literal["clamp", "zero", "scale"]
@@ -188,7 +189,7 @@ def _reader(
 
 @dataclass
 class _LaneReader:
-    """One lane, as `rnnviz.sampling` wants to draw from it."""
+    """One lane, as `rnnviz.reading.sampling` wants to draw from it."""
 
     name: str
     vocabulary: Vocabulary
@@ -222,9 +223,9 @@ def _as_trace(
     step = max(1, LOGITS // vocabulary.size)
     for begin in range(0, len(inputs), step):
         logits, log_sum = weights.predict(hidden[begin : begin + step, -1])
-        entropy[begin : begin + step] = details.entropy(logits, log_sum)
+        entropy[begin : begin + step] = prediction.entropy(logits, log_sum)
         came = ids[begin : begin + step]
-        rank[begin : begin + step] = details.rank(logits[: len(came)], came)
+        rank[begin : begin + step] = prediction.rank(logits[: len(came)], came)
         log_p[begin : begin + step] = logits[np.arange(len(came)), came] - log_sum[: len(came)]
     nll = scoring.costs(log_p, ids, vocabulary)
     known, perplexity = ids != UNKNOWN, scoring.running(nll)

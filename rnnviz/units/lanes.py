@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.stepping import Floats, Ids, Layer, Touch, Weights, product
+from rnnviz.networks.stepping import Floats, Ids, Layer, Touch, Weights, product
 
 FEW = 4
 """Lanes that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
@@ -56,7 +56,7 @@ class Change:
 
 
 def touch(changes: Sequence[Change]) -> dict[int, Touch] | None:
-    """The same changes for `rnnviz.stepping`, which reads a single text faster; None if a cell is changed."""
+    """The same changes for `rnnviz.networks.stepping`, faster for one text; None if a cell is changed."""
     if any(change.cell for change in changes):
         return None
 

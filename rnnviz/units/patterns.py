@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.vocabulary import code_points
+from rnnviz.text.vocabulary import code_points
 
 LONGEST = 1000
 """Characters of a pattern at most."""

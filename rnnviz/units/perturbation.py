@@ -19,16 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.prepared import NumpyModel, prepare
-from rnnviz.stepping import LOGITS
-from rnnviz.text import normalise
-from rnnviz.trace import Trace, Tracer, trace
+from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.stepping import LOGITS
+from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.text.decoding import normalise
 from rnnviz.units.lanes import Lanes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.trace import Trace
+from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations
 
 Doubles = npt.NDArray[np.float64]

@@ -22,18 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.prepared import NumpyModel, prepare
-from rnnviz.reading import Reader
-from rnnviz.stepping import Floats, Weights
-from rnnviz.text import Source
+from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.stepping import Floats, Weights
+from rnnviz.text.decoding import Source
+from rnnviz.text.pieces import Reader
+from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
-from rnnviz.vocabulary import Ids, Vocabulary, code_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rnnviz.model import CharModel
+    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.trace import Trace
+from rnnviz.reading.trace import Trace
 from rnnviz.units import ranking
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, unit_of

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.vocabulary import Ids
+from rnnviz.text.vocabulary import Ids
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

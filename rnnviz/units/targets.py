@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.text.vocabulary import code_points
 from rnnviz.units.patterns import find_all
-from rnnviz.vocabulary import code_points
 
 Values = npt.NDArray[Any]
 Span = tuple[int, int]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.config import Cell
 from rnnviz.errors import ConfigError
-from rnnviz.stepping import GATES
-from rnnviz.trace import Trace
+from rnnviz.networks.config import Cell
+from rnnviz.networks.stepping import GATES
+from rnnviz.reading.trace import Trace
 
 Floats = npt.NDArray[np.float32]
 

@@ -25,8 +25,8 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel
-from rnnviz.checkpoint import load_numpy
-from rnnviz.prepared import NumpyModel
+from rnnviz.networks.checkpoint import load_numpy
+from rnnviz.networks.numpy_model import NumpyModel
 
 TEXT = (
     "Would you tell me, please, which way I ought to go from here? That depends a good deal on where you "

@@ -28,9 +28,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from rnnviz import runs
-from rnnviz.presets import preset
-from rnnviz.runs import Description
+from rnnviz.runs import api as runs
+from rnnviz.runs.folder import Description
+from rnnviz.training.presets import preset
 from tests.browser.driving import ROOT, browser_path, launch, serve
 
 APPS = Path(__file__).with_name("apps")

@@ -16,7 +16,7 @@ import statistics
 
 from playwright.sync_api import Locator, sync_playwright
 
-from rnnviz.ui.learn import scenes
+from rnnviz.ui.pages.learn import scenes
 from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 

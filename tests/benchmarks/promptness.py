@@ -18,11 +18,11 @@ import tempfile
 import time
 from collections.abc import Callable
 
-from rnnviz import corpora, runs
-from rnnviz.presets import TOY, preset
-from rnnviz.run_folder import RunFolder
-from rnnviz.runs import Description
-from rnnviz.training import Trainer
+from rnnviz.runs import api as runs
+from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.text import corpora
+from rnnviz.training.presets import TOY, preset
+from rnnviz.training.trainer import Trainer
 
 
 def until(condition: Callable[[], object]) -> None:

@@ -30,8 +30,8 @@ import torch
 
 import rnnviz
 from rnnviz import CharModel, ModelConfig
-from rnnviz.config import Cell
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.networks.config import Cell
+from rnnviz.text.vocabulary import Vocabulary
 
 SHAPES: tuple[tuple[Cell, int, int], ...] = (
     ("rnn", 256, 1),

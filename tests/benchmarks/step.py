@@ -21,9 +21,9 @@ from typing import TypeVar
 import torch
 
 from rnnviz import CharModel, ModelConfig
-from rnnviz.config import Cell
-from rnnviz.trace import Tracer
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.networks.config import Cell
+from rnnviz.reading.trace import Tracer
+from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(map(chr, range(32, 127))))
 SHAPES: tuple[tuple[Cell, int], ...] = (("gru", 256), ("lstm", 256), ("lstm", 512))

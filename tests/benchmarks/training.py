@@ -31,12 +31,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from rnnviz import corpora
-from rnnviz.config import Cell, TrainConfig
-from rnnviz.optimising import fast_bfloat16
-from rnnviz.run_process import tune_process
-from rnnviz.scoring import perplexity
-from rnnviz.training import Trainer
+from rnnviz.networks.config import Cell, TrainConfig
+from rnnviz.reading.scoring import perplexity
+from rnnviz.text import corpora
+from rnnviz.training.optimiser import fast_bfloat16
+from rnnviz.training.trainer import Trainer
+from rnnviz.training.tuning import tune_process
 
 Clock = Callable[[], float]
 SIDES = ("textbook", "plain", "recipe")

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, WebSocket, expect
 
 import rnnviz
 from rnnviz.figures import live as figures
-from rnnviz.ui.live.session import LIMIT
+from rnnviz.ui.pages.explore.session import LIMIT
 from tests.browser.conftest import PATIENCE, Live
 from tests.conftest import tiny, tiny_card
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from rnnviz.ui.learn import scenes
+from rnnviz.ui.pages.learn import scenes
 from tests.browser.lecturing import PATIENCE, Lectern
 
 LAST = len(scenes.MODULES)

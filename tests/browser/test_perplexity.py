@@ -12,8 +12,8 @@ import pandas
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rnnviz.checkpoint import load
-from rnnviz.scoring import perplexity
+from rnnviz.networks.checkpoint import load
+from rnnviz.reading.scoring import perplexity
 
 LONG = 60_000
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from rnnviz import runs
+from rnnviz.runs import api as runs
 from tests.browser.driving import ROOT, serve
-from tests.made_runs import made, training
+from tests.runs.made_runs import made, training
 
 LONG = 60_000
 PATIENCE = 240_000  # a run makes way for everything else, so on a busy machine it starts late

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
-from rnnviz.columns import BLOCK
-from rnnviz.ngram import NgramModel
-from rnnviz.record import Record, record
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reports.column_files import BLOCK
+from rnnviz.reports.record import Record, record
 from tests.browser.driving import make_anew, serve
 from tests.conftest import TEXT, tiny
 
@@ -36,8 +36,8 @@ from pathlib import Path
 from importlib.util import find_spec
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from rnnviz.ui.live import assets
-from rnnviz.ui.viewer import assets as viewer
+from rnnviz.ui.pages.explore import assets
+from rnnviz.ui.pages.perplexity import assets as viewer
 
 here = Path(__file__).parent
 app = st.App(str(here / "script.py"), routes=[
@@ -49,9 +49,9 @@ app = st.App(str(here / "script.py"), routes=[
 SCRIPT = """
 import streamlit as st
 from pathlib import Path
-from rnnviz.checkpoint import load
-from rnnviz.record import Record
-from rnnviz.ui.perplexity import where
+from rnnviz.networks.checkpoint import load
+from rnnviz.reports.record import Record
+from rnnviz.ui.pages.perplexity import where
 
 st.set_page_config(layout="wide")
 here = Path(__file__).parent

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnviz import export
-from rnnviz.analysis import Curve
-from rnnviz.checkpoint import load
 from rnnviz.errors import ExportError
+from rnnviz.figures import export
 from rnnviz.figures import page as pages
 from rnnviz.figures.svg import curve
-from rnnviz.record import Record, record
+from rnnviz.networks.checkpoint import load
+from rnnviz.reports.analysis import Curve
+from rnnviz.reports.record import Record, record
 from tests.conftest import TEXT
 
 EVIL = (

@@ -10,7 +10,7 @@ import torch
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import Vocabulary
 from tests.conftest import tiny
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz import scoring
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lecture import guessing
-from rnnviz.ngram import NgramModel
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading import scoring
 from tests.conftest import TEXT, tiny
 
 

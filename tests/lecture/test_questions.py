@@ -7,11 +7,11 @@ from functools import cache
 
 import pytest
 
-from rnnviz import checkpoint
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import questions
-from rnnviz.ngram import NgramModel
-from rnnviz.prepared import NumpyModel
+from rnnviz.networks import checkpoint
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
 
 RIGHT = {
     "output": "symbols",

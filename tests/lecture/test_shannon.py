@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import shannon
-from rnnviz.ngram import NgramModel
+from rnnviz.networks.ngram import NgramModel
 
 
 def test_bounds_of_a_known_distribution() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from rnnviz import corpora
-from rnnviz.config import TrainConfig
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import word
-from rnnviz.sampling import sample
-from rnnviz.streams import RegularCuts
-from rnnviz.trace import trace
-from rnnviz.training import Trainer
+from rnnviz.networks.config import TrainConfig
+from rnnviz.reading.sampling import sample
+from rnnviz.reading.trace import trace
+from rnnviz.text import corpora
+from rnnviz.training.batches import RegularCuts
+from rnnviz.training.trainer import Trainer
 
 
 def test_labels_are_the_inputs_shifted_by_one() -> None:

@@ -10,9 +10,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from rnnviz import estimate, runs
-from rnnviz.ui.perplexity import store
-from tests.made_runs import made
+from rnnviz.runs import api as runs
+from rnnviz.training import estimate
+from rnnviz.ui.jobs import store
+from tests.runs.made_runs import made
 
 SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "main.py"
 
@@ -66,10 +67,10 @@ def started(
     monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
     kept = tmp_path / "kept"
     kept.mkdir()
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [kept, only_tiny_models])
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
     monkeypatch.setattr(estimate, "speed", lambda config, symbols: 20_000.0)
-    monkeypatch.setattr("rnnviz.ui.train.forecast.QUIET", 0.0)
-    monkeypatch.setattr("rnnviz.ui.train.forecast._speeds", {})
+    monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
+    monkeypatch.setattr("rnnviz.ui.pages.train.forecast._speeds", {})
     asked: list[runs.Description] = []
 
     def start(description: runs.Description) -> str:

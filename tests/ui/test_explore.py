@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import rnnviz
 from rnnviz.figures import live
-from rnnviz.ngram import NgramModel
-from rnnviz.ui import explore
-from rnnviz.ui.live.payload import pack, unpack
-from rnnviz.ui.live.session import LIMIT, Ask, LiveSession
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.ui.browser.payload import pack, unpack
+from rnnviz.ui.pages.explore import page
+from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny
 from tests.ui.conftest import Open, everything
 
@@ -49,7 +49,7 @@ def test_the_words_are_the_languages(open_app: Open) -> None:
 
 def test_a_whole_run_keeps_the_text_and_a_new_model_reads_it(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
-    app.session_state[explore._ASK] = Ask(client="b", seq=1, text="matter to us")
+    app.session_state[page._ASK] = Ask(client="b", seq=1, text="matter to us")
     app.run()
     app.selectbox(key="model").select("tiny-lstm").run()
     header, _ = sent(app)

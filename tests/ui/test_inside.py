@@ -8,11 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
-from rnnviz.checkpoint import available, load
 from rnnviz.errors import ConfigError
-from rnnviz.trace import trace
-from rnnviz.ui.inside import board, changing, comparing, sources
-from rnnviz.ui.live.payload import unpack
+from rnnviz.networks.checkpoint import available, load
+from rnnviz.reading.trace import trace
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.inside import board, cause, compare, corpora
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
 
@@ -36,7 +36,7 @@ def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "here", list)
+    monkeypatch.setattr(corpora, "here", list)
 
 
 def settled(app: AppTest) -> AppTest:
@@ -109,7 +109,7 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
 
 
 def _path(app: AppTest) -> Any:
-    from rnnviz.checkpoint import available
+    from rnnviz.networks.checkpoint import available
 
     return next(info.path for info in available()[0] if info.name == "tiny-gru")
 
@@ -216,7 +216,7 @@ def test_a_network_is_first_compared_with_one_that_reads_alike(name: str, beside
     listed, _damaged = available()
     networks = {m.name: m for m in listed if m.kind != "ngram"}
     own = networks.pop(name)
-    assert comparing._usual(own, list(networks.values())) == beside
+    assert compare._usual(own, list(networks.values())) == beside
 
 
 def test_without_a_text_the_page_says_so(open_app: Open) -> None:
@@ -268,7 +268,7 @@ def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
     ],
 )
 def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert changing.numbers(written, 8) == found
+    assert cause.numbers(written, 8) == found
 
 
 def test_a_count_based_model_is_not_offered(open_app: Open) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz.errors import TextError
-from rnnviz.ui.perplexity.jobs import Check, Jobs, Make, Step
-from rnnviz.ui.perplexity.store import Store
+from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs.worker import Check, Jobs, Make, Step
 
 SOON = 5.0
 

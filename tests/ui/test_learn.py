@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 import pytest
 
 from rnnviz.ui import i18n
-from rnnviz.ui.learn import assets, given, page, scenes
-from rnnviz.ui.learn.context import Context
-from rnnviz.ui.learn.session import ADDRESS, Lecture
+from rnnviz.ui.pages.learn import assets, given, page, scenes
+from rnnviz.ui.pages.learn.context import Context
+from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
 from tests.ui.conftest import Open, everything
 
 ALL = range(1, len(scenes.MODULES) + 1)

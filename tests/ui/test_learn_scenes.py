@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rnnviz.lecture import backwards, guessing, memorising, questions, shannon, word
-from rnnviz.ui.learn import question_words, scene_perplexity, scene_questions, scenes
-from rnnviz.ui.learn.session import Lecture
+from rnnviz.ui.pages.learn import question_words, scene_6_perplexity, scene_8_questions, scenes
+from rnnviz.ui.pages.learn.session import Lecture
 from tests.ui.test_learn import answered
 
 WORD, PERPLEXITY, BACK, CHECK = 5, 6, 7, 8
@@ -81,8 +81,8 @@ def test_the_three_cases_arrive_exactly() -> None:
     lecture = Lecture({"scene": "6"})
     assert data(lecture, 0, case="certain")["perplexity"] == 1
     assert data(lecture, 0, case="zero")["perplexity"] is None  # infinite, which JSON can't say
-    assert data(lecture, 0, case="uniform")["perplexity"] == scene_perplexity.SYMBOLS
-    dragged = data(lecture, 0, p=[0.5] * len(scene_perplexity.TEXT))
+    assert data(lecture, 0, case="uniform")["perplexity"] == scene_6_perplexity.SYMBOLS
+    dragged = data(lecture, 0, p=[0.5] * len(scene_6_perplexity.TEXT))
     assert dragged["perplexity"] == 2
     assert dragged["case"] == ""
 
@@ -118,7 +118,7 @@ def test_a_game_of_guesses_and_its_address() -> None:
     shown = data(lecture, 4, history="xh" + hidden[1:6])
     assert shown["shown"] == hidden[:6]
     assert shown["ranks"] == [5, 1, 0, 0, 0, 0]
-    assert {m["kind"] for m in shown["models"]} == set(scene_perplexity.PLAYERS)
+    assert {m["kind"] for m in shown["models"]} == set(scene_6_perplexity.PLAYERS)
     again = Lecture(answered(lecture)["query"])
     assert answered(again)["data"] == shown
     assert data(lecture, 4, sentence=1, history="")["shown"] == ""
@@ -168,6 +168,6 @@ def test_a_pick_for_another_question_is_none() -> None:
 
 
 def shelf_load(name: str) -> Any:
-    from rnnviz.ui.learn.context import Context
+    from rnnviz.ui.pages.learn.context import Context
 
-    return scene_questions._load(name, Context("en"))
+    return scene_8_questions._load(name, Context("en"))

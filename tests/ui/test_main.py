@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz import checkpoint
 from rnnviz.errors import CheckpointError, ConfigError
-from rnnviz.ui import i18n, recipe, shelf, sidebar, trouble
+from rnnviz.networks import checkpoint
+from rnnviz.ui import i18n, model_cache, model_card, sidebar, trouble
 from rnnviz.ui.context import Context
 from tests.conftest import tiny, tiny_card
 from tests.ui.conftest import Open, everything
@@ -32,10 +32,10 @@ def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatc
     def info(name: str, kind: str) -> checkpoint.ModelInfo:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
 
-    counts, other, gru = info("a", "ngram"), info("b", "lstm"), info(shelf.FIRST, "gru")
-    assert shelf.first([counts, other, gru]) == 2
-    assert shelf.first([counts, other]) == 1
-    assert shelf.first([counts]) == 0
+    counts, other, gru = info("a", "ngram"), info("b", "lstm"), info(model_cache.FIRST, "gru")
+    assert model_cache.first([counts, other, gru]) == 2
+    assert model_cache.first([counts, other]) == 1
+    assert model_cache.first([counts]) == 0
 
 
 def test_networks_alone_can_be_explored_and_all_models_can_score(open_app: Open) -> None:
@@ -122,7 +122,7 @@ def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:
 def test_no_models_at_all_is_explained(
     open_app: Open, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path / "nothing"])
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path / "nothing"])
     for page in ("explore", "perplexity"):
         app = open_app(page)
         assert not app.exception
@@ -135,7 +135,7 @@ def test_damaged_files_are_named_and_the_rest_is_listed(
 ) -> None:
     (tmp_path / "broken.safetensors").write_bytes(b"nonsense")
     (tmp_path / "cut.safetensors").write_bytes((models_folder / "tiny-gru.safetensors").read_bytes()[:-5])
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path, models_folder])
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path, models_folder])
     app = open_app("perplexity")
     assert not app.exception
     assert app.sidebar.selectbox(key="model").options == ["tiny-3gram", "tiny-gru", "tiny-lstm"]
@@ -150,7 +150,7 @@ def test_a_model_that_breaks_while_loading_leaves_the_choice(
     def refuse(path: str, device: str) -> None:
         raise CheckpointError("tiny-gru.safetensors is damaged; copy or download it again")
 
-    monkeypatch.setattr("rnnviz.checkpoint.load", refuse)
+    monkeypatch.setattr("rnnviz.networks.checkpoint.load", refuse)
     app = open_app("perplexity")
     assert not app.exception
     assert "damaged; copy or download it again" in app.error[0].value.replace("\\", "")
@@ -163,7 +163,7 @@ def test_no_traceback_ever_reaches_the_page(
     def explode(context: object) -> None:
         raise RuntimeError("secret detail in /home/someone")
 
-    monkeypatch.setattr("rnnviz.ui.perplexity.page.page", explode)
+    monkeypatch.setattr("rnnviz.ui.pages.perplexity.page.page", explode)
     with caplog.at_level(logging.ERROR, "rnnviz"):
         app = open_app("perplexity")
     assert not app.exception
@@ -201,8 +201,8 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
         ),
     }.items():
         checkpoint.save(tiny("rnn", card=card), tmp_path / f"{name}.safetensors")
-        assert recipe.in_words({**card, "name": name}) == []
-    monkeypatch.setattr("rnnviz.checkpoint.folders", lambda: [tmp_path])
+        assert model_card.in_words({**card, "name": name}) == []
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     for name in ("bare", "odd"):
         app = open_app("perplexity", model=name)
         assert not app.exception
@@ -211,7 +211,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
 
 
 def test_a_recipe_reads_as_sentences() -> None:
-    text = " ".join(recipe.in_words(tiny_card()))
+    text = " ".join(model_card.in_words(tiny_card()))
     assert "It read that text 20 times, as 32 streams side by side" in text
     assert "40 % of the output, 10 % of whole characters" in text
     assert "recurrent weights" not in text
@@ -219,32 +219,32 @@ def test_a_recipe_reads_as_sentences() -> None:
 
 
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:
-    models, _ = shelf.listed()
+    models, _ = model_cache.listed()
     by_name = {m.name: m for m in models}
-    found = shelf.yardstick(by_name["tiny-gru"], models)
+    found = model_cache.yardstick(by_name["tiny-gru"], models)
     assert found is not None
     assert found.name == "tiny-3gram"
-    assert shelf.yardstick(by_name["tiny-3gram"], models) is None
-    assert shelf.yardstick(by_name["tiny-gru"], [by_name["tiny-gru"]]) is None
+    assert model_cache.yardstick(by_name["tiny-3gram"], models) is None
+    assert model_cache.yardstick(by_name["tiny-gru"], [by_name["tiny-gru"]]) is None
 
 
 def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -> None:
-    info = next(m for m in shelf.listed()[0] if m.name == "tiny-gru")
-    first = shelf.load(info)
-    assert shelf.load(info) is first
+    info = next(m for m in model_cache.listed()[0] if m.name == "tiny-gru")
+    first = model_cache.load(info)
+    assert model_cache.load(info) is first
     checkpoint.save(tiny("gru", card=tiny_card()), info.path)
-    assert shelf.load(info) is not first
+    assert model_cache.load(info) is not first
 
 
 def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
     code = (
         "import sys\n"
-        "from rnnviz.ui import explore, shelf\n"
-        "from rnnviz.ui.live.session import Ask, LiveSession\n"
-        "info = next(m for m in shelf.listed()[0] if m.name == 'tiny-gru')\n"
-        "model = shelf.load(info, to_read=True)\n"
+        "from rnnviz.ui import model_cache\nfrom rnnviz.ui.pages.explore import page\n"
+        "from rnnviz.ui.pages.explore.session import Ask, LiveSession\n"
+        "info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')\n"
+        "model = model_cache.load(info, to_read=True)\n"
         "LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)\n"
-        "print(shelf.gpu_driver(), 'torch' in sys.modules)"
+        "print(model_cache.gpu_driver(), 'torch' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -258,11 +258,11 @@ def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]
 
 
 def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
-    by_name = {m.name: m for m in shelf.listed()[0]}
+    by_name = {m.name: m for m in model_cache.listed()[0]}
     counts, network = by_name["tiny-3gram"], by_name["tiny-gru"]
-    assert Context(shelf.load(network), None, network, "en", 0.8).network is shelf.load(network)
+    assert Context(model_cache.load(network), None, network, "en", 0.8).network is model_cache.load(network)
     with pytest.raises(ConfigError, match="no hidden state; choose a network"):
-        _ = Context(shelf.load(counts), None, counts, "en", 0.8).network
+        _ = Context(model_cache.load(counts), None, counts, "en", 0.8).network
 
 
 def test_words_for_every_kind_of_model(only_tiny_models: Path) -> None:

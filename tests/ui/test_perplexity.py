@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz import corpora
-from rnnviz.checkpoint import load
-from rnnviz.scoring import Report, perplexity
-from rnnviz.ui.perplexity import work
-from rnnviz.ui.perplexity.words import rounded
+from rnnviz.networks.checkpoint import load
+from rnnviz.reading.scoring import Report, perplexity
+from rnnviz.text import corpora
+from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
 
@@ -185,7 +185,7 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = corpora.from_text(TEXT, "machine")
-    monkeypatch.setattr("rnnviz.corpora.read", lambda name: corpus)
+    monkeypatch.setattr("rnnviz.text.corpora.read", lambda name: corpus)
     app = settled(open_app("perplexity", corpus="machine"))
     assert shown(app) == rounded(expected(models_folder, corpus.split().held_out).perplexity)
     app.session_state["corpus-part"] = "all"

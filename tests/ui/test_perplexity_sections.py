@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from rnnviz.checkpoint import load
-from rnnviz.ui.perplexity import answer, encodings, progress, store, take, work
-from rnnviz.ui.perplexity.jobs import Step
-from rnnviz.ui.perplexity.words import rounded
+from rnnviz.networks.checkpoint import load
+from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.worker import Step
+from rnnviz.ui.pages.perplexity import answer, encodings, take, work
+from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
 from tests.ui.test_perplexity import expected, section, settled, upload

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.ui.perplexity import scratch
-from rnnviz.ui.perplexity.scratch import Scratch, sweep
-from rnnviz.ui.perplexity.store import Store
+from rnnviz.ui.jobs import scratch
+from rnnviz.ui.jobs.scratch import Scratch, sweep
+from rnnviz.ui.jobs.store import Store
 
 SERVER = """
 import sys
-from rnnviz.ui.perplexity.store import Store
+from rnnviz.ui.jobs.store import Store
 store = Store()
 record = store.folder()
 record.mkdir()

@@ -11,15 +11,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz import checkpoint, corpora, estimate, run_queue, runs
 from rnnviz.errors import CheckpointError, DownloadError
-from rnnviz.ui.live.payload import unpack
-from rnnviz.ui.train import bring, compare, texts
-from rnnviz.ui.train import words as say
-from rnnviz.ui.train.subject import find
-from rnnviz.ui.train.watch import Watch
+from rnnviz.networks import checkpoint
+from rnnviz.runs import api as runs
+from rnnviz.runs import queue
+from rnnviz.text import corpora
+from rnnviz.training import estimate
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.train import bring, compare, texts
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.subject import find
+from rnnviz.ui.pages.train.watch import Watch
 from tests.conftest import TEXT
-from tests.made_runs import PROBE, made
+from tests.runs.made_runs import PROBE, made
 from tests.ui.conftest import Open, everything
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -205,9 +209,9 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
 ) -> None:
     made("one", end)
     if fields:
-        from rnnviz import run_events
+        from rnnviz.runs import event_log
 
-        run_events.append(runs.home() / "one" / "events.jsonl", {"event": end, **fields})
+        event_log.append(runs.home() / "one" / "events.jsonl", {"event": end, **fields})
     resumed = []
     monkeypatch.setattr(runs, "resume", resumed.append)
     app = open_app("train")
@@ -219,14 +223,14 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
 
 def alive(monkeypatch: pytest.MonkeyPatch, name: str, event: str) -> None:
     """Let a run look as if its process were there."""
-    from rnnviz import run_events
-    from rnnviz.run_folder import RunFolder
+    from rnnviz.runs import event_log
+    from rnnviz.runs.folder import RunFolder
 
     folder = RunFolder(runs.home() / name)
-    run_events.append(folder.events, {"event": event, "total_characters": 3000})
+    event_log.append(folder.events, {"event": event, "total_characters": 3000})
     was = RunFolder.locked
     monkeypatch.setattr(RunFolder, "locked", lambda self: self.id == name or was(self))
-    run_queue.take_ticket(folder)
+    queue.take_ticket(folder)
 
 
 def test_a_run_that_trains_can_be_stopped_and_not_deleted(

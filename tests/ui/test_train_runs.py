@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz import checkpoint, estimate, replay, runs
 from rnnviz.errors import TrainingError
-from rnnviz.ui.train import listing
-from tests.made_runs import made
+from rnnviz.networks import checkpoint
+from rnnviz.runs import api as runs
+from rnnviz.runs import story
+from rnnviz.training import estimate
+from rnnviz.ui.pages.train import listing
+from tests.runs.made_runs import made
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick, sent
 
@@ -61,7 +64,7 @@ def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
 
 def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) -> None:
     made("tiny-gru")
-    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
     runs.delete("tiny-gru")
     app = open_app("train")
     header, _ = sent(app)
@@ -72,7 +75,7 @@ def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) 
 
 def test_a_run_called_like_a_shipped_story_is_told_from_it(open_app: Open, tmp_path: Path) -> None:
     made("tiny-gru")
-    replay.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
     app = open_app("train")
     assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
     for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):

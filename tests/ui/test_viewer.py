@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rnnviz
-from rnnviz.analysis import difference
-from rnnviz.ngram import NgramModel
-from rnnviz.record import Record, record
-from rnnviz.ui.live.payload import unpack
-from rnnviz.ui.viewer import expected
-from rnnviz.ui.viewer.expected import Expected
-from rnnviz.ui.viewer.session import CHUNK, MOST, Ask, ViewerSession
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reports.analysis import difference
+from rnnviz.reports.record import Record, record
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.perplexity import expected
+from rnnviz.ui.pages.perplexity.expected import Expected
+from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
 from tests.conftest import TEXT, tiny
 
 GRU = tiny("gru", name="gru")

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ngram import NgramModel
-from rnnviz.record import Record, record
-from rnnviz.scoring import perplexity
-from rnnviz.ui.live.payload import unpack
-from rnnviz.ui.perplexity.tables import kind_names, seen
-from rnnviz.ui.perplexity.where import KEPT, Where
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import perplexity
+from rnnviz.reports.record import Record, record
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.perplexity.tables import kind_names, seen
+from rnnviz.ui.pages.perplexity.where import KEPT, Where
 from tests.conftest import TEXT, tiny
 
 GRU = tiny("gru", name="tiny-gru")
@@ -38,7 +38,7 @@ def script() -> None:
     """What AppTest runs: the section alone."""
     import streamlit as st
 
-    from rnnviz.ui.perplexity import where
+    from rnnviz.ui.pages.perplexity import where
 
     where.show(*st.session_state["shown"])
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz import overlap
-from rnnviz.checkpoint import add_sketch, load_numpy, save
-from rnnviz.ngram import NgramModel
-from rnnviz.scoring import perplexity
-from rnnviz.ui.perplexity import work
-from rnnviz.ui.perplexity.jobs import Cancelled, Step
-from rnnviz.ui.perplexity.store import Store
-from rnnviz.ui.perplexity.texts import Text
+from rnnviz.networks.checkpoint import add_sketch, load_numpy, save
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import perplexity
+from rnnviz.reports import contamination
+from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs.worker import Cancelled, Step
+from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity.texts import Text
 from tests.conftest import TEXT
 
 # Not UTF-8, with characters that the model doesn't know, and in stretches that the columns below are read in.
@@ -27,11 +27,11 @@ LATIN = Text("a.txt", "digest", data=WORDS.encode("cp1252"))
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     # As if the text were a thousand times as long.
-    monkeypatch.setattr("rnnviz.text.CHUNK", 200)
+    monkeypatch.setattr("rnnviz.text.decoding.CHUNK", 200)
     for stretch in (
-        "rnnviz.columns.STRETCH",
-        "rnnviz.uncertainty.STRETCH",
-        "rnnviz.ui.perplexity.work.BLOCK",
+        "rnnviz.reports.column_files.STRETCH",
+        "rnnviz.reports.interval.STRETCH",
+        "rnnviz.ui.pages.perplexity.work.BLOCK",
     ):
         monkeypatch.setattr(stretch, 200)
     store = Store()
@@ -42,7 +42,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = save(NgramModel.fit(TEXT, order=3), tmp_path / "m.safetensors")
-    add_sketch(path, overlap.sketch(TEXT))
+    add_sketch(path, contamination.sketch(TEXT))
     return path
 
 

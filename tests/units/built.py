@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import torch
 
-from rnnviz.config import ModelConfig
-from rnnviz.model import CharModel
-from rnnviz.vocabulary import Vocabulary
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple(sorted("\n abcdefgABC“”.")))
 COUNTS, LATCHES, IGNORES, UNUSED, RANDOM = 0, 1, 2, 3, (4, 5, 6, 7)

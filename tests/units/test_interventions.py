@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz import sampling
-from rnnviz.cells import (
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.networks.cells import (
     GRUParameters,
     LSTMParameters,
     MLPParameters,
@@ -20,11 +20,11 @@ from rnnviz.cells import (
     mlp_step,
     rnn_step,
 )
-from rnnviz.checkpoint import load_numpy, save
-from rnnviz.errors import ConfigError, TextError
-from rnnviz.model import CharModel
-from rnnviz.prepared import prepare
-from rnnviz.trace import Trace
+from rnnviz.networks.checkpoint import load_numpy, save
+from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading import sampling
+from rnnviz.reading.trace import Trace
 from rnnviz.units import Intervention, continuation, intervene, resume
 from rnnviz.units.lanes import Lanes
 from tests.conftest import TEXT, tiny

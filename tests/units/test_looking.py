@@ -9,11 +9,11 @@ import pytest
 import torch
 
 import rnnviz
-from rnnviz.config import ModelConfig
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.model import CharModel
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.units import compare, gates, project
-from rnnviz.vocabulary import Vocabulary
 from tests.conftest import TEXT, tiny
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import rnnviz
-from rnnviz.checkpoint import load_numpy, save
 from rnnviz.errors import ConfigError, DecodingError, EmptyTextError
+from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.units import ScanReport, Unit, activations, pushes, run, scan
 from rnnviz.units.tallies import Histograms
 from tests.conftest import TEXT, tiny

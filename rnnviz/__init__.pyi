@@ -1,0 +1,116 @@
+# The public names and where each lives: the only list of them. `__init__.py` reads it.
+
+from . import (
+    corpora as corpora,
+)
+from . import (
+    gradients as gradients,
+)
+from . import (
+    units as units,
+)
+from .errors import (
+    CheckpointError as CheckpointError,
+)
+from .errors import (
+    ConfigError as ConfigError,
+)
+from .errors import (
+    CorpusError as CorpusError,
+)
+from .errors import (
+    DecodingError as DecodingError,
+)
+from .errors import (
+    DownloadError as DownloadError,
+)
+from .errors import (
+    EmptyTextError as EmptyTextError,
+)
+from .errors import (
+    ExportError as ExportError,
+)
+from .errors import (
+    ModelNotFoundError as ModelNotFoundError,
+)
+from .errors import (
+    RnnvizError as RnnvizError,
+)
+from .errors import (
+    TextError as TextError,
+)
+from .errors import (
+    TrainingError as TrainingError,
+)
+from .gradients import (
+    Connectivity as Connectivity,
+)
+from .gradients import (
+    StateNorms as StateNorms,
+)
+from .gradients import (
+    connectivity as connectivity,
+)
+from .gradients import (
+    connectivity_row as connectivity_row,
+)
+from .gradients import (
+    jacobian_norms as jacobian_norms,
+)
+from .gradients import (
+    state_gradients as state_gradients,
+)
+from .networks.adapter import (
+    adapt as adapt,
+)
+from .networks.adapter import (
+    adapt_state_dict as adapt_state_dict,
+)
+from .networks.checkpoint import (
+    ModelInfo as ModelInfo,
+)
+from .networks.checkpoint import (
+    available as available,
+)
+from .networks.checkpoint import (
+    load as load,
+)
+from .networks.checkpoint import (
+    save as save,
+)
+from .networks.config import (
+    ModelConfig as ModelConfig,
+)
+from .networks.config import (
+    TrainConfig as TrainConfig,
+)
+from .networks.ngram import NgramModel as NgramModel
+from .networks.torch_model import CharModel as CharModel
+from .reading.sampling import sample as sample
+from .reading.scoring import (
+    Report as Report,
+)
+from .reading.scoring import (
+    UniformModel as UniformModel,
+)
+from .reading.scoring import (
+    perplexity as perplexity,
+)
+from .reading.trace import (
+    Trace as Trace,
+)
+from .reading.trace import (
+    Tracer as Tracer,
+)
+from .reading.trace import (
+    trace as trace,
+)
+from .text.vocabulary import Vocabulary as Vocabulary
+from .training.trainer import (
+    StepReport as StepReport,
+)
+from .training.trainer import (
+    train as train,
+)
+
+__version__: str

@@ -1,0 +1,144 @@
+"""What the commands of the command line share: models, files, progress, and how results are printed.
+
+Results go to standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import csv
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
+
+from rnnviz.errors import TextError
+
+if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.reading.scoring import Progress
+
+STANDARD_INPUT = "-"
+
+
+def complain(message: str) -> None:
+    """One line on standard error."""
+    print(f"rnnviz: {message}", file=sys.stderr)
+
+
+def command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str) -> Any:
+    """A parser for the command `name`; `about` is its description, without a full stop."""
+    parser = commands.add_parser(name, help=about[0].lower() + about[1:], description=f"{about}.")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add --model and --device."""
+    parser.add_argument(
+        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
+    )
+    parser.add_argument(
+        "--device", default="auto", help="auto, cpu or cuda (default: auto, a GPU where there is one)"
+    )
+
+
+def load(args: argparse.Namespace, name: str | None = None) -> CharModel | NgramModel:
+    """The model that --model names, or the one called `name`."""
+    from rnnviz.networks.checkpoint import load
+
+    return load(args.model if name is None else name, device=args.device)
+
+
+@contextlib.contextmanager
+def opened(file: str) -> Iterator[str | BinaryIO]:
+    """The path, or a seekable copy of standard input, on disk once it is large."""
+    if file != STANDARD_INPUT:
+        yield file
+        return
+    if sys.stdin is None:
+        raise TextError("standard input is closed; give a file, or a text by a pipe")
+    with tempfile.SpooledTemporaryFile(max_size=1 << 24) as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.seek(0)
+        yield copy  # type: ignore[misc]  # a BinaryIO in all but name
+
+
+@contextlib.contextmanager
+def progress_bar(file: str) -> Iterator[Callable[[float, str], None] | None]:
+    """What to call with the share that is done, and words: a bar on standard error if that is a terminal.
+
+    Elsewhere nothing is shown, and there is nothing to call: None.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn(escape(os.path.basename(file))),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[said]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0, said="")
+
+        def show(fraction: float, said: str) -> None:
+            bar.update(task, completed=fraction, said=said)
+
+        yield show
+
+
+@contextlib.contextmanager
+def scoring_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
+    """The same for Progress of scoring."""
+    with progress_bar(file) as show:
+
+        def step(done: Progress) -> None:
+            assert show is not None
+            show(done.fraction, f"{done.characters:,} characters, perplexity {done.perplexity:.3f}")
+
+        yield None if show is None else step
+
+
+def as_json(values: Any) -> str:
+    """One line of JSON; numbers that JSON doesn't have become null."""
+    return json.dumps(_finite(values), allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def write_csv(out: TextIO | IO[str], columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+    """A table as CSV."""
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+
+
+def print_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = (), indent: str = ""
+) -> None:
+    """A table in columns on standard output; those in `numbers` are aligned on the right."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for row in (head, *rows):
+        cells = [
+            text.rjust(width) if n in numbers else text.ljust(width)
+            for n, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print((indent + "  ".join(cells)).rstrip())

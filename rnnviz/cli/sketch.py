@@ -1,0 +1,54 @@
+"""`python -m rnnviz sketch`: give a model file the sketch of its training text, without training again.
+
+Models trained from now on have one; this is for files from before.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from rnnviz.errors import ConfigError
+
+
+def add_parser(commands: Any) -> None:
+    """Add the `sketch` command."""
+    about = "Store in a model file which text it was trained on, as hashes that hold no text"
+    parser = commands.add_parser(
+        "sketch", help="let a model file recognise its training text", description=f"{about}."
+    )
+    parser.add_argument("model", metavar="MODEL", help="a name that `rnnviz models` lists, or a file")
+    parser.add_argument(
+        "--corpus", required=True, help="the corpus's name, or the text file it was trained on"
+    )
+    parser.set_defaults(run=main)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run `sketch` with parsed arguments; returns the exit status.
+
+    Raises ConfigError if the model's card names another text than the corpus.
+    """
+    from rnnviz.networks import checkpoint
+    from rnnviz.reports import contamination
+    from rnnviz.text import corpora
+
+    path = checkpoint.find(args.model)
+    card = checkpoint.read_info(path).card
+    corpus = corpora.open_corpus(args.corpus)
+    if card.get("sha256") != corpus.sha256:
+        raise ConfigError(
+            f"{path.name} was trained on {card.get('title') or card.get('corpus') or 'an unnamed text'} "
+            f"(sha256 {str(card.get('sha256'))[:12]}…), and {args.corpus} is another text "
+            f"(sha256 {corpus.sha256[:12]}…); give the text it was trained on"
+        )
+    split = corpus.split()
+    # A text too short to be split is all training, whatever the card calls it.
+    text = split.train if card.get("trained_on") == "first 85 %" else split.train + split.validation
+    sketch = contamination.sketch(text)
+    checkpoint.add_sketch(path, sketch)
+    print(
+        f"Wrote {path} ({path.stat().st_size:,} bytes): {len(sketch.hashes):,} hashes, "
+        f"one n-gram in {sketch.modulus:,}"
+    )
+    return 0

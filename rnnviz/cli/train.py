@@ -1,0 +1,308 @@
+"""`python -m rnnviz train`: the one way a model is trained, from a terminal or from the app.
+
+A run is a folder (see rnnviz.runs). Ctrl-C ends it after the step it is in,
+saves, and says how to go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from rnnviz.errors import ConfigError, CorpusError, TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.runs import process
+from rnnviz.runs.folder import Description, RunFolder, home
+from rnnviz.runs.stop import EXIT_INTERRUPTED
+from rnnviz.training.tuning import tune_process
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the `train` command. Its recipe options are added only when it is asked for: they need torch."""
+    parser = subparsers.add_parser(
+        "train",
+        help="train a model on a text",
+        description="Train a character model and write it as one file, with its recipe recorded in it.",
+        epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR.",
+    )
+    parser.add_argument(
+        "--corpus", help="a corpus's name (python-source, python-docs, machine, …) or a text file"
+    )
+    parser.add_argument("--name", help="the model's name (letters, digits, '-', '_', '.')")
+    parser.add_argument("--output", type=Path, help="the model file to write (default: NAME.safetensors)")
+    parser.add_argument(
+        "--run-dir", type=Path, help="the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"
+    )
+    parser.add_argument(
+        "--resume", type=Path, metavar="RUN_DIR", help="go on with a stopped run; needs nothing else"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+    parser.add_argument("--threads", type=int, help="processor threads (default: torch's choice)")
+    parser.add_argument("--half", action="store_true", help="store the weights as float16")
+    parser.add_argument("--title", help="the text's title, for the card")
+    parser.add_argument(
+        "--language", help="the text's language as a BCP 47 code (en, zh, python), for the card"
+    )
+    parser.add_argument(
+        "--ngram", metavar="NAME", help="the n-gram model to compare with on the held-out text"
+    )
+    parser.add_argument("--example", help="the text the app shows first with this model")
+    parser.add_argument(
+        "--probe",
+        default="",
+        help="a text whose trace is kept while the model learns; each report's sample continues it",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        help="train so long instead of --epochs: the speed is measured first, for two seconds",
+    )
+    parser.add_argument(
+        "--queued", action="store_true", help="wait until fewer runs train than may at a time, and make way"
+    )
+    parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
+    parser.add_argument(
+        "--order", type=int, default=6, help="with --cell ngram: the order, 1 to 6 (default: 6)"
+    )
+    recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
+    recipe.add_argument("--cell", choices=("mlp", "rnn", "gru", "lstm", "ngram"))
+    for flag, kind, text in RECIPE:
+        if kind is bool:
+            recipe.add_argument(flag, action="store_true", default=None, help=text)
+        else:
+            recipe.add_argument(flag, type=kind, help=text)
+    parser.set_defaults(run=main)
+
+
+RECIPE: tuple[tuple[str, Any, str], ...] = (
+    ("--hidden-size", int, "H, units per layer"),
+    ("--layers", int, "L, layers"),
+    ("--embedding-size", int, "width of X_t; 0 for one-hot"),
+    ("--activation", str, "tanh or relu, for mlp and rnn"),
+    ("--tied", bool, "W_hq is the embedding's transpose"),
+    ("--train-on", str, "train (85 %%, best on the next 5 %%) or train+validation (90 %%)"),
+    ("--epochs", float, "passes over the training text"),
+    ("--characters", int, "characters to train on in all; 0: as --epochs says"),
+    ("--batch", int, "streams read side by side"),
+    ("--steps", int, "time steps that gradients flow back through"),
+    ("--truncation", str, "regular, or random: cut after half to one and a half times --steps"),
+    ("--learning-rate", float, "AdamW's highest"),
+    ("--weight-decay", float, "AdamW's"),
+    ("--clip", float, "largest gradient norm"),
+    ("--dropout-embedding", float, "probability of dropping a character's embedding"),
+    ("--dropout-weight", float, "probability of dropping an entry of W_hh"),
+    ("--dropout-output", float, "probability of dropping an entry of H_t before the readout"),
+    ("--min-count", int, "rarer characters are read as <unk>"),
+    ("--evaluate-every", int, "steps between reports; 0: once an epoch"),
+    ("--seed", int, "where randomness starts"),
+    ("--precision", str, "auto, float32 or bfloat16"),
+)
+
+
+HEEDED_AT_FIRST = (
+    "corpus", "name", "run_dir", "half", "title", "language", "ngram", "example", "probe", "minutes",
+)  # fmt: skip
+"""Options that say what a run is, beside its recipe: none of them can change where it goes on."""
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run `train` with parsed arguments; returns the exit status."""
+    if args.threads is not None and args.threads < 1:
+        raise ConfigError(f"--threads counts processor threads and is at least 1; received {args.threads}")
+    if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
+        from rnnviz.runs import distributed
+
+        return distributed.help_train(args.device, tune_process)
+    folder = args.resume if args.resume is not None else args.run_dir
+    if args.resume is not None or (args.queued and folder is not None and not args.corpus):
+        return _go_on(args, RunFolder(folder))
+    if not args.corpus or not args.name:
+        raise ConfigError("train needs --corpus and --name, or --resume RUN_DIR")
+    if args.cell == "ngram":
+        return _count(args)
+    return _begin(args)
+
+
+def _config(args: argparse.Namespace) -> Any:
+    from rnnviz.networks.config import TrainConfig
+
+    given = {
+        f.name: getattr(args, f.name) for f in fields(TrainConfig) if getattr(args, f.name, None) is not None
+    }
+    return TrainConfig(**given)
+
+
+def _command() -> str:
+    """The command that was given, as it can be typed again."""
+    return "python -m rnnviz " + shlex.join(sys.argv[1:])
+
+
+def _count(args: argparse.Namespace) -> int:
+    """`--cell ngram`: count instead of train."""
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.reports import contamination
+    from rnnviz.runs.card import make_card
+    from rnnviz.text import corpora
+    from rnnviz.text.vocabulary import Vocabulary
+
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
+    split = corpus.split()
+    text = split.train + split.validation
+    began = time.perf_counter()
+    rare = 2 if args.min_count is None else args.min_count
+    vocabulary = Vocabulary.from_text(text, min_count=rare)
+    model = NgramModel.fit(text, order=args.order, vocabulary=vocabulary, name=args.name)
+    recipe = {
+        "cell": "ngram",
+        "order": args.order,
+        "smoothing": "interpolated modified Kneser-Ney",
+        "min_count": rare,
+    }
+    model.card = make_card(
+        model,
+        corpus,
+        trained_on="first 90 %",
+        recipe=recipe,
+        seed=None,
+        seconds=time.perf_counter() - began,
+        command=_command(),
+        parameters=model.parameter_count,
+        example=args.example,
+    )
+    path = args.output or Path(f"{args.name}.safetensors")
+    _finish(checkpoint.save(model, path, sketch=contamination.sketch(text)), model.card)
+    return 0
+
+
+def _begin(args: argparse.Namespace) -> int:
+    """A new run."""
+    from rnnviz.text import corpora
+
+    folder = RunFolder(args.run_dir or home() / checkpoint.check_name(args.name))
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
+    output = args.output or Path(f"{args.name}.safetensors")
+    description = Description(
+        args.name,
+        _config(args),
+        corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
+        title=args.title or "",
+        language=args.language or "",
+        probe=args.probe,
+        minutes=args.minutes,
+        ngram=args.ngram,
+        example=args.example,
+        half=args.half,
+        device=args.device,
+        threads=args.threads,
+        output=os.fspath(output.absolute()),
+        command=_command(),
+    )
+    _check(description, corpus)
+    try:
+        folder.path.mkdir(parents=True, exist_ok=True)
+        folder.begin(description)
+    except OSError as error:
+        raise TrainingError(
+            f"no run can be kept in {folder.path} ({error.strerror}); choose another folder with --run-dir "
+            "or RNNVIZ_RUNS"
+        ) from None
+    return _run(args, folder, corpus)
+
+
+def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
+    """A run that has a folder, new or begun."""
+    description = folder.description()
+    unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
+    unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
+    if args.resume is not None and unheeded:
+        raise ConfigError(
+            f"--resume goes on with a run as it was begun; leave out --{unheeded[0].replace('_', '-')}, or "
+            "begin another run"
+        )
+    changed = description
+    if args.threads is not None:
+        changed = replace(changed, threads=args.threads)
+    if args.device != "auto":
+        changed = replace(changed, device=args.device)
+    if args.output is not None:
+        checkpoint.check_target(args.output)
+        changed = replace(changed, output=os.fspath(args.output.absolute()))
+    if changed != description:
+        folder.describe(changed)
+    return _run(args, folder, None)
+
+
+def _check(description: Description, corpus: Any) -> None:
+    """Refuse what can't be trained before there is a folder for it."""
+    if len(corpus.split().train) < 2:
+        raise CorpusError(f"training needs at least 2 characters; received {len(corpus.text)}")
+    if description.ngram:
+        checkpoint.find(description.ngram)
+    checkpoint.check_target(description.output)
+
+
+def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:
+    made = process.run(folder, progress_bar, queued=args.queued, lock=args.lock, corpus=corpus)
+    if made is None:
+        print(
+            "Stopped and saved. "
+            f"Go on with:\n  python -m rnnviz train --resume {shlex.quote(os.path.relpath(folder.path))}",
+            file=sys.stderr,
+        )
+        return EXIT_INTERRUPTED
+    _finish(*made)
+    return 0
+
+
+def _finish(path: Path, card: dict[str, Any]) -> None:
+    held_out = card.get("held_out")
+    figures = f"; held-out perplexity {held_out['perplexity']:.4f}" if held_out else ""
+    if held_out and "ngram" in held_out:
+        figures += f" ({held_out['ngram_name']}: {held_out['ngram']:.4f})"
+    print(f"Wrote {path} ({path.stat().st_size:,} bytes){figures}")
+
+
+@contextmanager
+def progress_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
+    """A bar with time left and perplexities on a terminal's standard error; elsewhere a line a report."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    def line(report: Any) -> str:
+        held_out = "–" if report.held_out_perplexity is None else f"{report.held_out_perplexity:.3f}"
+        speed = f"{report.characters_per_second:,.0f} char/s"
+        return f"train {report.train_perplexity:.3f}  held out {held_out}  {speed}"
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+
+        def plain(report: Any) -> None:
+            left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
+            print(
+                f"step {report.step}/{report.total_steps}  {line(report)}  {left:.0f} s left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+        yield lambda _: None, plain
+        return
+    columns = (
+        BarColumn(),
+        TextColumn("{task.percentage:3.0f}%"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[line]}"),
+    )
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("training", total=trainer.total_steps, completed=trainer.step_index, line="")
+        yield (
+            lambda t: bar.update(task, completed=t.step_index),
+            lambda report: bar.update(task, line=line(report)),
+        )

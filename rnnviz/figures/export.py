@@ -1,0 +1,273 @@
+"""A scored text to take away: a table of its characters, or a page that needs nothing else.
+
+The table has one row a character, in the text's order:
+
+    position    1 for the first character
+    character   as it was read, after normalising
+    code_point  the same as a number
+    nll         -log P in nats, an unknown character's whole cost included: exp of its mean is the perplexity
+    rank        1 if the most probable symbol came; an unknown character ranks as <unk>
+    entropy     in nats, of the prediction before the character came
+    known       whether the character is in the model's vocabulary
+
+Everything streams, in constant memory. A file is complete or not there: what
+is stopped half-way leaves what was there before.
+
+This module computes nothing: the numbers are those of rnnviz.reading.scoring.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, ExportError
+from rnnviz.text.vocabulary import code_points
+
+if TYPE_CHECKING:
+    from rnnviz.reading.scoring import Piece, Report
+    from rnnviz.reports.column_files import Columns
+    from rnnviz.reports.record import Record
+
+Format = Literal["csv", "parquet"]
+Target = str | os.PathLike[str] | BinaryIO
+
+FORMATS: tuple[Format, ...] = ("csv", "parquet")
+COLUMNS = ("position", "character", "code_point", "nll", "rank", "entropy", "known")
+ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
+
+
+class _Rows(NamedTuple):
+    """A stretch of the table: n characters after the first `start`; arrays (n,)."""
+
+    start: int
+    points: npt.NDArray[np.uint32]
+    nll: npt.NDArray[np.floating[Any]]
+    rank: npt.NDArray[np.int32] | None
+    entropy: npt.NDArray[np.float32] | None
+    known: npt.NDArray[np.bool_]
+
+
+def per_character(source: Iterable[Piece] | Record, target: Target, format: Format | None = None) -> int:
+    """Write the table of a scored text to a path or a binary file object; returns the number of rows.
+
+    `source` is a Record, or what `scoring.pieces` yields; without `details`
+    their ranks and entropies stay empty. `format` is "csv" or "parquet";
+    without it the path's ending says which, and a file object gets CSV.
+
+    Raises ConfigError for an unknown format, or for Parquet without pyarrow;
+    ExportError if the file can't be written; and what scoring raises.
+    """
+    write = _WRITERS[_format(target, format)]
+    with _replacing(target) as file:
+        return write(_rows(source), file)
+
+
+def html(
+    record: Record, report: Report, target: Target, *, translate: Callable[[str], str] = str, **options: Any
+) -> None:
+    """Write a self-contained page: figures in words, the curve, the coloured text.
+
+    `options` and everything about the page: rnnviz.figures.page. Raises ExportError if it can't be written.
+    """
+    from rnnviz.figures.page import page
+
+    with _replacing(target) as file:
+        for part in page(record, report, translate=translate, **options):
+            # A file's name may hold bytes that are no text: half surrogates here.
+            file.write(part.encode("utf-8", "backslashreplace"))
+
+
+LONGEST_NAME = 240  # bytes; most systems take 255, and what is being written has a longer one
+
+
+def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) -> None:
+    """Raise now what writing to this path would raise after minutes of scoring."""
+    path = Path(target)
+    if formats == FORMATS and _format(path, None) == "parquet":
+        _pyarrow()
+    if (
+        os.path.isdir(path)
+        or not os.path.isdir(path.absolute().parent)
+        or len(os.fsencode(path.name)) > LONGEST_NAME
+    ):
+        raise ExportError(
+            f"{path} can't be written: there is no folder for it, or its name is too long; make one or name "
+            "another file"
+        )
+
+
+def _format(target: Target, format: str | None) -> Format:
+    if format is None:
+        if not isinstance(target, str | os.PathLike):
+            return "csv"
+        format = Path(target).suffix.lower().removeprefix(".")
+    for known in FORMATS:
+        if format == known:
+            return known
+    raise ConfigError(f"a table of characters is csv or parquet; received {format or os.fspath(target)!r}")  # type: ignore[arg-type]
+
+
+def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
+    from rnnviz.reports.column_files import Columns
+
+    yield from _rows_of_record(source) if isinstance(source, Columns) else _joined(source)
+
+
+def _rows_of_record(record: Columns) -> Iterator[_Rows]:
+    for start in range(0, len(record), ROWS):
+        stop = min(start + ROWS, len(record))
+        yield _Rows(
+            start,
+            record.read("codes", start, stop),
+            record.read("nll", start, stop),
+            record.ranks(start, stop),
+            record.read("entropy", start, stop),
+            record.known(start, stop),
+        )
+
+
+def _joined(pieces: Iterable[Piece]) -> Iterator[_Rows]:
+    """Pieces, joined to some ROWS characters."""
+    held: list[Piece] = []
+    for piece in pieces:
+        held.append(piece)
+        if sum(len(p.nll) for p in held) >= ROWS:
+            yield _join(held)
+            held = []
+    if held:
+        yield _join(held)
+
+
+def _join(held: list[Piece]) -> _Rows:
+    ranks = [p.rank for p in held if p.rank is not None]
+    entropies = [p.entropy for p in held if p.entropy is not None]
+    return _Rows(
+        held[0].start,
+        code_points("".join(p.text for p in held)),
+        np.concatenate([p.nll for p in held]),
+        np.concatenate(ranks) if len(ranks) == len(held) else None,
+        np.concatenate(entropies) if len(entropies) == len(held) else None,
+        np.concatenate([p.known for p in held]),
+    )
+
+
+def _write_csv(stretches: Iterator[_Rows], file: BinaryIO) -> int:
+    out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    try:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        count = 0
+        for rows in stretches:
+            n = len(rows.points)
+            writer.writerows(
+                zip(
+                    range(rows.start + 1, rows.start + n + 1),
+                    map(chr, rows.points.tolist()),
+                    rows.points.tolist(),
+                    _digits(rows.nll),
+                    [""] * n if rows.rank is None else rows.rank.tolist(),
+                    [""] * n if rows.entropy is None else _digits(rows.entropy),
+                    rows.known.tolist(),
+                    strict=True,
+                )
+            )
+            count += n
+        return count
+    finally:
+        out.detach()  # the file is its owner's to close
+
+
+def _digits(values: npt.NDArray[np.floating[Any]]) -> list[str]:
+    """The shortest digits that give each value back at its own precision."""
+    return [str(digits) for digits in values.astype("U32")]
+
+
+def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
+    pa = _pyarrow()
+    import pyarrow.parquet as pq
+
+    first = next(stretches, None)
+    nll = pa.float64() if first is None or first.nll.dtype == np.float64 else pa.float32()
+    kinds = (pa.int64(), pa.string(), pa.int32(), nll, pa.int32(), pa.float32(), pa.bool_())
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    count = 0
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for rows in () if first is None else _after(first, stretches):
+            n = len(rows.points)
+            values: tuple[Any, ...] = (
+                np.arange(rows.start + 1, rows.start + n + 1),
+                [chr(point) for point in rows.points.tolist()],
+                rows.points.astype(np.int32),
+                rows.nll,
+                rows.rank,
+                rows.entropy,
+                rows.known,
+            )
+            arrays = [
+                pa.nulls(n, kind) if value is None else pa.array(value, kind)
+                for value, kind in zip(values, kinds, strict=True)
+            ]
+            writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=max(n, 1))
+            count += n
+    return count
+
+
+def _after(first: _Rows, rest: Iterator[_Rows]) -> Iterator[_Rows]:
+    yield first
+    yield from rest
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ConfigError(
+            "a Parquet file needs pyarrow: pip install 'rnnviz[app]', or write a .csv file"
+        ) from None
+    return pyarrow
+
+
+_WRITERS: dict[Format, Callable[[Iterator[_Rows], BinaryIO], int]] = {
+    "csv": _write_csv,
+    "parquet": _write_parquet,
+}
+
+
+@contextmanager
+def _replacing(target: Target) -> Iterator[BinaryIO]:
+    """The file to write to. A path gets its new content once all of it is written, else keeps its old."""
+    if not isinstance(target, str | os.PathLike):
+        yield target
+        return
+    path = Path(target)
+    temporary: str | None = None
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as device:  # /dev/stdout, or a pipe: nothing to replace
+                yield device
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            yield file  # type: ignore[misc]  # a BinaryIO in all but name
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ExportError(
+            f"{path} can't be written: {error.strerror or error}; free some space or choose another folder"
+        ) from None
+    finally:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)

@@ -1,0 +1,214 @@
+"""Back through time: the adjoints of many outputs at once, step by step towards the text's beginning.
+
+An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows back together:
+
+    λ_{t-1} = λ_t J_t        J_t = ∂h_t/∂h_{t-1}        ∂y/∂x_t = λ_t K_t        K_t = ∂h_t/∂x_t
+
+Rows about later predictions start earlier in the sweep; the others join the batch as it passes them. So all
+T rows of a text's connectivity take T products, where a backward pass for each would take T²/2.
+
+A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows it pays to add the
+parts up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a gru then takes a third of the work,
+an lstm half of it (its o part goes with λ of h, the others with λ of c).
+
+Adjoints shrink or grow by orders of magnitude in a few steps, and float32 ends at 1e-38; so each row has
+an exponent, and is brought back to about 1 by a power of two (exact) every few steps.
+
+This module knows nothing of texts, nor of what is done with an adjoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.gradients.linearisation import Doubles, Floats, Slopes
+
+MANY = 24
+"""Rows from which on adding up the parts of W_h is quicker than multiplying with each."""
+
+BLOCK = 8
+"""Time steps whose matrices are made at a time: as many as stay in the processor's cache."""
+
+ENTRIES = 1 << 22
+"""And entries of them, at most: bounds the memory where inputs are many."""
+
+RESCALE = 4
+"""Steps between two looks at how large the rows are."""
+
+Exponents = npt.NDArray[np.int32]
+OnState = Callable[[int, int, Floats, "Floats | None", Exponents], None]
+OnInput = Callable[[int, Floats, Exponents], None]
+
+
+def norms(rows: Floats, exponents: Exponents) -> Doubles:
+    """The lengths of rows (k, X) that stand for rows · 2^exponents, float64: at 1e-300 still a number."""
+    lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows).astype(np.float64))
+    return np.asarray(np.ldexp(lengths, exponents), np.float64)
+
+
+class _Layer:
+    """One layer's adjoints, `rows` of them, and how they go back by a step.
+
+    `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c without what comes through h,
+    until `complete` adds that.
+    """
+
+    def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
+        self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
+        self.lstm = slopes.through is not None
+        self.many = many and slopes.keep is not None
+        # In one array, so that one product takes both back.
+        self.both = np.zeros((rows, 2 * self.units if self.lstm else self.units), np.float32)
+        self.state = self.both[:, -self.units :]
+        self.cell = self.both[:, : self.units] if self.lstm else None
+        W_h, W_x = slopes.layer.W_h, slopes.layer.W_in
+        self._widths = (0 if W_h is None else self.units, W_x.shape[1] if inputs else 0)
+        if self.many:
+            assert W_h is not None
+            self._stacked = _stack(slopes, W_h, W_x if inputs else None)
+            self._product = np.empty((rows, sum(self._widths)), np.float32)
+            self._from = len(slopes.parts)
+        else:
+            self._scaled = np.empty((rows, slopes.parts.shape[1], self.units), np.float32)
+
+    def complete(self, t: int, n: int) -> None:
+        """Let ∂h/∂c take its part of λ to the cell."""
+        if self.cell is not None and self.slopes.through is not None:
+            self.cell[:n] += self.state[:n] * self.slopes.through[t]
+
+    def back(self, t: int, n: int) -> Floats | None:
+        """Take the first n rows from t to t - 1; returns the adjoints of the input at t, (n, X)."""
+        return self._by_matrix(t, n) if self.many else self._by_parts(t, n)
+
+    def _by_parts(self, t: int, n: int) -> Floats | None:
+        layer, parts = self.slopes.layer, self.slopes.parts[t]
+        keep = None if self.slopes.keep is None else self.slopes.keep[t]
+        state, d = self.state[:n], self._scaled[:n]
+        if self.cell is not None and keep is not None:
+            np.multiply(self.cell[:n, None], parts, out=d)
+            np.multiply(state, parts[2], out=d[:, 2])
+            self.cell[:n] *= keep
+        else:
+            np.multiply(state[:, None], parts, out=d)
+        flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)
+        before = 0.0 if layer.W_h is None else flat @ layer.W_h
+        if layer.cell == "gru" and keep is not None:
+            before += state * keep
+            d[:, 2] = d[:, 3]  # the candidate's part towards W_x
+            flat = d[:, :3].reshape(n, -1)
+        state[...] = before
+        return flat @ layer.W_in if self.inputs else None
+
+    def _by_matrix(self, t: int, n: int) -> Floats | None:
+        if t < self._from:
+            self._make(t)
+        product = np.matmul(self.both[:n], self._matrices[:, t - self._from], out=self._product[:n])
+        if self.cell is None and not self.inputs and n == len(self.both):  # nothing but states: don't copy
+            self.both, self._product = self._product, self.both
+            self.state = self.both
+            return None
+        self.state[:n] = product[:, : self.units]
+        if self.cell is not None and self.slopes.keep is not None:
+            self.cell[:n] *= self.slopes.keep[t]
+        return product[:, self.units :] if self.inputs else None
+
+    def _make(self, t: int) -> None:
+        """The matrices [J | K] of a block of steps up to t: (H, steps, H + X), for an lstm (2H, …)."""
+        slopes, H = self.slopes, self.units
+        size = self.both.shape[1] * sum(self._widths)
+        self._from, until = max(0, t + 1 - max(1, min(BLOCK, ENTRIES // size))), t + 1
+        parts = slopes.parts[self._from : until].transpose(2, 0, 1)
+        if not self.lstm:
+            self._matrices = parts @ self._stacked
+            diagonal = np.einsum("jtj->tj", self._matrices[:, :, :H])
+            assert slopes.keep is not None
+            diagonal += slopes.keep[self._from : until]
+            return
+        self._matrices = np.empty((2 * H, until - self._from, sum(self._widths)), np.float32)
+        np.matmul(parts[:, :, [0, 1, 3]], self._stacked[:, [0, 1, 3]], out=self._matrices[:H])
+        np.multiply(parts[:, :, 2:3], self._stacked[:, 2:3], out=self._matrices[H:])
+
+
+def _stack(slopes: Slopes, W_h: Floats, W_x: Floats | None) -> Floats:
+    """[W_h | W_x] by unit: (H, P, H + X). A gru's candidate stands twice, once for each matrix."""
+    H, P = slopes.layer.units, slopes.parts.shape[1]
+    G = len(W_h) // H
+    out = np.zeros((H, P, H + (0 if W_x is None else W_x.shape[1])), np.float32)
+    out[:, :G, :H] = W_h.reshape(G, H, H).transpose(1, 0, 2)
+    if W_x is not None:
+        places = [0, 1, 3] if slopes.layer.cell == "gru" else list(range(G))
+        out[:, places, H:] = W_x.reshape(G, H, -1).transpose(1, 0, 2)
+    return out
+
+
+def sweep(
+    layers: Sequence[Slopes],
+    seeds: Floats,
+    last: int,
+    *,
+    first: int = 0,
+    joining: bool = False,
+    together: bool = False,
+    on_state: OnState | None = None,
+    on_input: OnInput | None = None,
+) -> None:
+    """Take rows of adjoints of the top layer's h back from input `last` to input `first`.
+
+    `seeds` (rows, H) all start at `last`; or, `joining`, row k starts at last - k.
+    `together` scales all rows alike, for those that belong to one matrix.
+
+    on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)) at each step, top layer first
+    on_input(t, λ of x (n, X), exponents (n,)) at each step; not asked for, it isn't computed
+
+    The arrays are those the sweep works in: take what you need before you return, and change nothing. Their
+    numbers stand for themselves times 2^exponent.
+    """
+    rows, top = len(seeds), len(layers) - 1
+    # Every layer but the lowest hands its input's adjoint down.
+    swept = [
+        _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
+        for number, slopes in enumerate(layers)
+    ]
+    exponents = np.zeros(rows, np.int32)
+    if not joining:
+        swept[top].state[:] = seeds
+    n = 0 if joining else rows
+    # A network that explodes does so silently, as torch's does.
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        for t in range(last, first - 1, -1):
+            if joining and n < rows:
+                swept[top].state[n] = seeds[n]
+                n += 1
+            if t % RESCALE == 0:
+                _rescale(swept, n, exponents, together)
+            x: Floats | None = None
+            for number in range(top, -1, -1):
+                layer = swept[number]
+                if x is not None:
+                    layer.state[:n] += x
+                layer.complete(t, n)
+                if on_state is not None:
+                    cell = None if layer.cell is None else layer.cell[:n]
+                    on_state(t, number, layer.state[:n], cell, exponents[:n])
+                x = layer.back(t, n)
+            if on_input is not None and x is not None:
+                on_input(t, x, exponents[:n])
+
+
+def _rescale(layers: Sequence[_Layer], n: int, exponents: Exponents, together: bool) -> None:
+    """Bring each row's largest entry to between 1/2 and 1, by a power of two."""
+    largest = np.zeros(n, np.float32)
+    for layer in layers:
+        rows = layer.both[:n]
+        np.maximum(largest, rows.max(axis=1), out=largest)
+        np.maximum(largest, -rows.min(axis=1), out=largest)
+    if together:
+        largest[:] = largest.max()
+    by = np.maximum(np.minimum(np.frexp(largest)[1], 100), -100)
+    factor = np.ldexp(np.float32(1), -by)[:, None]
+    for layer in layers:
+        layer.both[:n] *= factor
+    exponents[:n] += by

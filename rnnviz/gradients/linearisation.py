@@ -1,0 +1,217 @@
+"""A text read forwards, with the slope of all that happened: what a sweep back through time multiplies.
+
+For a step h_t = f(x_t, h_{t-1}) with the pre-activations a_t = x_t W_x + h_{t-1} W_h + b of its G parts,
+∂h_t/∂a_t is one number a unit and part. These are the factors here, found for all time steps at once:
+
+    mlp, rnn  φ'(a)
+    gru       r: (1-z) (1-n²) u r(1-r)    z: (h_{t-1} - n) z(1-z)    n: (1-z) (1-n²), towards W_hn times r
+              where u = h_{t-1} W_hn + b_hn; besides, ∂h_t/∂h_{t-1} has z on its diagonal
+    lstm      with respect to c_t, i: g i(1-i)   f: c_{t-1} f(1-f)   g: i (1-g²);  to h_t, o: tanh(c_t) o(1-o)
+              ∂h_t/∂c_t = o (1-tanh² c_t) and ∂c_t/∂c_{t-1} = f on diagonals
+
+(Werbos 1990, "Backpropagation through time"; the parts as `rnnviz.networks.cells` has them.) Slopes are
+computed from the pre-activations and not from the squashed values: 1 - h² of a saturated unit has no
+digits left in float32, 1/cosh²(a) has all of them. Weights are those of `rnnviz.networks.numpy_model`,
+whose halves the factors make up for.
+
+Shape letters: n inputs (the start symbol and T characters), G parts, H units, X inputs, L layers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.text.decoding import normalise
+from rnnviz.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import CharModel
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """One layer's local derivatives, n time steps of them.
+
+    parts    (n, P, H)  factors of the rows of W_h and W_x: P = G, for a gru 4: r, z, n to W_h and n to W_x
+    keep     (n, H)     gru: z; lstm: f; else None
+    through  (n, H)     lstm: ∂h/∂c; else None
+    layer               the weights
+    """
+
+    layer: Layer
+    parts: Floats
+    keep: Floats | None = None
+    through: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text as a network read it, the start symbol first.
+
+    inputs (n,), n = T + 1; came (n,) the symbol after each, after the last of the text the most probable
+    one; top (n, H) the top layer's state after each; layers: the L layers' slopes.
+    """
+
+    text: str
+    vocabulary: Vocabulary
+    weights: Weights
+    inputs: Ids
+    came: Ids
+    top: Floats
+    layers: tuple[Slopes, ...]
+
+    def targets(self, target: str | None) -> Ids:
+        """The symbols that the predictions after each input are asked about, (n,).
+
+        Those that came, or the character `target` for all of them. Raises
+        ConfigError if that is no single character.
+        """
+        if target is None:
+            return self.came
+        if len(target) != 1:
+            raise ConfigError(f"target is one character, or None for the one that came; received {target!r}")
+        return np.repeat(self.vocabulary.encode(target), len(self.inputs))
+
+    def seeds(self, targets: Ids, steps: slice) -> Floats:
+        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H): where a sweep starts.
+
+        (one-hot - P) W_hq; that 1 - P(target) is the others' sum keeps its
+        digits where the model is all but certain.
+        """
+        top, targets = self.top[steps], targets[steps]
+        rows = np.arange(len(top))
+        others = np.exp(self.weights.log_probs(top))
+        others[rows, targets] = 0
+        out = -(others @ self.weights.readout)
+        out += (
+            others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None] * self.weights.readout[targets]
+        )
+        return out
+
+
+def read(
+    model: CharModel | NumpyModel, text: str, *, limit: int, advice: str, stop: int | None = None
+) -> Reading:
+    """Read `text`, or its first `stop` characters, and find the slopes.
+
+    Raises ConfigError for a model without gradients or a `stop` outside the
+    text, EmptyTextError for no text, TextError for more than `limit`
+    characters (saying `advice`), CheckpointError if the network's states overflow.
+    """
+    if isinstance(model, NgramModel) or not hasattr(model, "config"):
+        kind = f"the n-gram model {model.name!r}" if isinstance(model, NgramModel) else type(model).__name__
+        raise ConfigError(
+            f"gradients flow through networks, and {kind} is a table of counts or no network; "
+            "choose an mlp, rnn, gru or lstm"
+        )
+    text = normalise(text, model.normaliser)
+    if not text:
+        raise EmptyTextError("there is no character to go back from; give a text of at least one")
+    stop = len(text) if stop is None else stop
+    if not 1 <= stop <= len(text):
+        raise ConfigError(f"`at` counts the characters read, from 1 to {len(text):,}; received {stop}")
+    if stop > limit:
+        raise TextError(f"received {stop:,} characters, and the limit is {limit:,}: {advice}")
+    weights = prepare(model)
+    ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
+    inputs, came = ids[: stop + 1], ids[1:]
+    hidden, cell = weights.states(len(inputs) + 1)
+    weights.run(inputs, hidden, cell)
+    if not np.isfinite(hidden).all():
+        raise CheckpointError(
+            f"the states of the model {model.name!r} overflow within {stop:,} characters: its weights are "
+            "damaged or its training diverged; use another model, or a shorter text"
+        )
+    layers = tuple(
+        slopes(
+            layer,
+            _from_inputs(weights, number, inputs, hidden),
+            hidden[:-1, number],
+            None if cell is None else cell[:, number],
+        )
+        for number, layer in enumerate(weights.layers)
+    )
+    if len(came) < len(inputs):
+        came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
+    return Reading(text[:stop], model.vocabulary, weights, inputs, came, hidden[1:, -1], layers)
+
+
+def _from_inputs(weights: Weights, number: int, inputs: Ids, hidden: Floats) -> Floats:
+    """X W_x + b of one layer, (n, G·H)."""
+    layer = weights.layers[number]
+    if layer.table is not None:
+        return layer.table[inputs]
+    if number:
+        return layer.from_inputs(hidden[1:, number - 1])
+    assert weights.embedding is not None
+    return layer.from_inputs(weights.embedding[inputs])
+
+
+def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slopes:
+    """One layer's slopes, of inputs' parts x (n, G·H), states before (n, H) and an lstm's cell (n + 1, H)."""
+    with np.errstate(over="ignore", under="ignore"):
+        if layer.W_h is None:
+            return Slopes(layer, _squash(x, layer.activation)[:, None])
+        h = before @ layer.W_h.T
+        if layer.cell == "rnn":
+            return Slopes(layer, _squash(x + h, layer.activation)[:, None])
+        x, h = x.reshape(len(x), -1, layer.units), h.reshape(len(x), -1, layer.units)
+        if layer.cell == "gru":
+            return _gru(layer, x, h, before)
+        assert cell is not None
+        return _lstm(layer, x + h, cell)
+
+
+def _squash(a: Floats, activation: str) -> Floats:
+    """φ'(a)."""
+    if activation == "relu":
+        return (a > 0).astype(np.float32)
+    # 1/cosh² from e^(-2|a|), which can't overflow.
+    e = np.exp(-2 * np.abs(a))
+    return np.asarray(4 * e / (1 + e) ** 2, np.float32)
+
+
+def _sigmoid(a: Floats) -> Floats:
+    """σ(2a): weights come halved, and so do the pre-activations."""
+    return np.asarray(1 / (1 + np.exp(-2 * a)), np.float32)
+
+
+def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
+    """For the parts r, z and n; what multiplies W_h or W_x makes up for the halves in them."""
+    assert layer.b_n is not None
+    a_r, a_z = x[:, 0] + h[:, 0], x[:, 1] + h[:, 1]
+    r, z = _sigmoid(a_r), _sigmoid(a_z)
+    u = 2 * (h[:, 2] + layer.b_n)
+    a_n = x[:, 2] + r * u
+    to_n = _sigmoid(-a_z) * _squash(a_n, "tanh")
+    parts = np.empty((len(x), 4, layer.units), np.float32)
+    # σ' is 1/4 of 1/cosh² at the halved pre-activation, and twice the halved weight is the weight.
+    np.multiply(to_n * u, _squash(a_r, "tanh") / 2, out=parts[:, 0])
+    np.multiply(before - np.tanh(a_n), _squash(a_z, "tanh") / 2, out=parts[:, 1])
+    np.multiply(to_n, 2 * r, out=parts[:, 2])
+    parts[:, 3] = to_n
+    return Slopes(layer, parts, keep=z)
+
+
+def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:
+    """For the parts i, f, o and g, as `rnnviz.networks.stepping` orders them."""
+    i, f, o = (_sigmoid(a[:, part]) for part in range(3))
+    slope = _squash(a, "tanh")
+    parts = np.empty_like(a)
+    np.multiply(np.tanh(a[:, 3]), slope[:, 0] / 2, out=parts[:, 0])
+    np.multiply(cell[:-1], slope[:, 1] / 2, out=parts[:, 1])
+    np.multiply(np.tanh(cell[1:]), slope[:, 2] / 2, out=parts[:, 2])
+    np.multiply(i, slope[:, 3], out=parts[:, 3])
+    return Slopes(layer, parts, keep=f, through=o * _squash(cell[1:], "tanh"))

@@ -1,0 +1,278 @@
+"""Models by name or path: found, listed, loaded and saved; one file each, see `rnnviz.networks.modelfile`.
+
+This module does not know how models are trained, scored or drawn.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
+from rnnviz.networks.modelfile import (
+    FORMAT,
+    MAX_FILE,
+    SKETCH,
+    SUFFIX,
+    Sketch,
+    add_sketch,
+    check_name,
+    copy,
+    read_header,
+    read_sketch,
+    read_tensors,
+    read_weights,
+    sketch_in,
+    write_atomic,
+    write_model,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import TypeIs
+
+    from rnnviz.networks.config import ModelConfig
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+__all__ = [
+    "MAX_FILE",
+    "SKETCH",
+    "SNAPSHOTS",
+    "SUFFIX",
+    "Damaged",
+    "ModelInfo",
+    "Sketch",
+    "add_sketch",
+    "available",
+    "check_name",
+    "copy",
+    "find",
+    "folders",
+    "is_neural",
+    "load",
+    "load_numpy",
+    "read_info",
+    "read_sketch",
+    "save",
+    "write_atomic",
+]
+
+M = TypeVar("M")
+
+SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.story), beside it and no model
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model file says of itself, read without its weights.
+
+    `kind` is "mlp", "rnn", "gru", "lstm" or "ngram"; `bytes` is the file's
+    size; `vocabulary_size` is V.
+    """
+
+    name: str
+    path: Path
+    kind: str
+    card: dict[str, Any]
+    bytes: int
+    vocabulary_size: int
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A file in a models folder that can't be loaded, and why."""
+
+    path: Path
+    reason: str
+
+
+def folders() -> list[Path]:
+    """Where models are looked for, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
+    own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
+    package = Path(__file__).resolve().parents[1]
+    shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
+    return [*own, shipped if shipped.is_dir() else package.parent / "models"]
+
+
+def find(name_or_path: str | Path) -> Path:
+    """The file of a model's name, or the path itself.
+
+    Raises ModelNotFoundError naming what there is, CheckpointError for a name with a path in it.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
+        try:
+            path = Path(name_or_path).expanduser()
+            there = path.is_file()
+        except (OSError, RuntimeError):  # a name too long, or the home of nobody
+            path, there = Path(name_or_path), False
+        if not there:
+            raise ModelNotFoundError(
+                f"no model file at {path}; check the path, or use a name that `rnnviz models` lists"
+            )
+        return path
+    check_name(text)
+    for folder in folders():
+        if (folder / f"{text}{SUFFIX}").is_file():
+            return folder / f"{text}{SUFFIX}"
+    names = ", ".join(sorted({path.stem for path in _files()})) or "none"
+    raise ModelNotFoundError(
+        f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too"
+    )
+
+
+def read_info(path: Path) -> ModelInfo:
+    """What the file says of itself, weights unread. Raises CheckpointError."""
+    _, meta, size = read_header(path)
+    kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
+    vocabulary = meta.get("vocabulary")
+    v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
+    return ModelInfo(path.stem, path, kind, meta["card"], size, v)
+
+
+def available() -> tuple[list[ModelInfo], list[Damaged]]:
+    """Every model in the models folders, by name, and the files among them that can't be loaded."""
+    found: dict[str, ModelInfo] = {}
+    damaged: list[Damaged] = []
+    for path in _files():
+        try:
+            info = read_info(path)
+        except CheckpointError as error:
+            damaged.append(Damaged(path, str(error)))
+        else:
+            found.setdefault(path.stem, info)
+    return [found[name] for name in sorted(found)], damaged
+
+
+def _files() -> Iterator[Path]:
+    """The models folders' files, folder by folder; the stories of how models came about are none."""
+    for folder in folders():
+        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
+            if not path.name.endswith(SNAPSHOTS):
+                yield path
+
+
+def save(
+    model: CharModel | NgramModel, path: str | Path, *, half: bool = False, sketch: Sketch | None = None
+) -> Path:
+    """Write `model` to `path`, all of it or nothing; `half` stores weights as float16.
+
+    `sketch` is that of the text it was trained on, see `rnnviz.reports.contamination`; without one, the
+    model's own stays.
+    Returns the path. Raises CheckpointError if the name or the folder can't be used.
+    """
+    path = check_target(path)
+    tensors: dict[str, npt.NDArray[Any]]
+    meta: dict[str, Any] = {
+        "format": FORMAT,
+        "vocabulary": model.vocabulary.to_json(),
+        "normaliser": model.normaliser,
+        "card": {**model.card, "name": path.stem},
+    }
+    if is_neural(model):
+        weights = {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}
+        tensors = {k: w.astype("float16") if half else w for k, w in weights.items()}
+        meta |= {"kind": "neural", "config": model.config.to_json()}
+    else:
+        tensors = dict(model.to_tensors())
+        meta |= {"kind": "ngram", "config": {"order": model.order}}
+    write_model(path, tensors, meta, model.sketch if sketch is None else sketch)
+    return path
+
+
+def check_target(path: str | Path) -> Path:
+    """The path, its folder made, if a model can be written there. Raises CheckpointError otherwise."""
+    path = Path(path).expanduser()
+    if path.suffix != SUFFIX:
+        raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
+    check_name(path.stem)
+    try:
+        if path.is_dir():
+            raise CheckpointError(f"{path} is a folder; name a file in it")
+        path.absolute().parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be written: {error.strerror}; choose another folder") from None
+    return path
+
+
+def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
+    """Whether a loaded model is a network that torch runs, and no n-gram model."""
+    return hasattr(model, "readout")
+
+
+def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
+    """The model of a shipped name, or of a file, ready to read text.
+
+    `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
+    ModelNotFoundError, CheckpointError saying what is wrong with the file, or
+    ConfigError for a device that isn't here.
+    """
+
+    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:
+        import torch
+
+        from rnnviz.networks.torch_model import CharModel, pick_device
+
+        chosen = pick_device(device)
+        with torch.device("meta"):  # no memory for weights that are replaced at once
+            model = CharModel(config, **about)
+        model.load_state_dict({k: torch.from_numpy(w) for k, w in tensors.items()}, assign=True)
+        return model.requires_grad_(False).eval().to(chosen)
+
+    return _load(name_or_path, network)
+
+
+def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
+    """The same to read with alone, on the CPU and without torch, which takes seconds to import."""
+
+    def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
+        from rnnviz.networks.numpy_model import NumpyModel, weights
+
+        return NumpyModel(config, weights=weights(config, tensors), **about)
+
+    return _load(name_or_path, network)
+
+
+def _load(
+    name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
+) -> M | NgramModel:
+    """The model of a file; `network` makes one of configuration, checked weights, and all else about it."""
+    from rnnviz.networks.config import ModelConfig
+    from rnnviz.text.vocabulary import Vocabulary
+
+    path = find(name_or_path)
+    described, meta, _ = read_header(path)
+    sketch = sketch_in(path, described, meta)
+    described.pop(SKETCH, None)
+    try:
+        normaliser = meta.get("normaliser", "newlines")
+        if not isinstance(normaliser, str):
+            raise ConfigError("its normaliser has no name")
+        about = {
+            "vocabulary": Vocabulary.from_json(meta.get("vocabulary")),
+            "name": str(meta["card"].get("name") or path.stem),
+            "card": meta["card"],
+            "normaliser": normaliser,
+            "sketch": sketch,
+        }
+        if meta.get("kind") == "ngram":
+            from rnnviz.networks.ngram import NgramModel
+
+            counts = read_tensors(path)
+            counts.pop(SKETCH, None)
+            return NgramModel.from_tensors(counts, order=meta["config"].get("order"), **about)
+        config = ModelConfig(**meta["config"])
+        if config.vocabulary_size != about["vocabulary"].size:
+            raise ConfigError(
+                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
+                f"{about['vocabulary'].size}; they must be equal"
+            )
+        tensors = read_weights(path, described, config)
+    except (ConfigError, TypeError) as error:
+        raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
+    return network(config, tensors, about)

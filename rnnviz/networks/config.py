@@ -1,0 +1,200 @@
+"""The shape of a model and the recipe of its training: frozen, validated, JSON and back.
+
+One that exists can be built, or run: whatever is outside its range, or
+contradicts another setting, was refused with a ConfigError when it was made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from rnnviz.errors import ConfigError
+
+Cell = Literal["mlp", "rnn", "gru", "lstm"]
+Activation = Literal["tanh", "relu"]
+CELLS: tuple[Cell, ...] = ("mlp", "rnn", "gru", "lstm")
+Precision = Literal["auto", "float32", "bfloat16"]
+Truncation = Literal["regular", "random"]
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The shape of a model; validated, so that one that exists can be built.
+
+    cell            "mlp" (no hidden state), "rnn", "gru" or "lstm"
+    vocabulary_size V, the symbols that can be predicted
+    hidden_size     H, units per layer
+    layers          L, recurrences stacked on one another
+    embedding_size  width of X_t; 0 for one-hot vectors, as in the textbook
+    activation      φ of mlp and rnn: "tanh" or "relu"
+    tied            W_hq is the embedding's transpose (Press & Wolf 2017); needs embedding_size = hidden_size
+    """
+
+    cell: Cell
+    vocabulary_size: int
+    hidden_size: int = 256
+    layers: int = 1
+    embedding_size: int = 128
+    activation: Activation = "tanh"
+    tied: bool = False
+
+    def __post_init__(self) -> None:
+        if self.cell not in CELLS:
+            raise ConfigError(f"cell is one of {', '.join(CELLS)}; received {self.cell!r}")
+        if self.activation not in get_args(Activation):
+            raise ConfigError(f"activation is tanh or relu; received {self.activation!r}")
+        if self.activation != "tanh" and self.cell in ("gru", "lstm"):
+            raise ConfigError(
+                f"a {self.cell} has tanh and sigmoid built in; {self.activation!r} is for mlp and rnn"
+            )
+        for name, low, high in (
+            ("vocabulary_size", 2, 1_112_065),
+            ("hidden_size", 1, 16_384),
+            ("layers", 1, 16),
+            ("embedding_size", 0, 16_384),
+        ):
+            value = getattr(self, name)
+            if type(value) is not int or not low <= value <= high:
+                raise ConfigError(f"{name} is a whole number from {low:,} to {high:,}; received {value!r}")
+        if type(self.tied) is not bool:
+            raise ConfigError(f"tied is true or false; received {self.tied!r}")
+        if self.tied and self.embedding_size != self.hidden_size:
+            raise ConfigError(
+                "tied needs embedding_size = hidden_size; "
+                f"received {self.embedding_size} and {self.hidden_size}"
+            )
+
+    @property
+    def input_size(self) -> int:
+        """X: the width of what the first layer reads."""
+        return self.embedding_size or self.vocabulary_size + 1
+
+    @property
+    def parameter_count(self) -> int:
+        """The numbers such a model learns. It doesn't depend on how many time steps it reads."""
+        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell]
+        h, v = self.hidden_size, self.vocabulary_size
+        total = (v + 1) * self.embedding_size + v + (0 if self.tied else v * h)
+        for layer in range(self.layers):
+            x = self.input_size if layer == 0 else h
+            total += gates * h * (x + 1) if self.cell == "mlp" else gates * h * (x + h + 2)
+        return total
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The name and shape of each tensor that such a model learns, as torch's layers keep them."""
+        h, v = self.hidden_size, self.vocabulary_size
+        found: dict[str, tuple[int, ...]] = {}
+        if self.embedding_size:
+            found["embedding.weight"] = (v + 1, self.embedding_size)
+        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell] * h
+        for n in range(self.layers):
+            x = h if n else self.input_size
+            if self.cell == "mlp":
+                found |= {f"recurrence.{n}.weight": (h, x), f"recurrence.{n}.bias": (h,)}
+                continue
+            found |= {f"recurrence.weight_ih_l{n}": (gates, x), f"recurrence.weight_hh_l{n}": (gates, h)}
+            found |= {f"recurrence.bias_{kind}_l{n}": (gates,) for kind in ("ih", "hh")}
+        if not self.tied:
+            found["readout.weight"] = (v, h)
+        return found | {"readout.bias": (v,)}
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `ModelConfig(**value)` restores."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """A training recipe: everything that, with the text, decides the result.
+
+    cell … tied       the model; see ModelConfig
+    train_on          "train": the first 85 %, reporting on the 5 % after it, best checkpoint kept;
+                      "train+validation": the first 90 %, settings fixed beforehand, last checkpoint kept
+    epochs            passes over the training text
+    characters        characters to train on in all, over all streams; 0: as many as `epochs` says
+    batch, steps      B streams, and the time steps that gradients flow back through
+    truncation        "regular": gradients are cut every `steps` characters; "random": after a number of them
+                      drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), anew each time, the learning
+                      rate of a step in proportion to its length (Merity et al. 2018)
+    learning_rate     AdamW's highest; linear warm-up over the first 2 %, then a cosine down to 1 % of it
+    weight_decay      AdamW's, on matrices only
+    clip              largest gradient norm; above it the gradient is scaled down
+    dropout_*         see rnnviz.networks.torch_model.Dropout
+    min_count         characters rarer than this in the training text are read as <unk>
+    evaluate_every    steps between reports; 0: once an epoch
+    precision         "auto": bfloat16 autocast on CUDA and on processors that multiply it fast
+    """
+
+    cell: Cell = "gru"
+    hidden_size: int = 256
+    layers: int = 1
+    embedding_size: int = 128
+    activation: Activation = "tanh"
+    tied: bool = False
+    train_on: Literal["train", "train+validation"] = "train"
+    epochs: float = 20.0
+    batch: int = 32
+    steps: int = 64
+    learning_rate: float = 3e-3
+    weight_decay: float = 0.01
+    clip: float = 1.0
+    dropout_embedding: float = 0.0
+    dropout_weight: float = 0.0
+    dropout_output: float = 0.0
+    min_count: int = 2
+    evaluate_every: int = 0
+    seed: int = 0
+    precision: Precision = "auto"
+    truncation: Truncation = "regular"
+    characters: int = 0
+
+    def __post_init__(self) -> None:
+        limits: dict[str, tuple[float, float]] = {
+            "epochs": (1e-6, 1e6),
+            "characters": (0, 1e13),
+            "batch": (1, 65_536),
+            "steps": (1, 65_536),
+            "learning_rate": (1e-8, 100),
+            "weight_decay": (0, 10),
+            "clip": (1e-6, 1e6),
+            "dropout_embedding": (0, 0.95),
+            "dropout_weight": (0, 0.95),
+            "dropout_output": (0, 0.95),
+            "min_count": (1, 1e9),
+            "evaluate_every": (0, 1e9),
+            "seed": (0, 2**63 - 1),
+        }
+        for name, (low, high) in limits.items():
+            value = getattr(self, name)
+            whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed", "characters")
+            ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
+            if not ok or not low <= value <= high:
+                kind = "a whole number" if whole else "a number"
+                raise ConfigError(f"{name} is {kind} from {low:g} to {high:g}; received {value!r}")
+        if self.train_on not in ("train", "train+validation"):
+            raise ConfigError(f"train_on is 'train' or 'train+validation'; received {self.train_on!r}")
+        if self.precision not in ("auto", "float32", "bfloat16"):
+            raise ConfigError(f"precision is auto, float32 or bfloat16; received {self.precision!r}")
+        if self.truncation not in get_args(Truncation):
+            raise ConfigError(f"truncation is regular or random; received {self.truncation!r}")
+        if self.cell == "mlp" and self.dropout_weight:
+            raise ConfigError("dropout_weight drops entries of W_hh, and an mlp has none; set it to 0")
+        self.model_config(2)
+
+    def model_config(self, vocabulary_size: int) -> ModelConfig:
+        """The model this recipe trains, for V symbols."""
+        return ModelConfig(
+            self.cell,
+            vocabulary_size,
+            self.hidden_size,
+            self.layers,
+            self.embedding_size,
+            self.activation,
+            self.tied,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `TrainConfig(**value)` restores."""
+        return asdict(self)

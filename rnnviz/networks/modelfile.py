@@ -1,0 +1,274 @@
+"""The file of a model: safetensors, with configuration, vocabulary and card in its header.
+
+    tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
+    "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
+
+Reading never unpickles: a safetensors file is numbers and JSON, so a file from
+a stranger can be wrong but can't run anything. What is wrong is said in words.
+Writing goes to a file beside the target which then takes its place, so a kill
+at any moment leaves the old file or the new one.
+
+This module makes no model: `rnnviz.networks.checkpoint` does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.errors import CheckpointError, ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from rnnviz.networks.config import ModelConfig
+
+FORMAT = 1
+SUFFIX = ".safetensors"
+MAX_HEADER = 16 * 2**20
+MAX_FILE = 2 * 2**30
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+DTYPES = {"F32": 4, "F16": 2}
+SKETCH = "overlap.hashes"
+MAX_SKETCH = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """Numbers that stand for the text a model was trained on, made by `rnnviz.reports.contamination`.
+
+    `hashes` (n,) uint32, increasing; `modulus` says how few of all there were have been kept.
+    """
+
+    hashes: npt.NDArray[np.uint32]
+    modulus: int
+
+
+NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
+TABLES = ("held_out", "versions", "recipe")
+
+
+def check_name(name: str) -> str:
+    """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
+    if not NAME.fullmatch(name) or ".." in name:
+        raise CheckpointError(
+            f"a model's name has letters, digits, '.', '_' and '-' and no folder; received {name[:100]!r}. "
+            f"To load a file, give its path, ending in {SUFFIX}"
+        )
+    return name
+
+
+def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The tensors' descriptions, the "rnnviz" metadata and the file's size, checked for plausibility.
+
+    Raises CheckpointError.
+    """
+
+    def bad(what: str) -> CheckpointError:
+        return CheckpointError(f"{path.name} is not a usable rnnviz model: {what}")
+
+    try:
+        size = path.stat().st_size
+        if size > MAX_FILE:
+            raise bad(f"it has {size:,} bytes, and the limit is {MAX_FILE:,}")
+        with path.open("rb") as file:
+            start = file.read(8)
+            if len(start) < 8:
+                raise bad(f"it is cut off after {size} bytes; copy or download it again")
+            (length,) = struct.unpack("<Q", start)
+            if length > MAX_HEADER:
+                raise bad("it doesn't begin like a safetensors file")
+            if 8 + length > size:
+                raise bad("it is cut off inside its header; copy or download it again")
+            raw = json.loads(file.read(length))
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be read: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise bad("its header is not JSON, so it is no safetensors file") from None
+    if not isinstance(raw, dict):
+        raise bad("its header is no safetensors header")
+    metadata = raw.pop("__metadata__", None)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
+        raise bad(
+            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+        )
+    try:
+        meta = json.loads(metadata["rnnviz"])
+        version = meta["format"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise bad("its description is damaged; copy or download it again") from None
+    if type(version) is not int or version < 1:
+        raise bad(f"its format is {version!r}, which no version of rnnviz writes")
+    if version > FORMAT:
+        raise bad(f"it has format {version} and this version reads up to {FORMAT}; update rnnviz")
+    card = meta.get("card")
+    if (
+        not isinstance(meta.get("config"), dict)
+        or not isinstance(card, dict)
+        or not isinstance(card.get("name", ""), str)
+    ):
+        raise bad("its description is incomplete")
+    if card.get("name"):
+        check_name(card["name"])
+    meta["card"] = _sound(card)
+    end = 0
+    for entry in raw.values():
+        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
+            raise bad("its header describes no tensors")
+        end = max(end, offsets[1])
+    if 8 + length + end != size:
+        raise bad(
+            f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again"
+        )
+    return raw, meta, size
+
+
+def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
+    """The card without the entries that are of another kind than what rnnviz writes there."""
+
+    def number(value: object) -> bool:
+        if value is None:
+            return True
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+    def depth(value: object, most: int = 20) -> bool:
+        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        return most > 0 and all(depth(one, most - 1) for one in inside)
+
+    def sound(name: str, value: object) -> bool:
+        if name in TABLES and not isinstance(value, dict):
+            return False
+        if name == "held_out" and isinstance(value, dict):
+            return all(number(v) for k, v in value.items() if k != "ngram_name")
+        return depth(value) and (name not in NUMBERS or number(value))
+
+    return {name: value for name, value in card.items() if sound(name, value)}
+
+
+def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
+    """All tensors of a file by name, a sketch's among them. Raises CheckpointError."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        return load_file(path)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
+
+
+def read_weights(
+    path: Path, described: dict[str, Any], config: ModelConfig
+) -> dict[str, npt.NDArray[np.float32]]:
+    """The tensors of a network in float32. Their shapes are checked before anything is allocated.
+
+    Raises ConfigError where they are not those of `config`, CheckpointError for a damaged file.
+    """
+    import numpy as np
+
+    shapes = {k: list(shape) for k, shape in config.shapes().items()}
+    stored = {k: e.get("shape") for k, e in described.items()}
+    if stored != shapes:
+        wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
+        raise ConfigError(
+            f"tensor {wrong[0]!r} should have shape {shapes.get(wrong[0])} and has {stored.get(wrong[0])}"
+        )
+    if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
+        raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
+    weights = {k: w.astype(np.float32) for k, w in read_tensors(path).items() if k != SKETCH}
+    if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
+        raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
+    return weights
+
+
+def write_model(
+    path: Path, tensors: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any], sketch: Sketch | None
+) -> None:
+    """A model file of tensors, metadata and a sketch. Raises CheckpointError if it can't be written."""
+    from safetensors.numpy import save
+
+    held = {key: array for key, array in tensors.items() if key != SKETCH}
+    meta = {key: value for key, value in meta.items() if key != "overlap"}
+    if sketch is not None:
+        held[SKETCH], meta["overlap"] = sketch.hashes, {"modulus": sketch.modulus}
+    write_atomic(path, save(held, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """`data` at `path`: complete, or what was there before. Raises CheckpointError if it can't be written."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = file.name
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+        temporary = None
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise CheckpointError(
+            f"{path} can't be written: {error.strerror}; free some space or choose another folder"
+        ) from None
+    finally:
+        if temporary is not None and os.path.exists(temporary):
+            os.unlink(temporary)
+
+
+def copy(source: Path, target: Path) -> Path:
+    """Copy a model file under another name, all else in it as it is, bit by bit. Raises CheckpointError."""
+    _, meta, _ = read_header(source)
+    meta["card"] = {**meta["card"], "name": check_name(target.stem)}
+    write_model(target, read_tensors(source), meta, read_sketch(source))
+    return target
+
+
+def add_sketch(path: Path, sketch: Sketch) -> None:
+    """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
+    write_model(path, read_tensors(path), read_header(path)[1], sketch)
+
+
+def read_sketch(path: Path) -> Sketch | None:
+    """The sketch in a model file, weights unread; None if it has none. Raises CheckpointError."""
+    described, meta, _ = read_header(path)
+    return sketch_in(path, described, meta)
+
+
+def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any]) -> Sketch | None:
+    """The same of a file whose header has been read."""
+    from safetensors import SafetensorError, safe_open
+
+    about, entry = meta.get("overlap"), described.get(SKETCH)
+    if about is None and entry is None:
+        return None
+    modulus = about.get("modulus") if isinstance(about, dict) else None
+    described_as = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
+    match modulus, described_as:
+        case int(), ("U32", [int(n)]) if (
+            type(modulus) is int and 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH
+        ):
+            pass
+        case _:
+            raise CheckpointError(
+                f"{path.name} is damaged: what it says of its training text can't be read; "
+                "copy or download it again"
+            )
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return Sketch(file.get_tensor(SKETCH), modulus)
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None

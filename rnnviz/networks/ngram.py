@@ -1,0 +1,350 @@
+"""The count-based model that a recurrent network must beat: characters, interpolated modified Kneser–Ney.
+
+It stands behind the same scoring interface as the neural models: a scorer
+that carries its state, log probabilities in nats, the same vocabulary, the
+same start symbol and the same `<unk>`. The estimate itself is in
+`kneser_ney`; here are its use on texts and its compact form for a file.
+
+This module knows nothing of files, perplexity or neural models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate
+from rnnviz.networks.prediction import Details, rank
+from rnnviz.text.decoding import normalise
+from rnnviz.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.networks.modelfile import Sketch
+
+MAX_ORDER = 6
+
+# Symbols scored at a time: the intermediate arrays stay in the processor's cache.
+_BLOCK = 1 << 15
+
+# Probabilities (rows by symbols) spelled out at a time.
+_DENSE = 1 << 18
+
+Tensors = dict[str, npt.NDArray[Any]]
+AnyInts = npt.ArrayLike
+
+
+class NgramModel:
+    """A character n-gram model of order 1 to 6. Make one with `fit` or `from_tensors`.
+
+    `order` n: the next character is predicted from the n - 1 before it.
+    `normaliser` names what a text goes through before it is encoded.
+    `name` and `card` say where the model comes from; `card` is plain JSON data;
+    `sketch` stands for the text it was counted on, see `rnnviz.reports.contamination`.
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        vocabulary: Vocabulary,
+        *,
+        name: str = "",
+        card: dict[str, Any] | None = None,
+        normaliser: str = "newlines",
+        sketch: Sketch | None = None,
+    ) -> None:
+        """From the counts of a text in `vocabulary`'s integers. Raises ValueError if they are no text's."""
+        self.vocabulary = vocabulary
+        self.order = counts.order
+        self.name, self.normaliser = name, normaliser
+        self.card: dict[str, Any] = card or {}
+        self.sketch = sketch
+        self._counts = counts
+        self._levels: list[Level] = estimate(counts)
+
+    @classmethod
+    def fit(
+        cls,
+        text: str,
+        *,
+        order: int,
+        vocabulary: Vocabulary | None = None,
+        name: str = "",
+        normaliser: str = "newlines",
+    ) -> NgramModel:
+        """Count the n-grams of `text`, one document, normalised as what is scored later will be.
+
+        Without a `vocabulary` it is made of the characters that occur at least twice.
+        Raises ConfigError for an order outside 1 … 6 and EmptyTextError for an empty text.
+        """
+        _check_order(order, ConfigError)
+        text = normalise(text, normaliser)
+        if not text:
+            raise EmptyTextError("an n-gram model needs a text to count; received an empty one")
+        if vocabulary is None:
+            vocabulary = Vocabulary.from_text(text, min_count=2)
+        counts = count(vocabulary.encode(text), vocabulary.size, order)
+        return cls(counts, vocabulary, name=name, normaliser=normaliser)
+
+    @property
+    def parameter_count(self) -> int:
+        """How many n-grams are stored, of all orders together; the V single symbols are among them."""
+        return self.vocabulary.size + sum(len(keys) for keys in self._counts.keys)
+
+    @property
+    def seen(self) -> list[int]:
+        """How many different n-grams of 2, 3 … `order` symbols the text had, its beginning's among them."""
+        return [len(keys) for keys in self._counts.keys]
+
+    def shortened(self, order: int) -> NgramModel:
+        """The model of the same text with a smaller `order`, its own at most; raises ConfigError otherwise.
+
+        It is what `fit` would have made, but that the text's very last n-grams may count one less: where
+        a text ends, the longer counts don't say.
+        """
+        _check_order(order, ConfigError)
+        if order > self.order:
+            raise ConfigError(f"this model counts up to {self.order}-grams; received order {order}")
+        base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
+        for level in range(len(keys) - 1, order - 2, -1):
+            nodes = len(keys[level - 1]) if level else base
+            counts = np.bincount(keys[level] // base, counts, minlength=nodes).astype(np.int64)
+            if level:
+                counts = np.maximum(counts, 1)  # what occurred at the very end alone
+            else:
+                counts[self.vocabulary.size] = 0  # the start symbol
+                if not counts.any():  # a text of one character, which nothing followed
+                    counts[1 : self.vocabulary.size] = 1
+        shorter = Counts(self._counts.size, keys[: order - 1], counts)
+        return NgramModel(
+            shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser
+        )
+
+    def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
+        """log P of each symbol given everything before it, in nats, shape (T,).
+
+        `ids` (T,) are integers in 0 … V - 1. `context` are the integers read before them, all or
+        at least the last order - 1; fewer mean that the text began there, none that `ids` begin the text. So
+        after an edit at p, `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values from p on.
+        Raises ConfigError for integers that are no symbols.
+        """
+        targets = self._checked(ids, self.vocabulary.size - 1)
+        state = self._state(context)
+        result = np.empty(len(targets))
+        for begin in range(0, len(targets), _BLOCK):
+            block = targets[begin : begin + _BLOCK]
+            result[begin : begin + len(block)] = self._score_block(state, block)
+            state = self._advanced(state, block)
+        return result
+
+    def log_probs(self, context: AnyInts | None = None) -> Floats:
+        """log P(w | context) of every symbol w, in nats, shape (V,). `context` as for `score`."""
+        state = self._state(context)
+        base = self.vocabulary.size + 1
+        probabilities = self._levels[0].share[: self.vocabulary.size].copy()
+        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(state), strict=False):
+            context_node = int(nodes[-1])
+            first, last = np.searchsorted(level.keys, (context_node * base, (context_node + 1) * base))
+            probabilities *= upper.backoff[context_node]
+            probabilities[level.keys[first:last] - context_node * base] += level.share[first:last]
+        return np.asarray(np.log(probabilities))
+
+    def scorer(self) -> NgramScorer:
+        """A reader at the start of a text."""
+        return NgramScorer(self)
+
+    def to_tensors(self) -> Tensors:
+        """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
+
+        For each level k of the tree of n-grams, `children.{k}` says how many n-grams
+        of k + 1 symbols begin with each n-gram of k symbols, and `symbols.{k + 1}` how
+        those end; `counts` how often each one of the highest order occurred.
+        All in the smallest unsigned integers that hold them.
+        """
+        base = self.vocabulary.size + 1
+        tensors: Tensors = {"counts": _smallest(self._counts.leaf_counts)}
+        parents = base
+        for level, keys in enumerate(self._counts.keys, start=1):
+            tensors[f"children.{level}"] = _smallest(np.bincount(keys // base, minlength=parents))
+            tensors[f"symbols.{level + 1}"] = _smallest(keys % base)
+            parents = len(keys)
+        return tensors
+
+    @classmethod
+    def from_tensors(
+        cls,
+        tensors: Mapping[str, npt.NDArray[Any]],
+        vocabulary: Vocabulary,
+        order: int,
+        *,
+        name: str = "",
+        card: dict[str, Any] | None = None,
+        normaliser: str = "newlines",
+        sketch: Sketch | None = None,
+    ) -> NgramModel:
+        """The model that `to_tensors` wrote, arrays of any origin.
+
+        Raises CheckpointError for what can't be the counts of a text.
+        """
+        _check_order(order, CheckpointError)
+        expected = {"counts"}
+        expected |= {key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}")}
+        if set(tensors) != expected:
+            raise CheckpointError(
+                f"an order-{order} n-gram model is stored as {', '.join(sorted(expected))}; "
+                f"received {', '.join(sorted(map(str, tensors)))[:200] or 'nothing'}; "
+                "the file is damaged or not one of ours"
+            )
+        arrays = {key: _unsigned(key, tensors[key]) for key in expected}
+        try:
+            counts = _counts_from(arrays, vocabulary.size, order)
+            return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
+        except ValueError as error:
+            raise CheckpointError(
+                f"these are not the n-gram counts of a text: {error}; the file is damaged"
+            ) from None
+
+    def _nodes(self, sequence: Ints) -> Iterator[Ints]:
+        """Level by level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
+        nodes = sequence
+        yield nodes
+        for level in self._levels[1:]:
+            found = level.find(nodes[:-1] * (self.vocabulary.size + 1) + sequence[1:])
+            # An n-gram that would reach back beyond the sequence counts as never seen.
+            nodes = np.concatenate([[len(level.keys) - 1], found])
+            yield nodes
+
+    def _score_block(self, state: Ints, block: Ints) -> Floats:
+        sequence = np.concatenate([state, block])
+        probabilities = np.zeros(len(block))
+        backoff: Floats | float = 1.0
+        for level, nodes in zip(self._levels, self._nodes(sequence), strict=True):
+            probabilities = probabilities * backoff + level.share[nodes[len(state) :]]
+            backoff = level.backoff[nodes[len(state) - 1 : -1]]
+        return np.asarray(np.log(probabilities))
+
+    def details(self, ids: AnyInts, context: AnyInts | None = None) -> Details:
+        """`score` (T,), and beside it the rank of each symbol and the entropy of the prediction before it."""
+        scores = self.score(ids, context)
+        targets, state = np.asarray(ids, np.int64), self._state(context)
+        ranks, entropies = np.empty(len(targets), np.int32), np.empty(len(targets), np.float32)
+        step = max(1, _DENSE // self.vocabulary.size)
+        for begin in range(0, len(targets), step):
+            block = targets[begin : begin + step]
+            rows = self._dense_block(state, block)
+            here = slice(begin, begin + len(block))
+            ranks[here] = rank(rows, block)
+            entropies[here] = -np.einsum("nv,nv->n", rows, np.log(rows))
+            state = self._advanced(state, block)
+        return scores, ranks, entropies
+
+    def _dense_block(self, state: Ints, block: Ints) -> Floats:
+        """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
+        base = self.vocabulary.size + 1
+        sequence = np.concatenate([state, block])
+        probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))
+        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(sequence), strict=False):
+            contexts = nodes[len(state) - 1 : -1]
+            probabilities *= upper.backoff[contexts][:, None]
+            first, last = np.searchsorted(level.keys, (contexts * base, (contexts + 1) * base))
+            lengths = last - first
+            rows = np.repeat(np.arange(len(block)), lengths)
+            places = np.arange(len(rows)) + np.repeat(first - np.cumsum(lengths) + lengths, lengths)
+            probabilities[rows, level.keys[places] - contexts[rows] * base] += level.share[places]
+        return probabilities
+
+    def _state(self, context: AnyInts | None) -> Ints:
+        """What a prediction can depend on: the last order - 1 integers, the start symbol among them."""
+        start = np.array([self.vocabulary.start])
+        if context is None:
+            return start
+        return self._advanced(start, self._checked(context, self.vocabulary.start))
+
+    def _advanced(self, state: Ints, ids: Ints) -> Ints:
+        length = max(self.order - 1, 1)  # never none, so that order 1 needs no case of its own
+        return np.concatenate([state[-length:], ids[-length:]])[-length:]
+
+    def _checked(self, ids: AnyInts, highest: int) -> Ints:
+        array = np.asarray(ids)
+        if array.size == 0:
+            return np.empty(0, np.int64)
+        if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() > highest:
+            raise ConfigError(
+                f"symbols are integers in 0 … {highest}, in one row; "
+                f"received {array.dtype} of shape {array.shape}"
+                + (f" from {array.min()} to {array.max()}" if array.dtype.kind in "iuf" else "")
+            )
+        return array.astype(np.int64)
+
+
+class NgramScorer:
+    """Reads a text piece by piece; where it is cut changes nothing."""
+
+    def __init__(self, model: NgramModel) -> None:
+        self._model = model
+        self.state: Ints = model._state(None)
+
+    def advance(self, ids: AnyInts) -> Floats:
+        """log P of each of the next symbols `ids` (n,), in nats, shape (n,), each given all before it."""
+        scores = self._model.score(ids, self.state)
+        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+        return scores
+
+    def advance_details(self, ids: AnyInts) -> Details:
+        """log P, rank and entropy of each of the next symbols `ids` (n,); see `NgramModel.details`."""
+        details = self._model.details(ids, self.state)
+        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+        return details
+
+
+def _check_order(order: object, error: type[ConfigError] | type[CheckpointError]) -> None:
+    if type(order) is not int or not 1 <= order <= MAX_ORDER:
+        raise error(f"an n-gram model's order is an integer from 1 to {MAX_ORDER}; received {order!r}")
+
+
+def _smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:
+    highest = int(values.max(initial=0))
+    for kind in (np.uint8, np.uint16):
+        if highest <= np.iinfo(kind).max:
+            return values.astype(kind)
+    return values.astype(np.uint32)
+
+
+def _unsigned(key: str, array: object) -> Ints:
+    received = type(array).__name__
+    if isinstance(array, np.ndarray):
+        if array.ndim == 1 and array.dtype in (np.uint8, np.uint16, np.uint32):
+            return array.astype(np.int64)
+        received = f"{array.dtype} of shape {array.shape}"
+    raise CheckpointError(
+        f"the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}; "
+        "the file is damaged or not one of ours"
+    )
+
+
+def _counts_from(arrays: Mapping[str, Ints], size: int, order: int) -> Counts:
+    """The tree of `NgramModel.to_tensors`. Raises ValueError where lengths or values don't fit together."""
+    keys: list[Ints] = []
+    nodes = size + 1
+    for level in range(1, order):
+        children, symbols = arrays[f"children.{level}"], arrays[f"symbols.{level + 1}"]
+        if len(children) != nodes or int(children.sum()) != len(symbols):
+            raise ValueError(f"children.{level} and symbols.{level + 1} do not fit together")
+        if symbols.max(initial=0) >= size:
+            raise ValueError(f"symbols.{level + 1} goes beyond a vocabulary of {size:,}")
+        keys.append(np.repeat(np.arange(nodes), children) * (size + 1) + symbols)
+        if np.any(keys[-1][1:] <= keys[-1][:-1]):
+            raise ValueError(f"symbols.{level + 1} is not in order")
+        nodes = len(symbols)
+    leaf_counts = arrays["counts"]
+    if len(leaf_counts) != nodes:
+        raise ValueError(f"{nodes:,} n-grams need as many counts; there are {len(leaf_counts):,}")
+    if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
+        raise ValueError("the start symbol has a count, or nothing has")
+    if order > 1 and not (len(keys[0]) and leaf_counts.all()):
+        raise ValueError("an n-gram has the count 0, or there is none")
+    return Counts(size, tuple(keys), leaf_counts)

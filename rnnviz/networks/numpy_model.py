@@ -1,0 +1,161 @@
+"""A model's weights as `rnnviz.networks.stepping` runs on them, and a model that is nothing but them.
+
+The two exact tricks of that module are prepared here: the table of what each
+input adds to the first layer, and the halves inside the sigmoids.
+
+This module knows nothing of time steps or texts, and loads no torch: what
+reads one text at a time needs none, and starts seconds sooner without it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.stepping import Floats, Layer, Weights
+from rnnviz.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch import Tensor, nn
+
+    from rnnviz.networks.modelfile import Sketch
+
+TABLE_BYTES = 64 << 20
+"""Above this size the first layer's inputs are multiplied row by row instead of looked up."""
+
+HALVED: Mapping[str, tuple[bool, ...]] = {
+    "mlp": (False,),
+    "rnn": (False,),
+    "gru": (True, True, False),  # reset, update, candidate
+    "lstm": (True, True, True, False),  # input, forget, output, candidate
+}
+"""Which parts of a cell stand inside a sigmoid, in the order of `rnnviz.networks.stepping.GATES`."""
+
+
+def weights(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
+    """Copies of `tensors`, which have the names and shapes of `config.shapes()`, ready for stepping."""
+    arrays = {name: np.array(values, np.float32, order="C") for name, values in tensors.items()}
+    embedding = arrays.get("embedding.weight")
+    first = _layer(config, 0, arrays, embedding)
+    rest = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
+    tied = embedding is not None and config.tied
+    readout = (
+        arrays["embedding.weight"][: config.vocabulary_size].copy() if tied else arrays["readout.weight"]
+    )
+    return Weights(
+        (first, *rest), embedding if first.table is None else None, readout, arrays["readout.bias"]
+    )
+
+
+def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
+    """Layer n; `inputs` (V + 1, X) are all there are, if it is the first and they are no one-hot vectors.
+
+    One-hot inputs need no product: W_x has a row for every character already.
+    """
+    cell, H = config.cell, config.hidden_size
+    W_h = b_n = None
+    if cell == "mlp":
+        W_x, b = arrays[f"recurrence.{n}.weight"], arrays[f"recurrence.{n}.bias"]
+    else:
+        W_x, W_h, b_x, b_h = (
+            arrays[f"recurrence.{kind}_l{n}"] for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        b = b_x + b_h
+        if cell == "gru":  # the candidate's second bias stands inside the reset product
+            b[2 * H :] = b_x[2 * H :]
+            b_n = b_h[2 * H :] * np.float32(0.5)
+
+    # A row of each gate after another; torch has an LSTM's candidate before its output gate.
+    order = [0, 1, 3, 2] if cell == "lstm" else range(len(HALVED[cell]))
+    half = np.where(HALVED[cell], np.float32(0.5), np.float32(1))
+
+    def parts(values: Floats, factors: Floats) -> Floats:
+        split = np.split(values, len(factors))
+        return np.concatenate([split[k] * f for k, f in zip(order, factors, strict=True)])
+
+    W_x, b = parts(W_x, half), parts(b, half)
+    if W_h is not None:  # what the reset gate multiplies is halved too: the gate comes doubled
+        W_h = parts(W_h, np.full_like(half, 0.5) if cell == "gru" else half)
+    table = None
+    if n == 0 and inputs is None:
+        table = W_x.T + b
+    elif inputs is not None and len(inputs) * len(b) * 4 <= TABLE_BYTES:
+        # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
+        # decides in what order they are added up, changes no bit: a compressed text depends on every one.
+        table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(np.float32)
+    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyModel:
+    """A network that reads, one text at a time, on the CPU: a `CharModel` without torch and without learning.
+
+    `rnnviz.networks.checkpoint.load_numpy` makes one of a model file.
+    """
+
+    config: ModelConfig
+    vocabulary: Vocabulary
+    weights: Weights
+    name: str = ""
+    card: Mapping[str, Any] = field(default_factory=dict)
+    normaliser: str = "newlines"
+    sketch: Sketch | None = None
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        return self.config.parameter_count
+
+
+class Network(Protocol):
+    """What `prepare` asks of a model that can change; `rnnviz.networks.torch_model.CharModel` is one."""
+
+    config: ModelConfig
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """Every tensor by its name, as `ModelConfig.shapes` lists them."""
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Every tensor that was learned."""
+
+
+_prepared: WeakKeyDictionary[Network, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def prepare(model: Network | NumpyModel) -> Weights:
+    """The weights of `model` for stepping: copies on the CPU, made once and kept while the model lives.
+
+    They are made anew when the model's own have changed since, as in training.
+    That is found by comparing values: torch's count of a tensor's changes
+    misses what fused optimisers write, and a comparison takes under a
+    millisecond where making a large table takes twenty.
+    """
+    if isinstance(model, NumpyModel):
+        return model.weights
+    if not hasattr(model, "state_dict"):
+        raise ConfigError(
+            f"{getattr(model, 'name', type(model).__name__)!r} has no hidden state to look at, as tables and "
+            "guesses have none; choose a network: mlp, rnn, gru or lstm"
+        )
+    now = [p.detach() for p in model.parameters()]
+    with _lock:
+        found = _prepared.get(model)
+        if found is None or not all(map(_same, found[0], now)):
+            tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
+            found = _prepared[model] = [p.clone() for p in now], weights(model.config, tensors)
+        return found[1]
+
+
+def _same(kept: Tensor, now: Tensor) -> bool:
+    return kept.device == now.device and kept.dtype == now.dtype and kept.equal(now)

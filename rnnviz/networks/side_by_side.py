@@ -1,0 +1,237 @@
+"""One long text read as many stretches side by side, and exactly as if it had been read in one go.
+
+    stretch        0          1          2      …        each one row of a batch
+    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from a zero state
+    seam                 |          |                   where one stretch ends and the next one began
+
+A recurrent network forgets, so after its warm-up a stretch is usually in the
+state in which the one before it ends. Usually is not always: every seam is
+looked at, and where the two states differ by more than TOLERANCE the stretch is
+read again from the state that is right, as far as that changes anything: until
+it meets a state of the first reading. Then what follows stands already.
+
+A batch of rows multiplies W_hh by a matrix where one text alone multiplies it
+by a vector, and memory, not arithmetic, limits that.
+
+This module knows nothing of files or of what an unknown character costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from rnnviz.networks import bptt, prediction
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.prediction import Details, joined
+
+WARM_UP = 256
+"""Characters that a stretch reads before its own."""
+
+TOLERANCE = 1e-5
+"""The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
+that passes for none. It moves no -log P by 1e-4."""
+
+CHUNK = 64
+"""Time steps between two looks at the states."""
+
+SHORTEST = 2048
+"""Characters of a stretch at least: what a network remembers for long crosses few seams then."""
+
+LEAST = 8 * SHORTEST
+"""Shorter texts are read in sequence: so few rows are no faster."""
+
+PIECE = 1 << 19
+"""Characters that are best read at a time: long stretches, and memory for them."""
+
+ROWS = 64
+"""Stretches side by side, at most."""
+
+State = tuple[Tensor, ...]
+Ids = npt.NDArray[np.int64]
+
+
+class Network(Protocol):
+    """What is asked of a model; `rnnviz.networks.torch_model.CharModel` is one."""
+
+    config: ModelConfig
+    recurrence: torch.nn.Module
+    embedding: torch.nn.Embedding | None
+    readout: torch.nn.Linear
+
+    @property
+    def device(self) -> torch.device: ...
+    @property
+    def readout_weight(self) -> Tensor: ...
+    def zero_state(self, batch: int = 1) -> State: ...
+    def embed(self, inputs: Tensor) -> Tensor: ...
+    def hidden(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]: ...
+
+
+class Done(NamedTuple):
+    """How far a piece has been read: characters, and what they cost."""
+
+    characters: int
+    nats: float
+
+
+def count(characters: int) -> int:
+    """How many stretches a piece is cut into."""
+    return max(1, min(ROWS, characters // SHORTEST))
+
+
+class SideBySide:
+    """Reads long pieces of one text; `read_again` counts the characters that seams made it read twice."""
+
+    def __init__(self, model: Network) -> None:
+        self.model, self.read_again = model, 0
+        quick = bptt.suits(model.config, model.readout.bias)
+        self._read = self._unrolled() if quick else self._through_layers
+
+    def score(
+        self, inputs: Ids, targets: Ids, state: State, *, want: bool
+    ) -> Generator[Done, None, tuple[Details, State]]:
+        """The Details of `targets` (n,), given `inputs` (n,) a step earlier, and the state at the end.
+
+        n is a multiple of `count(n)`. With `want` False rank and entropy are not
+        filled in. Yields, every CHUNK steps, how much is done.
+        """
+        rows = count(len(inputs))
+        length = len(inputs) // rows
+        x = self._tensor(inputs).view(rows, length)
+        y = self._tensor(targets).view(rows, length)
+        out = _Out(rows, length, want)
+        start = self._warm_up(x, state)
+        grid: list[State] = []
+        reading = start
+        for begin in range(0, length, CHUNK):
+            now = slice(begin, begin + CHUNK)
+            with torch.inference_mode():
+                top, reading = self._read(x[:, now], reading)
+                self._measure(top, y[:, now], out, slice(None), now)
+                grid.append(tuple(part.clone() for part in reading))
+            yield out.done
+        yield from self._mend(x, y, out, start, grid)
+        return out.flat(), tuple(part[:, -1:].clone() for part in grid[-1])
+
+    def _tensor(self, ids: Ids) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(ids)).to(self.model.device)
+
+    def _warm_up(self, x: Tensor, state: State) -> State:
+        """The state each stretch begins with: the right one, and for all but the first a likely one."""
+        rows, length = x.shape
+        if rows == 1:
+            return tuple(part.clone() for part in state)
+        before = torch.stack([x.flatten()[n * length - WARM_UP : n * length] for n in range(1, rows)])
+        # What the network remembers for long is more likely what it remembers now than nothing at all.
+        warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
+        with torch.inference_mode():
+            for begin in range(0, WARM_UP, CHUNK):
+                _, warm = self._read(before[:, begin : begin + CHUNK], warm)
+        return tuple(torch.cat(parts, dim=1) for parts in zip(state, warm, strict=True))
+
+    def _mend(
+        self, x: Tensor, y: Tensor, out: _Out, start: State, grid: list[State]
+    ) -> Generator[Done, None, None]:
+        """Read again what did not begin in the state that the stretch before it ends in."""
+        length = x.shape[1]
+        while True:
+            with torch.inference_mode():
+                ends = tuple(part[:, :-1] for part in grid[-1])
+                stretches = torch.nonzero(_differ(ends, tuple(part[:, 1:] for part in start))).flatten() + 1
+                if not len(stretches):
+                    return
+                reading = tuple(part[:, stretches - 1] for part in ends)
+                _put(start, stretches, reading)
+            for begin, kept in zip(range(0, length, CHUNK), grid, strict=True):
+                now = slice(begin, begin + CHUNK)
+                with torch.inference_mode():
+                    top, reading = self._read(x[stretches, now], reading)
+                    self._measure(top, y[stretches, now], out, stretches.cpu().numpy(), now)
+                    self.read_again += top.shape[0] * top.shape[1]
+                    going = _differ(reading, tuple(part[:, stretches] for part in kept))
+                    _put(kept, stretches, reading)
+                    stretches, reading = stretches[going], tuple(part[:, going] for part in reading)
+                yield out.done
+                if not len(stretches):
+                    break
+
+    def _measure(self, top: Tensor, y: Tensor, out: _Out, which: Any, when: slice) -> None:
+        """Details of the symbols y (B, T), from the states top (B, T, H) before them."""
+        h, targets = top.flatten(0, 1), y.flatten()
+        step = max(1, (1 << 20) // self.model.config.vocabulary_size)
+        found = [self._rows(h[n : n + step], targets[n : n + step], out.want) for n in range(0, len(h), step)]
+        log_p, ranks, entropies = joined(found)
+        out.log_p[which, when] = log_p.reshape(y.shape)
+        if out.want:
+            out.rank[which, when], out.entropy[which, when] = (
+                ranks.reshape(y.shape),
+                entropies.reshape(y.shape),
+            )
+        if isinstance(which, slice):
+            out.done = Done(out.done.characters + log_p.size, out.done.nats - float(log_p.sum()))
+
+    def _rows(self, h: Tensor, targets: Tensor, want: bool) -> Details:
+        logits = F.linear(h, self.model.readout_weight, self.model.readout.bias).float()
+        log_p = -F.cross_entropy(logits, targets, reduction="none").double().cpu().numpy()
+        if not want:
+            return log_p, np.zeros(len(log_p), np.int32), np.zeros(len(log_p), np.float32)
+        table, came = logits.cpu().numpy(), targets.cpu().numpy()
+        return log_p, prediction.rank(table, came), prediction.entropy(table, None)
+
+    def _through_layers(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        return self.model.hidden(self.model.embed(inputs), state)
+
+    def _unrolled(self) -> Callable[[Tensor, State], tuple[Tensor, State]]:
+        """The same step by step on a CPU, with what each symbol adds to the first layer looked up."""
+        with torch.inference_mode():
+            layers = bptt.layers(self.model.config, self.model.recurrence)
+            first = layers[0]
+            if self.model.embedding is None:
+                table = first.w_x.T + first.b
+            else:
+                table = F.linear(self.model.embedding.weight, first.w_x, first.b)
+
+        def read(inputs: Tensor, state: State) -> tuple[Tensor, State]:
+            h, last = inputs.T, []
+            for n, layer in enumerate(layers):
+                x = F.linear(h, layer.w_x, layer.b) if n else F.embedding(h, table)
+                h = bptt.unroll(layer.kind, x, layer.w_h, state[0][n], layer.b_hn)
+                last.append(h[-1])
+            return h.transpose(0, 1), (torch.stack(last),)
+
+        return read
+
+
+class _Out:
+    """Room for what is found, (rows, length) each, and how much of it is there."""
+
+    def __init__(self, rows: int, length: int, want: bool) -> None:
+        shape, self.want, self.done = (rows, length), want, Done(0, 0.0)
+        self.log_p = np.empty(shape)
+        self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+
+    def flat(self) -> Details:
+        """The same in the order of the text."""
+        return self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel()
+
+
+def _put(state: State, columns: Tensor, values: State) -> None:
+    """Overwrite columns of a state (L, B, H)."""
+    for part, new in zip(state, values, strict=True):
+        part[:, columns] = new
+
+
+def _differ(a: State, b: State) -> Tensor:
+    """Which columns of two states (L, B, H) are not the same, (B,)."""
+    far = []
+    for x, y in zip(a, b, strict=True):
+        apart = (x - y).abs() > TOLERANCE * y.abs().clamp_min(1)
+        far.append(apart.any(dim=2).any(dim=0))
+    return torch.stack(far).any(dim=0)

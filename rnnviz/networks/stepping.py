@@ -1,0 +1,332 @@
+"""The recurrences of one text at a time, character after character, in numpy.
+
+A network that reads one character at batch 1 does little arithmetic and many
+calls, and there numpy's are cheaper than torch's: a step of a GRU with 256
+units takes about 18 µs here and 50 µs in torch's fused layer, which is not
+faster for a long span either. So everything that reads one text on a CPU
+(tracing, sampling, scoring all but LSTMs) steps through here; training, which has a
+batch, uses the fused layers.
+
+Two tricks, both exact. X_t W_xh + b_h of the first layer depends on the
+character alone and is looked up in a table over the V + 1 inputs. And
+σ(x) = (1 + tanh(x/2)) / 2, which can't overflow; the halves are multiplied
+into the weights beforehand (a power of two: no rounding).
+
+Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
+
+The weights come ready from `rnnviz.networks.numpy_model`. This module knows nothing of
+models, texts or buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.config import Activation
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+BLOCK = 256
+"""Rows of one pass through the layers: few enough that what one layer leaves is still in the cache."""
+
+LOGITS = 1 << 20
+"""Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""
+
+PRODUCT = 400_000
+"""Entries of a matrix that one row is multiplied with in one call.
+
+OpenBLAS hands larger ones (from 460,800) to several threads and waits for all
+of them: 75 µs become 3 to 10 ms wherever another program is using the cores.
+"""
+
+Touch = Callable[[int, Floats], None]
+"""Changes a layer's H (1, H) in place after input number t, counted from 0."""
+
+Touched = Callable[[int], None] | None
+"""The same inside a block of inputs, given the step in it."""
+
+GATES: Mapping[str, tuple[str, ...]] = {
+    "mlp": (),
+    "rnn": (),
+    "gru": ("reset", "update", "candidate"),
+    "lstm": ("input", "forget", "output", "candidate"),
+}
+"""The parts of a cell that have a name, in the order of the rows of its weights."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer's weights, contiguous float32, gates halved as the module's docstring says.
+
+    table (V + 1, G·H)  X_t W_x + b for every input; only in the first layer, if small enough
+    W_x   (G·H, X)      the weights that make such rows, otherwise
+    b     (G·H,)
+    W_h   (G·H, H)      None for an mlp
+    b_n   (H,)          a GRU candidate's second bias, halved
+    W_in  (G·H, X)      W_x again, kept beside a table too: what a gradient goes back to the inputs through
+    """
+
+    cell: str
+    units: int
+    activation: Activation
+    table: Floats | None
+    W_x: Floats | None
+    b: Floats
+    W_h: Floats | None
+    b_n: Floats | None
+    W_in: Floats
+
+    def from_inputs(self, x: Floats) -> Floats:
+        """X W_x + b, (n, G·H), for inputs (n, X)."""
+        assert self.W_x is not None
+        rows = product(x, self.W_x)
+        rows += self.b
+        return rows
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A model's weights, ready for stepping. Made by `rnnviz.networks.numpy_model.prepare`; never changed."""
+
+    layers: tuple[Layer, ...]
+    embedding: Floats | None  # (V + 1, X), where the first layer has no table
+    readout: Floats  # (V, H)
+    bias: Floats  # (V,)
+
+    @property
+    def cell(self) -> str:
+        """Which recurrence: "mlp", "rnn", "gru" or "lstm"."""
+        return self.layers[0].cell
+
+    def states(self, rows: int) -> tuple[Floats, Floats | None]:
+        """Zeros to step in: hidden (rows, L, H), and for an LSTM the cell, as large."""
+        shape = (rows, len(self.layers), self.layers[0].units)
+        return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if self.cell == "lstm" else None
+
+    def run(
+        self, ids: Ids, hidden: Floats, cell: Floats | None, touch: Mapping[int, Touch] = MappingProxyType({})
+    ) -> None:
+        """Read the inputs `ids` (n,), writing the states after each into rows 1 .. n.
+
+        `hidden` (n + 1, L, H), and `cell` for an LSTM, hold the state before
+        the first input in row 0, which is left as it is. `touch` may change a
+        layer's H as soon as it is there, before anything else looks at it.
+        """
+        # A relu network may explode; torch's does so silently too.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(ids), BLOCK):
+                end = min(begin + BLOCK, len(ids))
+                for n, layer in enumerate(self.layers):
+                    rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
+                    h = hidden[begin : end + 1, n]
+                    c = None if cell is None else cell[begin : end + 1, n]
+                    touched = _from(touch[n], begin, h) if n in touch else None
+                    if layer.cell == "gru":
+                        _gru(layer, rows, pick, h, touched)
+                    elif layer.cell == "lstm":
+                        assert c is not None
+                        _lstm(layer, rows, pick, h, c, touched)
+                    elif layer.cell == "rnn":
+                        _rnn(layer, rows, pick, h, touched)
+                    else:
+                        _activate(rows[pick], layer.activation, h[1:])
+                        if touched:
+                            for t in range(end - begin):
+                                touched(t)
+
+    def _inputs(self, layer: Layer, ids: Ids, below: Floats) -> tuple[Floats, list[int]]:
+        """Rows of X W_x + b, and which of them each time step takes."""
+        if layer.table is not None:
+            return layer.table, ids.tolist()
+        if layer is self.layers[0]:
+            assert self.embedding is not None
+            below = self.embedding[ids]
+        return layer.from_inputs(below), list(range(len(ids)))
+
+    def gates(self, ids: Ids, hidden: Floats) -> dict[str, Floats]:
+        """The gates of each step, name → (n, L, H), for inputs (n,) and their states (n + 1, L, H).
+
+        Row t of `hidden` is the state before input t. Empty for cells without gates.
+        """
+        names = GATES[self.cell]
+        n, units = len(ids), self.layers[0].units
+        out = {name: np.empty((n, len(self.layers), units), np.float32) for name in names}
+        for begin in range(0, n if names else 0, BLOCK):
+            end = min(begin + BLOCK, n)
+            for number, layer in enumerate(self.layers):
+                rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
+                assert layer.W_h is not None
+                x = rows[pick].reshape(-1, len(names), units)
+                h = (hidden[begin:end, number] @ layer.W_h.T).reshape(x.shape)
+                for part, name in enumerate(names[:-1]):
+                    out[name][begin:end, number] = 0.5 * np.tanh(x[:, part] + h[:, part]) + 0.5
+                last = h[:, -1]
+                if layer.b_n is not None:
+                    last = 2 * out["reset"][begin:end, number] * (last + layer.b_n)
+                out["candidate"][begin:end, number] = np.tanh(x[:, -1] + last)
+        return out
+
+    def predict(self, top: Floats) -> tuple[Floats, Doubles]:
+        """Unnormalised log-probabilities (n, V), at most 0, and the log of their sum (n,), in nats.
+
+        For states (n, H) of the top layer. log P = first - second[:, None].
+        """
+        logits = product(top, self.readout)
+        logits += self.bias
+        logits -= logits.max(axis=1, keepdims=True)
+        return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+
+    def log_probs(self, top: Floats) -> Floats:
+        """log P (n, V) in nats, float32, for states (n, H) of the top layer."""
+        out = np.empty((len(top), len(self.bias)), np.float32)
+        step = max(1, LOGITS // len(self.bias))
+        for begin in range(0, len(top), step):
+            logits, log_sum = self.predict(top[begin : begin + step])
+            np.subtract(logits, log_sum[:, None], out=out[begin : begin + step], casting="same_kind")
+        return out
+
+
+class Reader:
+    """Reads one text in pieces of any length, the state carried from piece to piece.
+
+    `hidden` (1, L, H) is that state, and for an LSTM `cell`, as large. It begins
+    as zeros, or as a copy of `state`, (L, H) each. `time` counts the inputs that were
+    read, and is what `touch` is told, which `Weights.run` describes.
+    """
+
+    def __init__(
+        self,
+        weights: Weights,
+        state: tuple[Floats, Floats | None] | None = None,
+        *,
+        time: int = 0,
+        touch: Mapping[int, Touch] = MappingProxyType({}),
+    ) -> None:
+        self.weights, self.time = weights, time
+        # Each call counts from 0; what is touched is told how many inputs came before.
+        self._touch = {n: lambda t, state, one=one: one(self.time + t, state) for n, one in touch.items()}
+        self.hidden, self.cell = weights.states(1)
+        if state is not None:
+            self.hidden[0] = state[0]
+            if self.cell is not None and state[1] is not None:
+                self.cell[0] = state[1]
+
+    def read(self, ids: Ids) -> Floats:
+        """The states of the top layer after each input, (n, H), for inputs (n,)."""
+        hidden, cell = self.weights.states(len(ids) + 1)
+        hidden[0] = self.hidden[-1]
+        if cell is not None and self.cell is not None:
+            cell[0] = self.cell[-1]
+        self.weights.run(ids, hidden, cell, self._touch)
+        self.time += len(ids)
+        if cell is not None:
+            self.cell = cell[-1:].copy()
+        self.hidden = hidden[-1:].copy()
+        return hidden[1:, -1]
+
+
+def _parts(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
+    """`weights` (R, X) and the vector `out` (R,) of a product with it, cut into pieces of equal rows."""
+    step = max(1, PRODUCT // weights.shape[1])
+    return [(weights[n : n + step], out[n : n + step]) for n in range(0, len(weights), step)]
+
+
+def product(rows: Floats, weights: Floats) -> Floats:
+    """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
+    if len(rows) != 1:
+        return rows @ weights.T
+    out = np.empty((1, len(weights)), np.float32)
+    for part, target in _parts(weights, out[0]):
+        np.dot(part, rows[0], out=target)
+    return out
+
+
+def _activate(x: Floats, activation: Activation, out: Floats) -> None:
+    if activation == "tanh":
+        np.tanh(x, out=out)
+    else:
+        np.maximum(x, 0, out=out)
+
+
+def _from(touch: Touch, begin: int, h: Floats) -> Callable[[int], None]:
+    """`touch` for a block that begins at input `begin` and writes the states `h`, given the block's step."""
+
+    def touched(t: int) -> None:
+        touch(begin + t, h[t + 1 : t + 2])
+
+    return touched
+
+
+def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
+    """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
+    assert layer.W_h is not None
+    pre = np.empty(layer.units, np.float32)
+    parts = _parts(layer.W_h, pre)
+    for t, row in enumerate(pick):
+        before = h[t]
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
+        pre += rows[row]
+        _activate(pre, layer.activation, h[t + 1])
+        if touched:
+            touched(t)
+
+
+def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
+    """H_t = H̃_t + Z_t ⊙ (H_{t-1} - H̃_t), with both gates as 1 + tanh, twice their value."""
+    assert layer.W_h is not None
+    assert layer.b_n is not None
+    units = layer.units
+    pre, candidate = np.empty(3 * units, np.float32), np.empty(units, np.float32)
+    gates, reset, update, state = pre[: 2 * units], pre[:units], pre[units : 2 * units], pre[2 * units :]
+    x_gates, x_candidate = rows[:, : 2 * units], rows[:, 2 * units :]
+    parts = _parts(layer.W_h, pre)
+    for t, row in enumerate(pick):
+        before, after = h[t], h[t + 1]
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
+        gates += x_gates[row]
+        np.tanh(gates, out=gates)
+        gates += 1
+        state += layer.b_n
+        state *= reset
+        state += x_candidate[row]
+        np.tanh(state, out=candidate)
+        np.subtract(before, candidate, out=after)
+        after *= update
+        after *= 0.5
+        after += candidate
+        if touched:
+            touched(t)
+
+
+def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats, touched: Touched) -> None:
+    """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t); one tanh serves all four parts."""
+    assert layer.W_h is not None
+    units = layer.units
+    pre, scratch = np.empty(4 * units, np.float32), np.empty(units, np.float32)
+    gates = pre[: 3 * units]
+    input_, forget, output, candidate = (pre[n * units : (n + 1) * units] for n in range(4))
+    parts = _parts(layer.W_h, pre)
+    for t, row in enumerate(pick):
+        before, after, cell = h[t], h[t + 1], c[t + 1]
+        for weights, target in parts:
+            np.dot(weights, before, out=target)
+        pre += rows[row]
+        np.tanh(pre, out=pre)
+        gates *= 0.5
+        gates += 0.5
+        np.multiply(forget, c[t], out=cell)
+        np.multiply(input_, candidate, out=scratch)
+        cell += scratch
+        np.tanh(cell, out=after)
+        after *= output
+        if touched:
+            touched(t)

@@ -1,0 +1,339 @@
+"""CharModel: a character-level recurrent language model on torch's fused layers.
+
+    X_t = embedding of character t (or one-hot)          (B, T, X)
+    H_t = one of the recurrences of `rnnviz.networks.cells`       (B, T, H), layer upon layer
+    O_t = H_t W_hq + b_q                                 (B, T, V)
+    P(x_{t+1} | x_1 .. x_t) = softmax(O_t)
+
+Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary,
+X inputs of the first layer.
+
+This module does not know how a model is trained, stored or drawn.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import bptt
+from rnnviz.networks.cells import (
+    GRUParameters,
+    LSTMParameters,
+    MLPParameters,
+    Parameters,
+    RNNParameters,
+    activate,
+)
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.prediction import Details
+from rnnviz.networks.text_scorer import CharScorer
+from rnnviz.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.networks.modelfile import Sketch
+
+State = tuple[Tensor, ...]
+"""What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
+
+
+class Scorer(Protocol):
+    """Reads a text once, in pieces of any length, and says how likely each character was."""
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
+        ...
+
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
+        """The same log P, the rank of each symbol, the entropy of the prediction before it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Probabilities of dropping, while training; a scale of 1/(1-p) keeps the mean.
+
+    embedding  whole characters of the vocabulary at a time (Gal & Ghahramani 2016)
+    weight     entries of W_hh, one mask a sequence (Merity et al. 2018)
+    output     entries of H_t before the readout
+    """
+
+    embedding: float = 0.0
+    weight: float = 0.0
+    output: float = 0.0
+
+
+def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
+    """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
+
+    p is rounded to 1/65,536: four random 16-bit numbers are cut from each
+    64-bit draw, which on a CPU takes a third of the time of `bernoulli_`.
+    """
+    threshold = round(p * 65_536)
+    if threshold == 0:
+        return x
+    count = x.shape[0] if rows else x.numel()
+    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=x.device)
+    draws.random_(-(2**63), None, generator=generator)
+    keep = draws.view(torch.int16)[:count].view((-1, 1) if rows else x.shape) >= threshold - 32_768
+    return x * (keep.to(x.dtype) * (65_536 / (65_536 - threshold)))
+
+
+class CharModel(nn.Module):
+    """A character-level language model: embedding, L recurrent layers, readout.
+
+    `vocabulary` fixes which integers stand for which characters; `name` and
+    `card` say where the model comes from; `normaliser` names how a text is
+    prepared before it is read; `sketch` stands for the text it was trained on,
+    see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary disagree on V.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        vocabulary: Vocabulary,
+        *,
+        name: str = "",
+        card: dict[str, Any] | None = None,
+        normaliser: str = "newlines",
+        sketch: Sketch | None = None,
+    ) -> None:
+        super().__init__()
+        if config.vocabulary_size != vocabulary.size:
+            raise ConfigError(
+                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
+                f"{vocabulary.size}; they must be equal"
+            )
+        self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
+        self.card: dict[str, Any] = dict(card or {})
+        self.sketch = sketch
+        h, v = config.hidden_size, config.vocabulary_size
+        self.embedding = _embedding(v + 1, config.embedding_size) if config.embedding_size else None
+        sizes = [config.input_size] + [h] * (config.layers - 1)
+        if config.cell == "mlp":
+            self.recurrence: nn.Module = nn.ModuleList([nn.Linear(x, h) for x in sizes])
+        elif config.cell == "rnn":
+            self.recurrence = nn.RNN(
+                config.input_size, h, config.layers, nonlinearity=config.activation, batch_first=True
+            )
+        else:
+            layer = nn.GRU if config.cell == "gru" else nn.LSTM
+            self.recurrence = layer(config.input_size, h, config.layers, batch_first=True)
+        self.readout = nn.Linear(h, v)
+        if config.tied and self.embedding is not None:
+            nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
+            del self.readout.weight
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.readout.bias.device
+
+    @property
+    def parameter_count(self) -> int:
+        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        return self.config.parameter_count
+
+    @property
+    def readout_weight(self) -> Tensor:
+        """W_hq transposed, (V, H), whether it is tied to the embedding or not."""
+        if self.config.tied and self.embedding is not None:
+            return self.embedding.weight[: self.config.vocabulary_size]
+        return self.readout.weight
+
+    def zero_state(self, batch: int = 1) -> State:
+        """The state before anything was read: zeros, (L, B, H) each."""
+        shape = (self.config.layers, batch, self.config.hidden_size)
+        parts = 2 if self.config.cell == "lstm" else 1
+        return tuple(
+            torch.zeros(shape, device=self.device, dtype=self.readout.bias.dtype) for _ in range(parts)
+        )
+
+    def embed(
+        self, inputs: Tensor, *, dropout: float = 0.0, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """X (B, T, X) of integers (B, T) in 0 .. V."""
+        if self.embedding is None:
+            return F.one_hot(inputs, self.config.vocabulary_size + 1).to(self.readout.bias.dtype)
+        weight = self.embedding.weight
+        if dropout:
+            weight = drop(weight, dropout, cast(torch.Generator, generator), rows=True)
+        return F.embedding(inputs, weight)
+
+    def hidden(
+        self,
+        x: Tensor,
+        state: State | None = None,
+        *,
+        weight_dropout: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, State]:
+        """The top layer's H (B, T, H) and the state after the last step, for X (B, T, X)."""
+        state = self.zero_state(x.shape[0]) if state is None else state
+        if self.config.cell == "mlp":
+            last = []
+            for linear in cast(nn.ModuleList, self.recurrence):
+                x = activate(linear(x), self.config.activation)
+                last.append(x[:, -1])
+            return x, (torch.stack(last),)
+        carried: Any = state if self.config.cell == "lstm" else state[0]
+        if weight_dropout:
+            weights = {
+                name: drop(w, weight_dropout, cast(torch.Generator, generator))
+                if name.startswith("weight_hh")
+                else w
+                for name, w in self.recurrence.named_parameters()
+            }
+            h, carried = torch.func.functional_call(self.recurrence, weights, (x, carried))
+        else:
+            h, carried = self.recurrence(x, carried)
+        return h, (carried if isinstance(carried, tuple) else (carried,))
+
+    def forward(
+        self,
+        inputs: Tensor,
+        state: State | None = None,
+        *,
+        dropout: Dropout | None = None,
+        generator: torch.Generator | None = None,
+    ) -> tuple[Tensor, State]:
+        """O (B, T, V), unnormalised log-probabilities, and the state after the last step.
+
+        `inputs` are integers (B, T) in 0 .. V; row t of O is about the
+        character that follows inputs[:, t]. `dropout` with its `generator` is
+        for training only.
+        """
+        if inputs.dim() != 2 or inputs.shape[1] < 1:
+            raise ConfigError(
+                f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}"
+            )
+        d = dropout or Dropout()
+        if self._unrolls():
+            h, state = self._unrolled(inputs, state, d, generator)
+        else:
+            x = self.embed(inputs, dropout=d.embedding, generator=generator)
+            h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
+        if d.output:
+            h = drop(h, d.output, cast(torch.Generator, generator))
+        return F.linear(h, self.readout_weight, self.readout.bias), state
+
+    def _unrolls(self) -> bool:
+        """Whether gradients are wanted, and rnnviz.networks.bptt finds them faster than torch's layers."""
+        wanted = torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+        return wanted and bptt.suits(self.config, self.readout.bias)
+
+    def _unrolled(
+        self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
+    ) -> tuple[Tensor, State]:
+        """`embed` and `hidden` in one, through rnnviz.networks.bptt, with the same random numbers."""
+        first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
+        table: Tensor | None = self.embedding.weight if self.embedding is not None else None
+        if table is not None and dropout.embedding:
+            table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
+        h, last = inputs.T, []  # (T, B), then (T, B, H)
+        for n, layer in enumerate(bptt.layers(self.config, self.recurrence)):
+            w_h = layer.w_h
+            if dropout.weight:
+                w_h = drop(w_h, dropout.weight, cast(torch.Generator, generator))
+            if n:
+                x = F.linear(h, layer.w_x, layer.b)
+            elif table is None:
+                x = F.embedding(h, layer.w_x.T + layer.b)
+            elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
+                x = F.embedding(h, F.linear(table, layer.w_x, layer.b))
+            else:
+                x = F.linear(F.embedding(h, table), layer.w_x, layer.b)
+            h = bptt.unroll(layer.kind, x, w_h, first[n], layer.b_hn)
+            last.append(h[-1])
+        return h.transpose(0, 1), (torch.stack(last),)
+
+    def layer_parameters(self) -> list[Parameters]:
+        """The parameters of each layer as `rnnviz.networks.cells` names them, (inputs, H) and (H, H).
+
+        torch keeps two biases where the textbook has one; they are added here,
+        except the GRU candidate's second, which the reset gate multiplies.
+        """
+        c = self.config
+        if c.cell == "mlp":
+            return [
+                MLPParameters(m.weight.T, m.bias, c.activation)
+                for m in cast("list[nn.Linear]", self.recurrence)
+            ]
+        out: list[Parameters] = []
+        named = dict(self.recurrence.named_parameters())
+        for n in range(c.layers):
+            w_x, w_h = named[f"weight_ih_l{n}"].T, named[f"weight_hh_l{n}"].T
+            b_x, b_h = named[f"bias_ih_l{n}"], named[f"bias_hh_l{n}"]
+            b = b_x + b_h
+            H = c.hidden_size
+            x, h = torch.split(w_x, H, dim=1), torch.split(w_h, H, dim=1)
+            if c.cell == "rnn":
+                out.append(RNNParameters(w_x, w_h, b, c.activation))
+            elif c.cell == "gru":
+                r, z, _ = torch.split(b, H)
+                out.append(
+                    GRUParameters(x[0], h[0], r, x[1], h[1], z, x[2], h[2], b_x[2 * H :], b_h[2 * H :])
+                )
+            else:  # torch's order: input, forget, candidate, output
+                i, f, g, o = torch.split(b, H)
+                out.append(LSTMParameters(x[0], h[0], i, x[1], h[1], f, x[3], h[3], o, x[2], h[2], g))
+        return out
+
+    def scorer(self) -> CharScorer:
+        """A fresh reader of one text, before its first character."""
+        return CharScorer(self)
+
+    def to_device(self, device: str | torch.device) -> CharModel:
+        """A copy of this model on another device; the model itself when it is there already."""
+        return self if self.device == torch.device(device) else copy.deepcopy(self).to(device)
+
+
+Device = Literal["auto"] | str
+
+
+def _embedding(rows: int, columns: int) -> nn.Embedding:
+    """`nn.Embedding` with its usual random weights; without any on the meta device, where they'd be none.
+
+    There torch would import its compiler to draw none: seconds before a model file is read.
+    """
+    embedding = nn.Embedding(rows, columns, _weight=torch.empty(rows, columns))
+    if not embedding.weight.is_meta:
+        nn.init.normal_(embedding.weight)
+    return embedding
+
+
+def untrained(
+    config: ModelConfig, vocabulary: Vocabulary, *, seed: int, name: str = "", normaliser: str = "newlines"
+) -> CharModel:
+    """The network that a training with this seed begins with: torch's random weights, on the CPU.
+
+    torch's own random state is left as it was.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return CharModel(config, vocabulary, name=name, normaliser=normaliser)
+
+
+def pick_device(device: Device = "auto") -> torch.device:
+    """CUDA, where there is one, else the CPU; or the device that is named.
+
+    Raises ConfigError for a device that this machine or this torch doesn't have.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(
+            f"device {device!r} can't be used here ({str(error).splitlines()[0]}); use cpu"
+        ) from None
+    return chosen

@@ -1,0 +1,1 @@
+"""A model reads a text: traces, perplexity, continuations, compression."""

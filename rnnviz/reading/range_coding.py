@@ -1,0 +1,159 @@
+"""Writing and reading symbols with an entropy coder, in as many bits as their probabilities promise.
+
+The coder is the range coder of the `constriction` package, loaded when it is first used. Writing and
+reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
+
+This module knows nothing of models, texts or files.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, DecodingError
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+
+Floats = npt.NDArray[np.float64]
+
+NEAR = 14 * math.log(2)
+"""Nats: what is less probable than 2^-14 is coded in a second step. See `Steps`."""
+SPREAD = 4 * math.log(2)  # nats: what is that close to the most probable symbol is never passed over
+MOST_STEPS = 1 << 10  # bounds what one character can take, whatever a damaged model says
+
+LOW_BITS = 11
+"""An unknown character's number is written in two digits; the lower one has 2^11 values."""
+
+
+def _constriction() -> Any:
+    try:
+        import constriction
+    except ImportError:
+        raise ConfigError(
+            "compressing needs the package constriction, which is not installed; "
+            "install it with: pip install 'rnnviz[app]'"
+        ) from None
+    return constriction.stream
+
+
+class Encoder:
+    """Writes symbols; `code(distribution, symbol)` returns the symbol, as the decoder's does."""
+
+    def __init__(self) -> None:
+        self.stream = _constriction()
+        self._coder = self.stream.queue.RangeEncoder()
+
+    def code(self, distribution: Any, symbol: int | None = None) -> int:
+        assert symbol is not None
+        self._coder.encode(symbol, distribution)
+        return symbol
+
+    def finish(self) -> bytes:
+        """All that was written, most significant bytes first, so that zeros can be left out at the end."""
+        return bytes(self._coder.get_compressed().astype(">u4").tobytes().rstrip(b"\0"))
+
+
+class Decoder:
+    """Reads symbols: what `Encoder` was told is ignored, and what was written is returned."""
+
+    def __init__(self, payload: bytes) -> None:
+        self.stream = _constriction()
+        words = np.frombuffer(payload + b"\0" * (-len(payload) % 4), ">u4").astype(np.uint32)
+        self._coder = self.stream.queue.RangeDecoder(words)
+
+    def code(self, distribution: Any, symbol: int | None = None) -> int:
+        try:
+            return int(self._coder.decode(distribution))
+        except AssertionError:  # the coder's own: no text ends in such numbers
+            raise unrestorable() from None
+
+
+class Steps:
+    """Codes a symbol under a model's probabilities, in as many bits as they promise.
+
+    The coder's fixed-point probabilities have 24 bits: below 2^-24 it knows no difference, and near it
+    only a coarse one. So symbols below 2^-14 are left to one escape symbol, and coded under what
+    remains when it came; again and again, as long as there are such among them. An escape that is itself
+    rarer than that is coded as several in a row, each of them likelier.
+    """
+
+    def __init__(self, coder: Any) -> None:
+        self.coder = coder
+        self._categorical = coder.stream.model.Categorical
+
+    def symbol(self, log_p: Floats, symbol: int | None = None) -> int:
+        """Write `symbol`, or read one. `log_p` (V,) in nats; all but a rounding of them sum to one."""
+        left: npt.NDArray[np.int64] | None = None  # the symbols of `log_p`, once some were passed over
+        while True:
+            p = np.exp(log_p)
+            is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
+            near = is_near.nonzero()[0]
+            if len(near) == len(p):
+                escapes, shares = 0, p
+            else:
+                log_rest = self._log_sum(log_p[~is_near])
+                escapes = min(max(1, math.ceil(-log_rest / NEAR)), MOST_STEPS)
+                escape = max(math.exp(log_rest / escapes), math.exp(-NEAR))
+                shares = np.append(p[near], escape)
+            place = None
+            if symbol is not None:
+                place = int(np.searchsorted(near, symbol)) if is_near[symbol] else len(near)
+            if len(shares) > 1:
+                place = self.coder.code(self._categorical(shares, lazy=True), place)
+            elif place is None:
+                place = 0
+            if place < len(near):
+                found = int(near[place])
+                return found if left is None else int(left[found])
+            if escapes > 1:
+                again = self._categorical(np.array([1 - escape, escape]), lazy=True)
+                for _ in range(escapes - 1):
+                    if not self.coder.code(again, 1):
+                        raise unrestorable()
+            rest = (~is_near).nonzero()[0]
+            if symbol is not None:
+                symbol = int(np.searchsorted(rest, symbol))
+            left = rest if left is None else left[rest]
+            log_p = log_p[rest] - log_rest
+
+    @staticmethod
+    def _log_sum(log_p: Floats) -> float:
+        highest = float(log_p.max())
+        return highest + math.log(float(np.exp(log_p - highest).sum()))
+
+
+class Unknown:
+    """The characters outside a vocabulary: all Unicode scalar values but its own, equally likely."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        points = np.array(vocabulary.to_json(), np.int64)
+        self._known = points - 0x800 * (points >= 0xE000)  # numbered without the surrogates
+        self._before = self._known - np.arange(len(points))  # unknown ones before each known one
+        self._size = UNICODE_SCALAR_VALUES - len(points)
+
+    def code(self, coder: Any, point: int | None = None) -> int:
+        """Write the code point, or read one."""
+        high = low = None
+        if point is not None:
+            number = point - 0x800 * (point >= 0xE000)
+            number -= int(np.searchsorted(self._known, number))
+            high, low = number >> LOW_BITS, number & ((1 << LOW_BITS) - 1)
+        uniform = coder.stream.model.Uniform
+        high = coder.code(uniform(((self._size - 1) >> LOW_BITS) + 1), high)
+        low = coder.code(uniform(1 << LOW_BITS), low)
+        number = high << LOW_BITS | low
+        if number >= self._size:
+            raise unrestorable()
+        number += int(np.searchsorted(self._before, number, side="right"))
+        return int(number + 0x800 * (number >= 0xD800))
+
+
+def unrestorable() -> DecodingError:
+    """The error of a text whose numbers lead nowhere, though none of its bytes was altered."""
+    return DecodingError(
+        "this text can't be restored here: the model's probabilities come out differently from where it was "
+        "compressed (another processor, or other versions of numpy); decompress it there"
+    )

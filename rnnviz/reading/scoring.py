@@ -1,0 +1,386 @@
+"""Perplexity: the one place that defines it.
+
+    perplexity = exp( -(1/n) Σ_{t=1..n} log P(x_t | x_{t-1}, …, x_1) )
+
+n is the number of characters after normalising; the first is predicted from the
+start symbol, so every character counts. A character outside the vocabulary is
+read as `<unk>` and costs
+
+    -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
+
+so the probabilities of all strings sum to one, no text has an infinite
+perplexity, and models with different vocabularies compare in bits per character.
+
+Everything streams: memory does not grow with the text. This module knows only
+the `LanguageModel` interface, not what kind of model stands behind it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.networks.prediction import Details
+from rnnviz.text.decoding import Source
+from rnnviz.text.pieces import Reader
+from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import Scorer
+
+Floats = npt.NDArray[np.float64]
+
+PIECE = 4096  # characters handed at a time to a model that has no wish of its own
+INTERVAL = 0.1  # seconds between two progress reports
+
+
+class LanguageModel(Protocol):
+    """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
+
+    `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the
+    integers of the next characters (n,) and returns their log P in nats (n,),
+    each given everything before it; 0 asks for log P(<unk>), and this module
+    adds what the unknown character costs beyond that. `advance_details(ids)`
+    does the same and returns (log P, rank, entropy). A record needs it, and so does
+    `pieces(..., details=True)`; `perplexity` does without, and so can a class of your own.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def normaliser(self) -> str: ...
+
+    def scorer(self) -> Scorer: ...
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A scorer that can say how far it is with a long piece; see `rnnviz.networks.torch_model.CharScorer`."""
+
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
+
+
+@dataclass(frozen=True)
+class UniformModel:
+    """Every symbol has probability 1 / V: the perplexity of knowing nothing, V on known characters."""
+
+    vocabulary: Vocabulary
+    name: str = "uniform"
+    normaliser: str = "newlines"
+
+    def scorer(self) -> _UniformScorer:
+        """A reader of one text; it has nothing to remember."""
+        return _UniformScorer(-math.log(self.vocabulary.size))
+
+
+@dataclass(frozen=True)
+class _UniformScorer:
+    log_probability: float
+
+    def advance(self, ids: Ids) -> Floats:
+        return np.full(len(ids), self.log_probability)
+
+    def advance_details(self, ids: Ids) -> Details:
+        ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
+        return self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a scored text: n characters, with the cost of each.
+
+    `start` counts the characters before it; `nll` (n,) is -log P in nats, the
+    unknown characters' whole cost included; `known` (n,) is False for those.
+    Where they were asked for: `rank` (n,), how many symbols were more probable than
+    the one that came, plus one (an unknown character ranks as `<unk>`), and
+    `entropy` (n,) in nats, of the prediction before the character came.
+    """
+
+    start: int
+    text: str
+    nll: Floats
+    known: npt.NDArray[np.bool_]
+    bytes_read: int
+    rank: npt.NDArray[np.int32] | None = None
+    entropy: npt.NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a text has been scored. `nll` is in nats, the sum so far."""
+
+    characters: int
+    unknown: int
+    nll: float
+    bytes_read: int
+    bytes_total: int
+    seconds: float
+
+    @property
+    def perplexity(self) -> float:
+        """Of the characters scored so far."""
+        return _exp(self.nll / self.characters)
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text that has been read, 0 to 1."""
+        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """How well a model predicts a text.
+
+    `perplexity` counts every character; `perplexity_known` leaves the
+    `unknown` ones out of sum and count, and is None if there are no others.
+    `bits_per_byte` divides by the UTF-8 bytes of the normalised text, `bytes`.
+    `encoding` and `certainty` are None for a text that was not a file.
+    `normalised` counts the characters that normalising changed or removed.
+    """
+
+    file: str
+    model: str
+    characters: int
+    unknown: int
+    perplexity: float
+    perplexity_known: float | None
+    bits_per_character: float
+    bits_per_byte: float
+    encoding: str | None
+    seconds: float
+    certainty: str | None
+    normalised: int
+    bytes: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields in their order, as plain values."""
+        return dict(vars(self))
+
+
+def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
+    """The cost of each character in nats, (n,): -log P, and more where it is unknown.
+
+    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came;
+    `<unk>` stands for every character outside the vocabulary, each equally likely.
+    """
+    nll = -np.asarray(log_probabilities, np.float64)
+    return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
+
+
+def running(nll: npt.ArrayLike) -> Floats:
+    """The perplexity of each prefix, (T,), of costs in nats (T,)."""
+    nll = np.asarray(nll, np.float64)
+    with np.errstate(over="ignore"):  # beyond float64 it is infinite, as in a report
+        return np.asarray(np.exp(np.cumsum(nll) / np.arange(1, len(nll) + 1)))
+
+
+def perplexity(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    name: str | None = None,
+) -> Report:
+    """How well `model` predicts a file, given by its path or as a seekable binary file, or `text`.
+
+    `encoding` declares the file's encoding, else it is found. `progress` is
+    called about ten times a second, and once at the end. `name` is what the
+    report calls the text.
+
+    Raises TextError for a file that can't be read, DecodingError for one that
+    is no text, EmptyTextError for a text of no characters.
+    """
+    steps = score(model, path, text=text, encoding=encoding, name=name)
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            report: Report = end.value
+            return report
+        if progress is not None:
+            progress(step)
+
+
+def score(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int | None = None,
+    each: Callable[[Piece], None] | None = None,
+) -> Generator[Progress, None, Report]:
+    """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
+
+    The arguments and errors are those of `perplexity`; `piece` is the number of
+    characters handed to the model at a time, else as many as it likes, and
+    changes nothing but the pace.
+    `each` is given every Piece, with its details, so that the costs can be kept while they are summed.
+    """
+    began = time.perf_counter()
+    source = Reader(path, text, encoding, name, model.normaliser)
+    characters, unknown, size, last = 0, 0, 0, began
+    total, total_known = Sum(), Sum()
+    step: Progress | None = None
+    for part in _pieces(model, source, piece, details=each is not None):
+        if isinstance(part, _Doing):
+            now = time.perf_counter()
+            if now - last >= INTERVAL:
+                last = now
+                so_far, nats = characters + part.characters, total.value + part.nats
+                yield Progress(so_far, unknown, nats, part.bytes_read, source.bytes_total, now - began)
+            continue
+        if each is not None:
+            each(part)
+        characters += len(part.text)
+        unknown += len(part.text) - int(part.known.sum())
+        size += len(part.text.encode("utf-8"))
+        total.add(float(part.nll.sum()))
+        total_known.add(float(part.nll[part.known].sum()))
+        now = time.perf_counter()
+        step = Progress(characters, unknown, total.value, part.bytes_read, source.bytes_total, now - began)
+        if now - last >= INTERVAL:
+            last = now
+            yield step
+            step = None
+    if not characters:
+        raise EmptyTextError(
+            f"{source.name} has no characters, and nothing has no perplexity; choose another text"
+        )
+    if step is not None:
+        yield step
+    known = characters - unknown
+    bits = total.value / math.log(2)
+    return Report(
+        file=source.name,
+        model=model.name,
+        characters=characters,
+        unknown=unknown,
+        perplexity=_exp(total.value / characters),
+        perplexity_known=_exp(total_known.value / known) if known else None,
+        bits_per_character=bits / characters,
+        bits_per_byte=bits / size,
+        encoding=source.encoding,
+        seconds=time.perf_counter() - began,
+        certainty=source.certainty,
+        normalised=source.normaliser.changed,
+        bytes=size,
+    )
+
+
+def pieces(
+    model: LanguageModel,
+    path: Source | None = None,
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+    piece: int | None = None,
+    details: bool = False,
+) -> Iterator[Piece]:
+    """The cost of every character of a text, piece by piece, in order; with `details` rank and entropy too.
+
+    The arguments and errors are those of `score`, but an empty text has no pieces.
+    """
+    steps = _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece, details)
+    return (step for step in steps if isinstance(step, Piece))
+
+
+@dataclass(frozen=True)
+class _Doing:
+    """How far the next piece is: characters that have been read of it, their cost, the bytes they took."""
+
+    characters: int
+    nats: float
+    bytes_read: int
+
+
+def _pieces(
+    model: LanguageModel, source: Reader, piece: int | None, details: bool = False
+) -> Iterator[Piece | _Doing]:
+    if piece is not None and piece < 1:
+        raise ConfigError(f"a piece is at least 1 character; received {piece}")
+    scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
+    if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
+        raise ConfigError(
+            f"details were asked for, and the scorer of the model {model.name!r}, {type(scorer).__name__}, "
+            "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
+            "each; add it, or ask for the perplexity alone"
+        )
+    length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
+    for text in source.pieces(length):
+        ids = vocabulary.encode(text)
+        rank = entropy = None
+        if isinstance(scorer, Stepwise):
+            steps = scorer.advancing(ids, want=details)
+            while True:
+                try:
+                    done = next(steps)
+                except StopIteration as end:
+                    log_p, rank, entropy = end.value
+                    break
+                share = done.characters / len(ids)
+                extra = share * int((ids == UNKNOWN).sum()) * vocabulary.unknown_cost
+                read = bytes_before + int(share * (source.bytes_read - bytes_before))
+                yield _Doing(done.characters, done.nats + extra, read)
+            if not details:
+                rank = entropy = None
+        elif details:
+            log_p, rank, entropy = scorer.advance_details(ids)
+        else:
+            log_p = scorer.advance(ids)
+        bytes_before = source.bytes_read
+        nll = costs(log_p, ids, vocabulary)
+        if nll.shape != ids.shape or not np.isfinite(nll).all():
+            raise CheckpointError(
+                f"the model {model.name!r} gave no probability for a character between {start + 1:,} and "
+                f"{start + len(text):,}: its weights are damaged, or its training diverged; use another model"
+            )
+        yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
+        start += len(text)
+
+
+class Sum:
+    """A running sum in float64 that keeps what rounding loses (Neumaier 1974).
+
+    A book has millions of terms; a plain sum would depend on how it was cut.
+    """
+
+    def __init__(self) -> None:
+        self._sum = self._lost = 0.0
+
+    def add(self, value: float) -> None:
+        """Add one term."""
+        total = self._sum + value
+        large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
+        self._lost += (large - total) + small
+        self._sum = total
+
+    @property
+    def value(self) -> float:
+        """The sum so far."""
+        return self._sum + self._lost
+
+
+def of_sum(nats: float, characters: int) -> float:
+    """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
+    return _exp(nats / characters)
+
+
+def _exp(nats: float) -> float:
+    # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
+    return math.exp(nats) if nats < 709 else math.inf

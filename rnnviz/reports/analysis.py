@@ -1,0 +1,292 @@
+"""Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
+
+Everything streams over the columns of a scored text; what is kept does not
+grow with it. Costs are nats, as `rnnviz.reading.scoring` defines them: the sums over
+all lines, or all kinds of character, are the Report's.
+
+This module knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.reading.scoring import of_sum
+from rnnviz.reports import surprising_passages as _passages
+from rnnviz.reports.column_files import Columns, Floats
+
+Ints = npt.NDArray[np.int64]
+By = Literal["line", "paragraph"]
+
+CODE_POINTS = 0x110000
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Perplexity along a text.
+
+    position  (k,)  how many characters had been read, increasing; the last is all of them
+    running   (k,)  the perplexity of those
+    rolling   (k,)  the perplexity of the last `window` of them, of fewer where there are fewer
+    """
+
+    position: Ints
+    running: Floats
+    rolling: Floats
+    window: int
+
+
+def curve(columns: Columns, points: int = 2000, window: int | None = None) -> Curve:
+    """At most `points` points of the running perplexity and the rolling one, evenly spaced, each exact.
+
+    Without a `window` it is about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError
+    for fewer than 2 points or a window of none.
+    """
+    n = len(columns)
+    if points < 2:
+        raise ConfigError(f"a curve has at least 2 points; received {points}")
+    window = _round_number(n / 100) if window is None else window
+    if window < 1:
+        raise ConfigError(f"a rolling window holds at least 1 character; received {window}")
+    position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
+    before = np.maximum(position - window, 0)
+    total, total_before = columns.sums(position), columns.sums(before)
+    return Curve(
+        position,
+        _perplexities(total, position),
+        _perplexities(total - total_before, position - before),
+        window,
+    )
+
+
+def _perplexities(nats: Floats, characters: Ints) -> Floats:
+    return np.array([of_sum(s, n) for s, n in zip(nats.tolist(), characters.tolist(), strict=True)])
+
+
+def _round_number(value: float) -> int:
+    """1, 2 or 5 times a power of ten, at most `value`, from 50 to 100,000."""
+    if value < 100:
+        return 50
+    power = 10 ** math.floor(math.log10(value))
+    return int(min(power * max(m for m in (1, 2, 5) if m * power <= value), 100_000))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Characters start .. stop - 1, their line break among them; `bits` is what all of them cost together."""
+
+    start: int
+    stop: int
+    characters: int
+    perplexity: float
+    bits: float
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """The first lines or paragraphs of a text; `total` is how many there are."""
+
+    rows: tuple[Stretch, ...]
+    total: int
+
+    def __iter__(self) -> Iterator[Stretch]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def lines(columns: Columns, by: By = "line", limit: int = 10_000) -> Stretches:
+    """The first `limit` lines, or paragraphs, with the perplexity of each.
+
+    A line ends with its break and a paragraph with the empty lines after it, so
+    that all of them together are the text. Raises ConfigError for another `by`.
+    """
+    rows: list[Stretch] = []
+    total = 0
+    for starts, stops, sums in stretch_sums(columns, by):
+        total += len(starts)
+        room = limit - len(rows)
+        for start, stop, nats in zip(
+            starts[:room].tolist(), stops[:room].tolist(), sums[:room].tolist(), strict=True
+        ):
+            n = stop - start
+            rows.append(Stretch(start, stop, n, of_sum(nats, n), nats / math.log(2)))
+    return Stretches(tuple(rows), total)
+
+
+def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """All lines or paragraphs in order, some at a time: (starts, stops, Σ -log P in nats), (k,) each.
+
+    A stretch of the text in which none ends gives none: k is 0.
+    """
+    if by not in ("line", "paragraph"):
+        raise ConfigError(f"a text is cut by line or by paragraph; received {by!r}")
+    first, carried = 0, 0.0  # of the stretch that is still open
+    last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
+    for start, codes, nll in columns.stretches("codes", "nll"):
+        breaks = np.concatenate([last, codes]) == 10
+        cut = breaks[1:-1]
+        if by == "paragraph":
+            cut = cut & breaks[:-2] & ~breaks[2:]
+        inside = np.flatnonzero(cut)  # a stretch begins with each of these characters
+        cumulative = np.concatenate([[0.0], np.cumsum(nll, dtype=np.float64)])
+        edges = np.concatenate([[0], inside])
+        sums = cumulative[inside] - cumulative[edges[:-1]]
+        if len(inside):
+            sums[0] += carried
+            starts = np.concatenate([[first], inside[:-1] + start])
+            first, carried = int(inside[-1]) + start, 0.0
+        else:
+            starts = inside
+        yield starts, inside + start, sums
+        carried += cumulative[-1] - cumulative[edges[-1]]
+        last = np.concatenate([last, codes])[-2:]
+    yield np.array([first]), np.array([len(columns)]), np.array([carried])
+
+
+KINDS = ("letter", "capital", "space", "punctuation", "digit", "other script", "other")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """All characters of one kind: how many, their share of the text, perplexity and share of the bits."""
+
+    name: str
+    characters: int
+    share: float
+    perplexity: float
+    bits_share: float
+
+
+def kinds(columns: Columns) -> list[Kind]:
+    """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out.
+
+    Letters and capitals are those of the script that most of the text's letters
+    belong to, "other script" all other letters. Symbols of ASCII, as in
+    programs, are punctuation; "other" is the rest: emoji, control characters.
+    """
+    counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
+    for _, codes, nll in columns.stretches("codes", "nll"):
+        here = np.bincount(codes)
+        counts[: len(here)] += here
+        nats[: len(here)] += np.bincount(codes, nll)
+    points = np.flatnonzero(counts)
+    named = [_kind_and_script(chr(p)) for p in points.tolist()]
+    by_script: Counter[str] = Counter()
+    for (_, script), n in zip(named, counts[points].tolist(), strict=True):
+        if script:
+            by_script[script] += n
+    main = by_script.most_common(1)[0][0] if by_script else ""
+    sums = {kind: [0, 0.0] for kind in KINDS}
+    for (kind, script), n, cost in zip(named, counts[points].tolist(), nats[points].tolist(), strict=True):
+        row = sums["other script" if script and script != main else kind]
+        row[0] += n
+        row[1] += cost
+    all_nats = float(nats.sum())
+    return [
+        Kind(kind, int(n), n / len(columns), of_sum(s, int(n)), s / all_nats if all_nats else 0.0)
+        for kind, (n, s) in sums.items()
+        if n
+    ]
+
+
+# Chinese, Japanese and Korean texts are written in several of these at once: each row counts as one.
+_TOGETHER = dict.fromkeys(
+    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "BOPOMOFO", "IDEOGRAPHIC", "HALFWIDTH"), "CJK"
+)
+
+
+def _kind_and_script(character: str) -> tuple[str, str]:
+    """A kind other than "other script", and for a letter its script."""
+    category = unicodedata.category(character)
+    if category[0] == "Z" or character in "\t\n\v\f\r\x85":
+        return "space", ""
+    if category[0] == "P" or (category[0] == "S" and character.isascii()):
+        return "punctuation", ""
+    if category[0] == "N":
+        return "digit", ""
+    if category[0] not in "LM":
+        return "other", ""
+    word = unicodedata.name(character, "").removeprefix("FULLWIDTH ").split(" ")[0]
+    kind = "capital" if category in ("Lu", "Lt") else "letter"
+    # An accent that stands alone belongs to whatever letter it follows.
+    return kind, "" if word in ("COMBINING", "VARIATION") else _TOGETHER.get(word, word or "?")
+
+
+def unknown_counts(columns: Columns, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+    """The characters outside the vocabulary with their counts, most frequent first, then by code point.
+
+    `check` is called several times a second, and what it raises ends the work.
+    """
+    counts: Counter[int] = Counter()
+    for _, codes, rank in columns.stretches("codes", "rank"):
+        if check is not None:
+            check()
+        points, here = np.unique(codes[rank < 0], return_counts=True)
+        counts.update(dict(zip(points.tolist(), here.tolist(), strict=True)))
+    return [(chr(p), n) for p, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Characters start .. stop - 1; `mean` of log P_A - log P_B over them in nats: above 0 A is better."""
+
+    start: int
+    stop: int
+    text: str
+    mean: float
+
+
+class Difference:
+    """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
+
+    def __init__(self, a: Columns, b: Columns) -> None:
+        self._a, self._b = a, b
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    @property
+    def total(self) -> float:
+        """The sum over the whole text, nats."""
+        end = [len(self._a)]
+        return float(self._b.sums(end)[0] - self._a.sums(end)[0])
+
+    def values(self, start: int, stop: int) -> Floats:
+        """The difference at each character of a stretch, (stop - start,); ConfigError outside 0 .. n."""
+        a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
+        return np.asarray(b.astype(np.float64) - a)
+
+    def passages(self, count: int = 20, length: int = 80) -> list[Gap]:
+        """Where the two differ most, whichever is better, the largest mean first; cut as by `passages`."""
+        found = []
+        for start, stop in _passages.choose(self._a, self.values, count, length, absolute=True):
+            mean = float(self.values(start, stop).mean())
+            found.append(Gap(start, stop, self._a.text(start, stop), mean))
+        return sorted(found, key=lambda gap: (-abs(gap.mean), gap.start))
+
+
+def difference(a: Columns, b: Columns) -> Difference:
+    """Compare two records of the same text. Raises ConfigError where they are of different texts."""
+    if len(a) != len(b):
+        raise ConfigError(
+            f"two models are compared on one text; received texts of {len(a):,} and {len(b):,} characters"
+        )
+    for (start, ours), (_, theirs) in zip(a.stretches("codes"), b.stretches("codes"), strict=True):
+        unequal = np.flatnonzero(ours != theirs)
+        if len(unequal):
+            raise ConfigError(
+                "two models are compared on one text; these differ at "
+                f"character {start + int(unequal[0]) + 1:,}: score the same text with both"
+            )
+    return Difference(a, b)

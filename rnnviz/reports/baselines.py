@@ -1,0 +1,129 @@
+"""What a text costs without a model of language: knowing nothing, its frequencies, real compressors.
+
+All in bits per character of the normalised text, so that they stand beside a
+model's. Everything streams. This module knows nothing of files or models.
+"""
+
+from __future__ import annotations
+
+import lzma
+import math
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnviz.errors import EmptyTextError
+from rnnviz.reading.scoring import of_sum
+from rnnviz.reports.column_files import Columns
+from rnnviz.text.vocabulary import Vocabulary, code_points
+
+Text = Columns | str | Iterable[str]
+"""A scored text, a text, or a text in chunks; read once."""
+
+CHUNK = 1 << 16  # characters handed to the compressors at a time
+
+XZ_WINDOW = 1 << 24
+"""xz looks back this many bytes, not the 64 MB of its highest preset, which takes 600 MB of memory."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """One way to encode a text: `bytes` is the size of a compressor's file, None for the others."""
+
+    name: str
+    bits_per_character: float
+    perplexity: float
+    bytes: int | None = None
+
+
+def uniform(vocabulary: Vocabulary, text: Columns | None = None) -> Baseline:
+    """Every symbol has probability 1 / V; with a scored `text`, its unknown characters cost what they cost.
+
+    `text` was scored by a model of the same vocabulary. Equal to scoring it with `UniformModel`.
+    """
+    n = len(text) if text is not None else 1
+    unknown = 0
+    if text is not None:
+        unknown = sum(int(np.count_nonzero(rank < 0)) for _, rank in text.stretches("rank"))
+    return _baseline("uniform", n * math.log(vocabulary.size) + unknown * vocabulary.unknown_cost, n)
+
+
+def unigram(text: Text) -> Baseline:
+    """The entropy of the text's own frequencies: what it would cost if each character were drawn by itself.
+
+    A bound and no code: what it takes to send the frequencies is left out. Raises EmptyTextError for no text.
+    """
+    counts = np.zeros(0x110000, np.int64)
+    for codes in _codes(text):
+        here = np.bincount(codes)
+        counts[: len(here)] += here
+    counts = counts[counts > 0]
+    n = int(counts.sum())
+    if not n:
+        raise _nothing()
+    # n log n - Σ c log c; a text of one character repeated must come to 0, not to a rounding error below it.
+    nats = float((counts * np.log(n / counts)).sum())
+    return _baseline("unigram", nats, n)
+
+
+def compressors(text: Text) -> list[Baseline]:
+    """gzip at level 9 and xz at preset 9 "extreme" on the UTF-8 text. Raises EmptyTextError for no text."""
+    steps = compressing(text)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return list(end.value)
+
+
+def compressing(text: Text) -> Generator[int, None, list[Baseline]]:
+    """`compressors`, step by step: yields the number of characters done, some 64 thousand at a time."""
+    gzip = zlib.compressobj(9, zlib.DEFLATED, 31)  # 31: a gzip file's header and checksum
+    xz: lzma.LZMACompressor | None = None
+    size = len(text) if isinstance(text, Columns | str) else None
+    gzip_bytes = xz_bytes = n = 0
+    for chunk in _chunks(text):
+        data = chunk.encode("utf-8")
+        if xz is None:
+            # A window beyond the text's end gains nothing and takes memory; a character has at most 4 bytes.
+            window = XZ_WINDOW if size is None else min(XZ_WINDOW, max(1 << 16, 4 * size))
+            filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": window}]
+            xz = lzma.LZMACompressor(lzma.FORMAT_XZ, filters=filters)
+        gzip_bytes += len(gzip.compress(data))
+        xz_bytes += len(xz.compress(data))
+        n += len(chunk)
+        yield n
+    if xz is None:
+        raise _nothing()
+    gzip_bytes += len(gzip.flush())
+    xz_bytes += len(xz.flush())
+    return [
+        _baseline(name, size * 8 * math.log(2), n, size)
+        for name, size in (("gzip", gzip_bytes), ("xz", xz_bytes))
+    ]
+
+
+def _baseline(name: str, nats: float, characters: int, size: int | None = None) -> Baseline:
+    return Baseline(name, nats / math.log(2) / characters, of_sum(nats, characters), size)
+
+
+def _codes(text: Text) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
+    if isinstance(text, Columns):
+        for _, codes in text.stretches("codes"):
+            yield codes
+    else:
+        for chunk in _chunks(text):
+            yield code_points(chunk)
+
+
+def _chunks(text: Text) -> Iterator[str]:
+    parts = text.texts() if isinstance(text, Columns) else [text] if isinstance(text, str) else text
+    for part in parts:
+        for start in range(0, len(part), CHUNK):
+            yield part[start : start + CHUNK]
+
+
+def _nothing() -> EmptyTextError:
+    return EmptyTextError("a text of no characters costs nothing; choose another text")

@@ -1,0 +1,137 @@
+"""Whether a text was among those a model was trained on, found from a sketch that holds no text.
+
+A model has an easy time with a text it was trained on, so a perplexity is worth
+less there. A model file therefore carries numbers that stand for its training
+text: of the hashes of all its n-grams of 24 characters, those divisible by a
+modulus, at most 16,384 of them (64 KB), and of those half of their bits. Which n-grams
+are chosen depends on nothing but themselves, so the same ones are chosen from any other
+text, and the share of them that is known estimates the share of that text which is.
+(A. Z. Broder, "On the resemblance and containment of documents", 1997.)
+
+Line ends, indents and other white space count as one space each, so that a book that was
+wrapped at another width is recognised.
+
+This module knows nothing of perplexity.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.checkpoint import ModelInfo, Sketch, find, read_sketch
+from rnnviz.text.vocabulary import code_points
+
+LENGTH = 24
+"""Characters of an n-gram: enough that two texts of the same language share hardly any by chance."""
+
+LARGEST = 1 << 14
+"""Hashes that are kept at most, of 4 bytes each."""
+
+BLOCK = 1 << 16  # characters hashed at a time
+
+Hashes = npt.NDArray[np.uint64]
+
+# Odd, without a pattern; what they are is part of every sketch that was ever stored.
+_BASE = 0x9E3779B97F4A7C15
+_MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+_SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # the last cell: all beyond are none
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How much of a text a model was trained on.
+
+    `share`, 0 to 1, is an estimate from `sampled` n-grams of the text; of a text
+    too short to have any of them nothing is known, and `share` is 0.
+    """
+
+    share: float
+    sampled: int
+
+    @property
+    def error(self) -> float:
+        """The estimate's standard error, were the n-grams drawn one by one; 1 if there are none."""
+        n = self.sampled
+        return float(np.sqrt(self.share * (1 - self.share) / n)) if n else 1.0
+
+
+def sketch(text: str) -> Sketch:
+    """The sketch of a text that a model is trained on, at most `LARGEST` numbers."""
+    chosen = np.unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
+    modulus = max(1, -(-len(chosen) // LARGEST))
+    while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:
+        modulus += 1
+    return Sketch(_kept(chosen, modulus), modulus)
+
+
+def share(text: str | Iterable[str], sketch: Sketch) -> Overlap:
+    """How much of `text`, a string or its pieces in order, is in `sketch`. Memory doesn't grow with it.
+
+    Every n-gram counts as often as it occurs.
+    """
+    sampled = known = 0
+    for hashes in _hashes([text] if isinstance(text, str) else text):
+        chosen = _bits(hashes[hashes % np.uint64(sketch.modulus) == 0])
+        sampled += len(chosen)
+        if len(sketch.hashes):
+            places = np.searchsorted(sketch.hashes, chosen)
+            known += int((sketch.hashes[np.minimum(places, len(sketch.hashes) - 1)] == chosen).sum())
+    return Overlap(known / sampled if sampled else 0.0, sampled)
+
+
+def of(model: ModelInfo | str | os.PathLike[str]) -> Sketch | None:
+    """The sketch in a model's file, given by what is known of it, its name or its path; None without one.
+
+    The weights are not read. Raises what `checkpoint.find` and `checkpoint.read_info` raise.
+    """
+    if isinstance(model, ModelInfo):
+        return read_sketch(model.path)
+    return read_sketch(find(model if isinstance(model, str) else os.fspath(model)))
+
+
+def _kept(hashes: Hashes, modulus: int) -> npt.NDArray[np.uint32]:
+    return np.unique(_bits(hashes[hashes % np.uint64(modulus) == 0]))
+
+
+def _bits(hashes: Hashes) -> npt.NDArray[np.uint32]:
+    """The upper half: with 16,384 of these a strange n-gram is taken for a known one 4 times in a million."""
+    return (hashes >> np.uint64(32)).astype(np.uint32)
+
+
+def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
+    """The hashes of all n-grams, in order, a block at a time."""
+    carried = np.empty(0, np.uint32)  # the last n - 1 characters
+    in_space = False
+    for piece in pieces:
+        for start in range(0, len(piece), BLOCK):
+            points = code_points(piece[start : start + BLOCK])
+            white = _SPACE[np.minimum(points, len(_SPACE) - 1)]
+            repeated = white & np.concatenate([[in_space], white[:-1]])
+            in_space = bool(white[-1])
+            points = np.concatenate([carried, np.where(white, np.uint32(32), points)[~repeated]])
+            if len(points) >= LENGTH:
+                yield _mixed(_rolled(points))
+            carried = points[-(LENGTH - 1) :]
+
+
+def _rolled(points: npt.NDArray[np.uint32]) -> Hashes:
+    """Σ_j B^(23-j) x_{i+j} modulo 2^64 of every n-gram, from sums of 1, 2, 4, 8 and 16 terms."""
+    sums, base = _mixed(points.astype(np.uint64)), _BASE
+    for length in (1, 2, 4):
+        sums = sums[:-length] * np.uint64(base) + sums[length:]
+        base = base * base % (1 << 64)
+    sixteen = sums[:-8] * np.uint64(base) + sums[8:]  # base is B^8 here
+    return sixteen[:-8] * np.uint64(base) + sums[16:]
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """Each value's bits thoroughly mixed: the finaliser of SplitMix64 (G. Steele and others, 2014)."""
+    values = values + np.uint64(_BASE)
+    for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
+        values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)
+    return values ^ (values >> np.uint64(31))

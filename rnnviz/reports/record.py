@@ -1,0 +1,173 @@
+"""Record: a scored text kept on disk, of any length, ready for looking into.
+
+Scoring writes what it found of each character while it sums: see `rnnviz.reports.column_files` for
+the files; `report.json` is the Report. A record appears under its name when it is
+complete; cancelled or failed, nothing stays.
+
+This module defines no number of its own: costs and Report are `rnnviz.reading.scoring`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, score
+from rnnviz.reports import analysis, surprising_passages
+from rnnviz.reports.column_files import BLOCK, COLUMNS, Columns, Floats, filename
+from rnnviz.text.decoding import Source
+from rnnviz.text.vocabulary import code_points
+
+REPORT = "report.json"
+FORMAT = 1
+
+
+class Record(Columns):
+    """The costs of every character of a text, and its Report. Make one with `record` or `Record.open`."""
+
+    report: Report
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        super().__init__(folder)
+        try:
+            data = (self.folder / REPORT).read_bytes()
+            value = json.loads(data)
+            if value.pop("format") != FORMAT:
+                raise ValueError("it is of another version")
+            self.report = Report(**value)
+            if self.report.characters != len(self):
+                raise ValueError("it is of another text")
+        except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
+            raise TextError(
+                f"{self.folder} is not the record of a scored text: {REPORT} can't be read ({error}); "
+                "score the text again"
+            ) from None
+        self._bytes += len(data)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Record:
+        """The record in `folder`. Raises TextError where there is none, or a damaged one."""
+        return cls(folder)
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """What its files take: about 16 bytes a character."""
+        return self._bytes
+
+    def curve(self, points: int = 2000, window: int | None = None) -> analysis.Curve:
+        """The running perplexity, and that of the last `window` characters; see `analysis.curve`."""
+        return analysis.curve(self, points, window)
+
+    def passages(
+        self, count: int = 20, length: int = 80, least: bool = False
+    ) -> list[surprising_passages.Passage]:
+        """Where the text surprised the model most, or least; see `passages.passages`."""
+        return surprising_passages.passages(self, count, length, least)
+
+    def lines(self, by: analysis.By = "line", limit: int = 10_000) -> analysis.Stretches:
+        """The first `limit` lines or paragraphs, each with its perplexity; see `analysis.lines`."""
+        return analysis.lines(self, by, limit)
+
+    def kinds(self) -> list[analysis.Kind]:
+        """The cost by kind of character: letters, capitals, spaces …; see `analysis.kinds`."""
+        return analysis.kinds(self)
+
+    def unknown_counts(self, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+        """The characters outside the vocabulary with their counts; see `analysis.unknown_counts`."""
+        return analysis.unknown_counts(self, check)
+
+
+def record(
+    model: LanguageModel,
+    path: Source | None,
+    folder: str | os.PathLike[str],
+    *,
+    text: str | None = None,
+    encoding: str | None = None,
+    name: str | None = None,
+) -> Generator[Progress, None, Record]:
+    """Score a text and keep what was found in `folder`: yields what `score` yields, returns the Record.
+
+    The other arguments and errors are those of `score`. Raises ConfigError for a folder that exists
+    and TextError where it can't be written. Closing the generator cancels: nothing is left behind.
+    """
+    target = Path(folder)
+    if target.exists():
+        raise ConfigError(f"{target} exists already; choose another folder for the record, or remove it")
+    with _writing(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=target.parent))
+    try:
+        with _writing(target):
+            with contextlib.ExitStack() as stack:
+                files = {c: stack.enter_context((partial / filename(c)).open("wb")) for c in COLUMNS}
+                writer = _Writer(files)
+                report = yield from score(
+                    model, path, text=text, encoding=encoding, name=name, each=writer.add
+                )
+                writer.finish()
+            (partial / REPORT).write_text(json.dumps({"format": FORMAT, **report.to_json()}), "utf-8")
+            partial.rename(target)
+        return Record.open(target)
+    finally:
+        # There only if something went wrong, or nobody wanted the rest.
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+class _Writer:
+    """Writes pieces as they come, and the sums of every block of 1,024 costs."""
+
+    def __init__(self, files: Mapping[str, BinaryIO]) -> None:
+        self._files = files
+        self._total, self._rest = Sum(), np.empty(0)
+        self._write("sums", np.zeros(1))
+
+    def add(self, piece: Piece) -> None:
+        """One more piece of the text, with its details."""
+        assert piece.rank is not None
+        assert piece.entropy is not None
+        self._write("codes", code_points(piece.text))
+        nll = piece.nll.astype(COLUMNS["nll"])
+        self._write("nll", nll)
+        self._write("rank", np.where(piece.known, piece.rank, -piece.rank))
+        self._write("entropy", piece.entropy)
+        # Sums of the costs as they are stored: a stretch's sum is then that of its rows, to the last digit.
+        costs = np.concatenate([self._rest, nll.astype(np.float64)])
+        whole = len(costs) // BLOCK * BLOCK
+        self._add_sums(costs[:whole].reshape(-1, BLOCK))
+        self._rest = costs[whole:]
+
+    def finish(self) -> None:
+        """The sum of the whole text, which seldom ends with a block."""
+        if len(self._rest):
+            self._add_sums(self._rest[None])
+
+    def _add_sums(self, rows: Floats) -> None:
+        for value in rows.sum(axis=1).tolist():
+            self._total.add(value)
+            self._write("sums", np.array([self._total.value]))
+
+    def _write(self, column: str, values: npt.NDArray[Any]) -> None:
+        self._files[column].write(values.astype(COLUMNS[column]).tobytes())
+
+
+@contextlib.contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    # Reading the text raises TextErrors of its own: what is an OSError here concerns the record.
+    try:
+        yield
+    except OSError as error:
+        raise TextError(
+            f"the record {target} can't be written ({error.strerror or error}); "
+            "make room there, or choose another folder"
+        ) from None

@@ -1,0 +1,340 @@
+"""Training runs: start, follow, stop, resume, list, keep and delete them.
+
+A run is a process of its own, `python -m rnnviz train`, and a folder in
+`home()` (rnnviz.runs.folder lists its files). Nothing here has to stay alive
+for it: who follows a run reads its folder, and a server that restarts
+finds it again. Runs wait for one another by themselves (rnnviz.runs.queue).
+
+    id = start(Description("my-gru", TrainConfig(), corpus="python-docs", probe="def main("))
+    events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
+    snapshot(id).hidden                # the probe's trace as it is now
+    stop(id); resume(id)
+
+This module knows nothing of how a model is trained and loads no torch, but for
+`keep` of a run that isn't finished.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.runs import event_log, queue
+from rnnviz.runs.folder import Description, RunFolder, folders, home
+from rnnviz.runs.snapshots import ProbeTrace, read_probe
+
+__all__ = [
+    "Description",
+    "ProbeTrace",
+    "Run",
+    "State",
+    "delete",
+    "find",
+    "follow",
+    "home",
+    "keep",
+    "limit",
+    "listed",
+    "merge",
+    "resume",
+    "set_limit",
+    "snapshot",
+    "snapshots",
+    "start",
+    "stop",
+]
+
+State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
+ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
+
+DIED = (
+    "The process ended without a word, as when the system runs out of memory or someone kills it. What was "
+    "saved last is kept; resume the run to go on from there."
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run as it is now.
+
+    state        "waiting" in the queue, "starting", "running", or ended: "stopped" (by someone),
+                 "finished", "failed" (it says why), "died" (without a word)
+    created      Unix time
+    description  run.json: name, config, corpus, title, language, probe, minutes, …
+    last         the newest "progress" event
+    report       the newest "report" event
+    reason       why it failed or died, in words; "" otherwise
+    """
+
+    id: str
+    name: str
+    state: State
+    created: float
+    description: dict[str, Any] = field(repr=False)
+    last: dict[str, Any] | None = field(repr=False)
+    report: dict[str, Any] | None = field(repr=False)
+    reason: str
+    path: Path
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process waits, starts or trains."""
+        return self.state in ALIVE
+
+
+def limit() -> int:
+    """How many runs train at a time; 1 unless `set_limit` said otherwise."""
+    return queue.limit(home())
+
+
+def set_limit(n: int) -> None:
+    """Let `n` runs train at a time, 1 to 64. Waiting ones notice by themselves. Raises ConfigError."""
+    queue.set_limit(home(), n)
+
+
+def start(description: Description) -> str:
+    """Make a run's folder, put it in the queue and start its process. Returns its id at once.
+
+    The id is the name, with -2, -3 … where it is taken. Raises TrainingError if there is neither a corpus
+    nor a text or the process can't be started, CheckpointError if the folder can't be written.
+    """
+    if not description.corpus and not description.text:
+        raise TrainingError("a run needs a text: name a corpus, or give the text itself")
+    folder = _new_folder(description.name)
+    try:
+        with folder.take_lock() as lock:
+            folder.begin(description)
+            _launch(folder, lock)
+    except BaseException:
+        queue.leave(folder)
+        shutil.rmtree(folder.path, ignore_errors=True)
+        raise
+    return folder.id
+
+
+def resume(id: str) -> None:
+    """Go on with a run that was stopped, failed or died, in the queue like a new one.
+
+    Raises TrainingError if it is alive or finished, or if there is no such run.
+    """
+    run = find(id)
+    if run.state == "finished":
+        raise TrainingError(f"the run {id!r} is finished; start a new one to train longer")
+    folder = RunFolder(run.path)
+    with folder.take_lock(wait=1.0) as lock:
+        folder.stop.unlink(missing_ok=True)
+        try:
+            _launch(folder, lock)
+        except BaseException:
+            queue.leave(folder)
+            raise
+
+
+def stop(id: str) -> None:
+    """Ask a run to save and end, which takes it at most 2 seconds; a waiting one leaves the queue.
+
+    Returns at once. Nothing happens to a run that has ended. Raises TrainingError if there is none.
+    """
+    folder = RunFolder(find(id).path)
+    if not folder.locked():
+        return
+    folder.stop.touch()  # noticed even by a process that can't take signals yet
+    pid = folder.owner()
+    if pid is not None and os.name == "posix":
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+        except PermissionError:
+            raise TrainingError(
+                f"the run {id!r} belongs to another user's process ({pid}); ask them to stop it"
+            ) from None
+
+
+def delete(id: str) -> None:
+    """Remove a run and all its files. Raises TrainingError while it is alive, or if there is none."""
+    folder = RunFolder(find(id).path)
+    try:
+        lock = folder.take_lock(wait=0.2)
+    except TrainingError:
+        raise TrainingError(f"the run {id!r} is alive; stop it before you delete it") from None
+    with lock:
+        queue.leave(folder)
+        # Out of sight at once, however long its removal takes.
+        aside = folder.path.with_name(f".deleted-{folder.id}-{os.getpid()}-{time.time_ns()}")
+        folder.path.rename(aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def listed() -> list[Run]:
+    """Every run in `home()`, newest first. Cheap: only what is new since the last call is read."""
+    _reap()
+    runs = [_run(folder) for folder in folders(home())]
+    return sorted(runs, key=lambda run: (-run.created, run.id))
+
+
+def find(id: str) -> Run:
+    """The run with this id. Raises TrainingError if there is none."""
+    _reap()
+    folder = RunFolder(home() / id)
+    if not id or folder.path.parent != home() or id.startswith(".") or not folder.description_file.exists():
+        raise TrainingError(f"there is no run {id[:100]!r} in {home()}")
+    return _run(folder)
+
+
+def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
+    """The events from byte `after` on, oldest first, and the byte to go on from.
+
+    A line that is still being written is left for the next call; a damaged one is skipped. A run that
+    was resumed begins again at its last saved step with a "start" event that has `resumed_at`: what was
+    told beyond it is told again. Within one call that is settled; `merge` settles it between calls.
+    Raises TrainingError if there is no such run.
+    """
+    return event_log.read(RunFolder(find(id).path).events, after)
+
+
+def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`events` with the `new` ones of a later `follow` added, in place, and no step told twice."""
+    return event_log.extend(events, new)
+
+
+def snapshots(id: str) -> list[int]:
+    """The steps of which the probe's trace was kept, in order: 0, and from there about evenly on a log scale.
+
+    Raises TrainingError if there is no such run.
+    """
+    folder = RunFolder(find(id).path)
+    found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in folder.snapshots.glob("*.safetensors"))
+    return sorted(int(match[1]) for match in found if match)
+
+
+def snapshot(id: str, step: int | None = None) -> ProbeTrace:
+    """The probe's trace at one of the steps of `snapshots`, or the newest there is.
+
+    Raises TrainingError if there is no such run or trace, or its file is damaged.
+    """
+    folder = RunFolder(find(id).path)
+    return read_probe(folder.probe if step is None else folder.snapshots / f"{step:09d}.safetensors")
+
+
+def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
+    """Copy the run's model, finished or the best so far, into a folder of models under `name`.
+
+    `folder` is the first of `rnnviz.networks.checkpoint.folders()` unless given. The copy has the model's
+    card; of a run that isn't finished, the held-out text is scored now, which takes seconds. Returns its
+    path. Raises TrainingError if there is no model yet or the name is taken, CheckpointError for a bad name.
+    """
+    from rnnviz.runs import finished_model
+
+    return finished_model.keep(RunFolder(find(id).path), name, folder)
+
+
+def _new_folder(name: str) -> RunFolder:
+    try:
+        home().mkdir(parents=True, exist_ok=True)
+        for n in range(1, 100_000):
+            folder = RunFolder(home() / (name if n == 1 else f"{name}-{n}"))
+            try:
+                folder.path.mkdir()
+            except FileExistsError:
+                continue
+            return folder
+    except OSError as error:
+        raise TrainingError(
+            f"no run can be kept in {home()}: {error.strerror}; choose another folder with RNNVIZ_RUNS"
+        ) from None
+    raise TrainingError(f"there are too many runs called {name!r}; delete some, or choose another name")
+
+
+_processes: list[subprocess.Popen[bytes]] = []
+_processes_lock = threading.Lock()
+
+
+def _reap() -> None:
+    """Take note of own children that ended, which the system keeps until then."""
+    with _processes_lock:
+        _processes[:] = [p for p in _processes if p.poll() is None]
+
+
+def _launch(folder: RunFolder, lock: Any) -> None:
+    """Put the run in the queue and start its process, which inherits the lock: it is never unheld."""
+    _reap()
+    queue.take_ticket(folder)
+    event_log.append(folder.events, {"event": "queued", "time": time.time()})
+    package = Path(__file__).resolve().parents[2]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONUNBUFFERED": "1",
+    }
+    # -P: no module is taken from the working directory.
+    words = [sys.executable, "-P", "-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
+    options: dict[str, Any] = {}
+    if os.name == "posix":
+        words += ["--lock", str(lock.fileno())]
+        options = {"pass_fds": (lock.fileno(),), "start_new_session": True}
+    else:
+        options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        lock.close()  # such a lock isn't inherited; the process takes it
+    try:
+        with folder.log.open("ab") as log:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, **options
+            )
+    except OSError as error:
+        raise TrainingError(f"the run's process can't be started: {error.strerror or error}") from None
+    if os.name == "posix":
+        folder.sign(lock, process.pid)
+    with _processes_lock:
+        _processes.append(process)
+
+
+def _run(folder: RunFolder) -> Run:
+    reason, values = "", {}
+    try:
+        description = folder.description()
+        values = description.to_json()
+    except RnnvizError as error:
+        reason = str(error)
+    alive = folder.locked()
+    newest = event_log.newest(folder.events)
+    state = _state(newest.life, alive, folder.stop.exists())
+    if state == "died" and folder.locked():  # it was resumed between these lines
+        state = _state(newest.life, True, False)
+    if state == "died":
+        reason = reason or DIED
+    elif state == "failed" and newest.life is not None:
+        reason = reason or str(newest.life.get("reason", ""))
+    return Run(
+        id=folder.id,
+        name=str(values.get("name", folder.id)),
+        state=state,
+        created=float(values.get("created", 0.0)),
+        description=values,
+        last=newest.progress,
+        report=newest.report,
+        reason=reason,
+        path=folder.path,
+    )
+
+
+def _state(life: dict[str, Any] | None, alive: bool, asked_to_stop: bool) -> State:
+    kind = life["event"] if life else None
+    if kind in ("stopped", "finished", "failed"):
+        return kind  # type: ignore[no-any-return]
+    if not alive:
+        return "stopped" if asked_to_stop else "died"
+    if kind == "queued":
+        return "waiting"
+    return "running" if kind == "start" else "starting"

@@ -1,0 +1,188 @@
+"""The card of a model: what it was trained on, how, and how well it predicts text it never saw.
+
+A card is a JSON object in the model's file. Its held-out figures are measured
+here, on the last part of the corpus, by the rule of `rnnviz.reading.scoring`.
+"""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from rnnviz.networks import checkpoint
+from rnnviz.reading.scoring import LanguageModel, perplexity
+from rnnviz.runs import unit_findings
+from rnnviz.text.corpora import Corpus
+
+# What each shipped corpus is shown with first: our own words, in the manner of what the model has read.
+EXAMPLES = {
+    "timemachine": "The Time Traveller drew his chair to the fire, and for a long while nobody in the room",
+    "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
+    "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
+    "xiyouji": "行者笑道：“师父莫怕！那妖精就在前面山",
+}
+
+
+def make_card(
+    model: LanguageModel,
+    corpus: Corpus,
+    *,
+    trained_on: str,
+    recipe: dict[str, Any],
+    seed: int | None,
+    seconds: float,
+    command: str,
+    parameters: int,
+    yardstick: str | None = None,
+    example: str | None = None,
+) -> dict[str, Any]:
+    """The card of a freshly trained model.
+
+    `yardstick` names an n-gram model trained on the same text, scored here on
+    the same held-out characters. Perplexities are per character; bits are per
+    character too. Raises what `checkpoint.load` and `scoring.perplexity` raise.
+    """
+    split = corpus.split()
+    card: dict[str, Any] = {
+        "corpus": corpus.name,
+        "title": corpus.title,
+        "licence": corpus.licence,
+        "language": corpus.language,
+        "characters": corpus.characters,
+        "sha256": corpus.sha256,
+        "split": "train 85 %, validation 5 %, held out 10 %, in order" if split.held_out else "not split",
+        "trained_on": trained_on,
+        "recipe": recipe,
+        "seed": seed,
+        "training_seconds": round(seconds, 1),
+        "command": command,
+        "parameters": parameters,
+        "example": example or EXAMPLES.get(corpus.name, ""),
+        "versions": versions(),
+    }
+    if yardstick:
+        card["ngram"] = yardstick
+    if split.held_out:
+        report = perplexity(model, text=split.held_out)
+        card["held_out"] = {
+            "characters": report.characters,
+            "unknown": report.unknown,
+            "perplexity": report.perplexity,
+            "bits_per_character": report.bits_per_character,
+            "uniform": model.vocabulary.size,
+        }
+        if yardstick:
+            other = perplexity(checkpoint.load(yardstick), text=split.held_out)
+            card["held_out"] |= {"ngram": other.perplexity, "ngram_name": yardstick}
+    return card
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result depends on."""
+    import torch
+
+    from rnnviz import __version__
+
+    return {"python": platform.python_version(), "torch": torch.__version__, "rnnviz": __version__}
+
+
+INTRODUCTION = """# The shipped models
+
+Held out is the last 10 % of each text, in order, never trained on. Perplexity is per character, and every
+character counts, the unknown ones too. *Uniform* is what guessing blindly gives, |V|. This page is written by
+`python -m rnnviz models --markdown`. So that the app can say when a text was trained on, each file holds
+hashes of some of its training text's 24-grams (`rnnviz.reports.contamination`), and no text.
+
+`NAME.snapshots.safetensors` shows how a model came about (`rnnviz.runs.story`): what it made of one sentence
+at 28 moments of the training below, from the random beginning to the weights that ship, and its perplexity on
+the held-out text and on the first 50,000 characters of the training text at each of them.
+
+| model | perplexity | bits per character | n-gram | uniform | parameters | file |
+|---|---|---|---|---|---|---|
+"""
+
+ROW = (
+    "| [{name}](#{name}) | {perplexity} | {bits} | {ngram} | {uniform:,} | {parameters:,} | {size:.2f} MB |\n"
+)
+
+CARD = """
+## {name}
+
+- Text: {title} ({licence}), {characters:,} characters, sha256 `{sha256}`.
+- Split: {split}; trained on the {trained_on}.
+- Held out, {held_out_characters:,} characters, {unknown:,} of them unknown: perplexity {perplexity},
+  {bits} bits per character; `{ngram_name}` {ngram}; uniform {uniform:,}.
+- {parameters:,} {what}; training took {seconds:,.0f} s; {versions}.
+
+```
+{command}
+```
+"""
+
+RESPONDS = """
+What units respond to (`python -m rnnviz units`, held-out text, ranked on one half and measured on the other):
+
+| what | unit | measure | best unit | by chance | character alone |
+|---|---|---|---|---|---|
+"""
+
+LEGEND = """
+## What the tables of units say
+
+A search ranks all units of a network by how well they tell where something holds, on one half of a text, and
+measures that which ranked best on the other half. *By chance* is what the best of all units reaches there in
+95 of 100 searches for a shifted target; *character alone* is what the character just read tells by itself,
+which needs no memory. So only a figure well above both says that a unit remembers something: the mlp, which
+can't remember, passes the character alone by 0.011. AUC is 0.5 for a unit
+that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found is no cause:
+`rnnviz.units.ablate` asks about that.
+"""
+
+GRADED = ("bracket-depth", "line-position", "indent-depth")
+
+
+def responds(name: str) -> str:
+    """What was found of a model's units, as a table; nothing where nothing was looked for."""
+    rows = []
+    for one in unit_findings.of(name):
+        unit = "–" if one.unit is None else f"{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
+        measure = "correlation" if one.target in GRADED else "AUC"
+        numbers = ["–" if n is None else f"{n:.3f}" for n in (one.score, one.chance, one.character)]
+        what = one.target if one.found else f"{one.target}: nothing"
+        rows.append(f"| {what} | {unit} | {measure} | {' | '.join(numbers)} |\n")
+    return RESPONDS + "".join(rows) if rows else ""
+
+
+def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
+    """`models/README.md`: a table of all models, then a card for each, from what their files say."""
+    values = [_values(info) for info in models]
+    rows = "".join(ROW.format(**v) for v in values)
+    cards = "".join(CARD.format(**v) + responds(v["name"]) for v in values)
+    return INTRODUCTION + rows + cards + LEGEND
+
+
+def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.4f}"
+
+    card, held_out = info.card, info.card.get("held_out", {})
+    return {
+        **{
+            key: card.get(key) or "–"
+            for key in ("title", "licence", "sha256", "split", "trained_on", "command")
+        },
+        "name": info.name,
+        "characters": card.get("characters", 0),
+        "held_out_characters": held_out.get("characters", 0),
+        "unknown": held_out.get("unknown", 0),
+        "perplexity": number(held_out.get("perplexity")),
+        "bits": number(held_out.get("bits_per_character")),
+        "ngram": number(held_out.get("ngram")),
+        "ngram_name": held_out.get("ngram_name", "n-gram"),
+        "uniform": info.vocabulary_size,
+        "parameters": card.get("parameters", 0),
+        "what": "n-grams" if info.kind == "ngram" else "parameters",
+        "seconds": card.get("training_seconds", 0),
+        "size": info.bytes / 1e6,
+        "versions": ", ".join(f"{name} {version}" for name, version in card.get("versions", {}).items()),
+    }

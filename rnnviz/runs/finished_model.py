@@ -1,0 +1,95 @@
+"""The model that a run leaves behind: the finished one with its card, and the copy that someone keeps.
+
+This module knows nothing of how it was trained, or of processes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rnnviz.errors import TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.runs import event_log
+from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.text import corpora
+from rnnviz.text.corpora import Corpus
+
+
+def text_of(folder: RunFolder, description: Description) -> Corpus:
+    """The text of a run. Raises CorpusError, TextError or TrainingError if it isn't there any more."""
+    title, language = description.title, description.language
+    if description.corpus:
+        return corpora.open_corpus(description.corpus, title=title, language=language)
+    try:
+        text = folder.text.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise TrainingError(
+            f"the run's text, {folder.text}, can't be read ({error}); start a new run"
+        ) from None
+    corpus = corpora.from_text(text, description.name, title=title, language=language)
+    return replace(corpus, title=title or corpus.title)
+
+
+def finish(
+    folder: RunFolder, description: Description, corpus: Corpus, seconds: float
+) -> tuple[Path, dict[str, Any]]:
+    """Measure the best model on the held-out text, and write it with its card to where it was asked for.
+
+    `seconds` is how long it was trained. Returns its path and its card. Raises TrainingError if there is no
+    model yet, and what scoring and saving raise.
+    """
+    output = description.output or folder.finished / f"{description.name}{checkpoint.SUFFIX}"
+    return _finish(folder, description, corpus, seconds, Path(output))
+
+
+def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
+    """See rnnviz.runs.keep."""
+    checkpoint.check_name(name)
+    where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
+    path = where / f"{name}{checkpoint.SUFFIX}"
+    if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
+        raise TrainingError(f"there is a model called {name!r} already; choose another name")
+    events, _ = event_log.read(folder.events)
+    last: dict[str, Any] = next((e for e in reversed(events) if e["event"] in event_log.LIFE), {})
+    finished = last.get("path") if last.get("event") == "finished" else None
+    if finished and Path(finished).is_file():
+        return checkpoint.copy(Path(finished), path)
+    description = folder.description()
+    trained = (e["seconds"] for e in reversed(events) if isinstance(e.get("seconds"), int | float))
+    corpus = text_of(folder, description)
+    return _finish(folder, description, corpus, next(trained, 0.0), path)[0]
+
+
+def _finish(
+    folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path
+) -> tuple[Path, dict[str, Any]]:
+    from rnnviz.reports import contamination
+    from rnnviz.runs.card import make_card
+
+    if not folder.best.exists():
+        raise TrainingError(f"the run in {folder.path} has no model yet; let it train a little longer")
+    model = checkpoint.load(folder.best)
+    if not checkpoint.is_neural(model):
+        raise TrainingError(f"{folder.best} was replaced by another model while training; start a new run")
+    if description.half:  # measured as it will be stored
+        model.half().float()
+    config = description.config
+    together = config.train_on == "train+validation"
+    model.card = make_card(
+        model,
+        corpus,
+        trained_on="first 90 %" if together else "first 85 %",
+        recipe=config.to_json(),
+        seed=config.seed,
+        seconds=seconds,
+        command=description.command,
+        parameters=model.parameter_count,
+        yardstick=description.ngram,
+        example=description.example,
+    )
+    split = corpus.split()
+    sketch = contamination.sketch(split.train + split.validation if together else split.train)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return checkpoint.save(model, path, half=description.half, sketch=sketch), model.card

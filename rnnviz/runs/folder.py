@@ -1,0 +1,271 @@
+"""The files of one training run, and the lock that says whether its process lives.
+
+    run.json                 what the run is: name, recipe, text, probe (`Description`)
+    text.txt                 the user's own text, where the run has no named corpus
+    events.jsonl             what happened, one JSON object a line (rnnviz.runs.event_log)
+    state.safetensors        everything needed to go on (rnnviz.runs.training_state)
+    best.safetensors         the best model so far, a file like any shipped model
+    model/NAME.safetensors   the finished model with its card, where no other place was asked for
+    probe.safetensors        the newest trace of the probe text; snapshots/ has older (rnnviz.runs.snapshots)
+    log.txt                  what the process printed
+    lock                     locked as long as the process lives, however it ends; holds its process id
+    stop                     asks the process to stop; left behind by one that was stopped
+    reserve                  given up when the disk is full, so that this can still be written down
+
+Every file but the events is replaced as a whole, so a kill at any moment
+leaves a folder that can be resumed. This module knows nothing of models,
+queues or processes, and loads no torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import IO, Any
+
+import portalocker
+
+from rnnviz.errors import CheckpointError, ConfigError, TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import TrainConfig
+
+RESERVE = 64 * 1024
+"""Bytes kept back for a full disk."""
+
+MAX_PROBE = 400
+"""Characters of the longest probe text: its trace is written twice a second."""
+
+
+def home() -> Path:
+    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist yet."""
+    return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a run is: everything that is decided before it starts.
+
+    name      the run's, and its model's: letters, digits, '.', '_' and '-'
+    config    the recipe
+    corpus    a corpus's name or a text file's path; "" where `text` is the text
+    text      the user's own text; None in a description that was read back (it is in text.txt)
+    title, language  of the text, for the card; "" where unknown
+    probe     the text whose trace is followed, at most MAX_PROBE characters; "" for none
+    minutes   train so long: the speed is measured at the start, and `config.characters` follows from it
+    ngram     the name of a saved n-gram model that the finished model's card compares with
+    example   the text the app shows first with the model
+    half      store the finished model's weights as float16
+    device    "auto", "cpu" or "cuda"
+    threads   processor threads; None for torch's choice, which is then kept
+    output    where the finished model goes; "" for the run's own folder
+    command   the command line that says the same, for the card
+    created   Unix time; 0 for now
+    """
+
+    name: str
+    config: TrainConfig
+    corpus: str = ""
+    text: str | None = field(default=None, repr=False)
+    title: str = ""
+    language: str = ""
+    probe: str = ""
+    minutes: float | None = None
+    ngram: str | None = None
+    example: str | None = None
+    half: bool = False
+    device: str = "auto"
+    threads: int | None = None
+    output: str = ""
+    command: str = ""
+    created: float = 0.0
+
+    def __post_init__(self) -> None:
+        try:
+            checkpoint.check_name(self.name)
+        except CheckpointError as error:
+            raise ConfigError(f"a run is called like the model it makes: {error}") from None
+        from rnnviz.text.vocabulary import code_points  # with NumPy, which quick commands do without
+
+        for text in (self.probe, self.text or "", self.title, self.example or ""):
+            code_points(text)
+        if len(self.probe) > MAX_PROBE:
+            raise ConfigError(
+                f"the probe has at most {MAX_PROBE} characters; received {len(self.probe):,}; shorten it"
+            )
+        if self.minutes is not None and not 0 < self.minutes <= 100_000:
+            raise ConfigError(f"minutes is a number above 0, up to 100,000; received {self.minutes!r}")
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"threads counts processor threads and is at least 1; received {self.threads}")
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that `from_json` restores, all but `text`."""
+        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
+        return {**values, "config": self.config.to_json()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Description:
+        """What `to_json` wrote, of this version or an older one. Raises ConfigError or TypeError."""
+        known = {f.name for f in fields(cls)} - {"text"}
+        kept = {k: v for k, v in values.items() if k in known and v is not None}
+        return cls(**{**kept, "config": TrainConfig(**values["config"])})
+
+
+class RunFolder:
+    """The files of one run. Creating the object touches nothing."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.description_file = self.path / "run.json"
+        self.text = self.path / "text.txt"
+        self.events = self.path / "events.jsonl"
+        self.state = self.path / "state.safetensors"
+        self.best = self.path / "best.safetensors"
+        self.finished = self.path / "model"
+        self.probe = self.path / "probe.safetensors"
+        self.snapshots = self.path / "snapshots"
+        self.log = self.path / "log.txt"
+        self.lock = self.path / "lock"
+        self.stop = self.path / "stop"
+        self.reserve = self.path / "reserve"
+
+    @property
+    def id(self) -> str:
+        """The run's id: the folder's name."""
+        return self.path.name
+
+    def begin(self, description: Description) -> Description:
+        """Write what the run is. Returns it as written, with the time.
+
+        Raises TrainingError if the folder already holds a run.
+        """
+        if self.description_file.exists():
+            raise TrainingError(
+                f"{self.path} already holds a run; go on with --resume {self.path} or choose another"
+            )
+        values = description.to_json()
+        values["created"] = values["created"] or time.time()
+        if description.text is not None:
+            checkpoint.write_atomic(self.text, description.text.encode("utf-8"))
+        self.keep_reserve()
+        self.describe(written := Description.from_json(values))
+        return written
+
+    def describe(self, description: Description) -> None:
+        """Write a description in place of the one before."""
+        text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
+        checkpoint.write_atomic(self.description_file, text.encode())
+
+    def description(self) -> Description:
+        """What `begin` wrote. Raises TrainingError if there is no run here, or its description is damaged."""
+        try:
+            return Description.from_json(json.loads(self.description_file.read_text("utf-8")))
+        except OSError:
+            raise TrainingError(
+                f"there is no run in {self.path}; start one with --run-dir {self.path}"
+            ) from None
+        except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
+            raise TrainingError(f"{self.description_file} is damaged ({error}); start a new run") from None
+
+    def keep_reserve(self) -> None:
+        """Put the reserve aside, if it isn't there."""
+        if not self.reserve.exists():
+            checkpoint.write_atomic(self.reserve, os.urandom(RESERVE))  # no file system can compress that
+
+    def give_up_reserve(self) -> None:
+        """Make a little room on a full disk."""
+        self.reserve.unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove the unfinished files that killed writers left behind. Only for who holds the lock."""
+        for folder in (self.path, self.snapshots):
+            for file in folder.glob(".*.*"):
+                if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):
+                    file.unlink(missing_ok=True)
+
+    # the lock
+
+    def locked(self) -> bool:
+        """Whether a process that trains this run, or waits to, is alive."""
+        try:
+            with self.lock.open("rb") as file:
+                # Shared, so that two that ask at the same time don't take one another for the run.
+                portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
+        except FileNotFoundError:
+            return False
+        except portalocker.LockException:
+            return True
+        return False
+
+    def take_lock(self, wait: float = 5.0) -> IO[bytes]:
+        """The lock, held until the returned file is closed here and in every child that inherited it.
+
+        Tries for `wait` seconds, since who asks whether it is held holds it for an instant.
+        Raises TrainingError if another process keeps it.
+        """
+        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.fdopen(descriptor, "r+b", buffering=0)
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE | portalocker.LockFlags.NON_BLOCKING)
+                return file
+            except portalocker.LockException:
+                if time.monotonic() > deadline:
+                    file.close()
+                    raise TrainingError(
+                        f"the run in {self.path} is going on already; stop it first, or follow it"
+                    ) from None
+                time.sleep(0.01)
+            except BaseException:
+                file.close()
+                raise
+
+    @staticmethod
+    def sign(lock: IO[bytes], pid: int) -> None:
+        """Write whose lock it is."""
+        lock.seek(0)
+        lock.write(b"%-20d" % pid)
+
+    def owner(self) -> int | None:
+        """The process that holds the lock; None where none does, or it hasn't signed yet."""
+        if not self.locked():
+            return None
+        with contextlib.suppress(OSError, ValueError):
+            return int(self.lock.read_bytes())
+        return None
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """`data` at `path`, whole or not at all, but not held fast against a power cut: for what comes often.
+
+    Raises OSError.
+    """
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def folders(home: Path) -> Iterator[RunFolder]:
+    """The runs in a folder of runs, in no order."""
+    try:
+        entries = list(os.scandir(home))
+    except OSError:
+        return
+    for entry in entries:
+        if not entry.name.startswith(".") and entry.is_dir():
+            folder = RunFolder(entry.path)
+            if folder.description_file.exists():
+                yield folder

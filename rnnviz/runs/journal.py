@@ -1,0 +1,220 @@
+"""What a run writes down while it trains: events, the probe's traces, the best model, its state.
+
+    progress   every half second: where it stands
+    report     as often as the recipe says: validation perplexity, a fresh sample
+    passed     once, when the validation perplexity first falls below the n-gram's
+    state      at reports, at least every 15 seconds, and at the end
+    probe      with every progress, unless that would take more than 3 % of the time
+    snapshots  of the probe, at 40 steps at most, evenly on a log scale
+
+Nothing here draws a random number or touches the model: with or without it,
+training gives the same numbers. This module knows nothing of signals, queues
+or the command line.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import time
+from dataclasses import fields
+from typing import Any
+
+import torch
+
+from rnnviz.networks import checkpoint
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.runs import event_log, training_state
+from rnnviz.runs.folder import RunFolder, replace_file
+from rnnviz.runs.snapshots import to_bytes, trace_probe
+from rnnviz.training.trainer import StepReport, Trainer
+
+PROGRESS = 0.5
+"""Seconds between two progress events."""
+
+LONG, SLOW_PROGRESS = 1200.0, 1.0
+"""After so many seconds of a run, seconds between two: the events of a night still fit into a chart."""
+
+SAVE = 15.0
+"""Seconds between two saved states, at most."""
+
+AT_LEAST = 1.0
+"""Seconds between two saved states, where reports come faster than that."""
+
+PROBE_SHARE = 0.03
+"""The largest share of the time that tracing the probe may take."""
+
+SNAPSHOTS, FACTOR = 40, 1.35
+MEMORY = 0.6
+"""How much of the smoothed loss is left after a progress event."""
+
+
+def snapshot_steps(total: int) -> list[int]:
+    """The steps to keep a trace of: 0, 1, 2, … a factor of 1.35 apart (more in a long run), and the last."""
+    factor = max(FACTOR, total ** (1 / (SNAPSHOTS - 3)))
+    steps, at = {0, total}, 1.0
+    while round(at) < total and len(steps) < SNAPSHOTS:
+        steps.add(round(at))
+        at = max(at * factor, round(at) + 1.0)
+    return sorted(steps)
+
+
+class Journal:
+    """Keeps the folder of a run up to date. Call `begin`, then `step` and `report` from the trainer's run.
+
+    `baselines` are those of rnnviz.runs.baselines. Everything raises OSError or CheckpointError if it can't
+    be written, `step` and `report` TrainingError if the run has diverged.
+    """
+
+    def __init__(self, folder: RunFolder, trainer: Trainer, probe: str, baselines: dict[str, Any]) -> None:
+        self.folder, self.trainer, self.probe_text, self.baselines = folder, trainer, probe, baselines
+        self._snapshots = set(snapshot_steps(trainer.total_steps)) if probe else set()
+        self._passed = False
+        self._unsaved_best: CharModel | None = None
+        self._best_at = self._probed_at = -math.inf
+        self._probe_cost = 0.0
+        self._on_cpu = trainer.device.type == "cpu"
+        self._reset()
+        self._smooth_loss = self._smooth_characters = 0.0
+        self._began, self._began_characters = time.monotonic(), trainer.characters
+        self._next, self._saved_at = self._began + PROGRESS, self._began
+
+    def begin(self, about: dict[str, Any]) -> None:
+        """Say that training begins, or goes on at the step the trainer stands at; `about` goes with it."""
+        t, now = self.trainer, time.time()
+        events, _ = event_log.read(self.folder.events)
+        event_log.extend(events, [{"event": "start", "resumed_at": t.step_index}])
+        self._passed = any(e["event"] == "passed" for e in events)
+        self._write("start", time=now, **about, **self.baselines, resumed_at=t.step_index)
+        for file in self.folder.snapshots.glob("*.safetensors"):
+            if file.stem.isdigit() and int(file.stem) > t.step_index:
+                file.unlink()
+        if self.probe_text and t.step_index == 0:
+            self._snapshot()
+
+    def step(self, trainer: Trainer) -> None:
+        """After every step."""
+        n = trainer.latest
+        if self._on_cpu:
+            self._loss += float(trainer.loss) * n
+            self._clipped += float(trainer.norm) > trainer.config.clip
+        else:  # summed on the device, so that it need not be waited for
+            self._loss += trainer.loss * n
+            self._clipped += trainer.norm > trainer.config.clip
+        self._characters += n
+        self._steps += 1
+        now = time.monotonic()
+        snapshot = trainer.step_index in self._snapshots
+        if now < self._next and not snapshot and not trainer.done:
+            return
+        float(trainer.loss)  # a GPU's work is training's time
+        with trainer.paused():
+            if snapshot:
+                self._snapshot()
+            if now >= self._next or trainer.done:
+                self._progress()
+                # Not just before a report: it would be made again by who goes on from there.
+                if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
+                    self.save()
+                pause = PROGRESS if now - self._began < LONG else SLOW_PROGRESS
+                self._next = time.monotonic() + pause
+
+    def report(self, report: StepReport) -> None:
+        """After every report."""
+        values = {f.name: getattr(report, f.name) for f in fields(report) if f.name != "model"}
+        self._write("report", **values)
+        ngram, held_out = self.baselines.get("ngram"), report.held_out_perplexity
+        if not self._passed and ngram is not None and held_out is not None and held_out < ngram:
+            self._passed = True
+            self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
+        if report.best:
+            self._unsaved_best = report.model
+            now = time.monotonic()
+            if now - self._best_at < AT_LEAST and not self.trainer.done:
+                self._unsaved_best = copy.deepcopy(report.model)  # to be written with the state
+            else:
+                self._save_best()
+        if time.monotonic() - self._saved_at >= AT_LEAST or self.trainer.done:
+            self.save()
+
+    def save(self) -> None:
+        """Write the best model and the state to go on from. Raises TrainingError if the run has diverged."""
+        self.trainer.check()
+        self._save_best()
+        training_state.save(self.folder, self.trainer)
+        self._saved_at = time.monotonic()
+
+    def ensure_model(self) -> None:
+        """See to it that there is a model to keep, though no report has been made yet."""
+        if not self.folder.best.exists():
+            checkpoint.save(self.trainer.model, self.folder.best)
+
+    def _save_best(self) -> None:
+        if self._unsaved_best is not None:
+            checkpoint.save(self._unsaved_best, self.folder.best)
+            self._unsaved_best, self._best_at = None, time.monotonic()
+
+    def _reset(self) -> None:
+        zero = 0.0 if self._on_cpu else torch.zeros((), dtype=torch.float64, device=self.trainer.device)
+        self._loss: Any = zero
+        self._clipped: Any = 0 if self._on_cpu else torch.zeros_like(zero)  # type: ignore[arg-type]
+        self._characters = self._steps = 0
+        self._at = self.trainer.seconds
+
+    def _progress(self) -> None:
+        t, config = self.trainer, self.trainer.config
+        t.check()
+        self._smooth_loss = MEMORY * self._smooth_loss + float(self._loss)
+        self._smooth_characters = MEMORY * self._smooth_characters + self._characters
+        took, done = time.monotonic() - self._began, t.characters - self._began_characters
+        self._write(
+            "progress",
+            time=time.time(),
+            step=t.step_index,
+            characters=t.characters,
+            seconds=t.seconds,
+            train_perplexity=math.exp(min(700.0, self._smooth_loss / max(1.0, self._smooth_characters))),
+            characters_per_second=self._characters / max(1e-9, t.seconds - self._at),
+            gradient_norm=float(t.norm),
+            clipped=float(self._clipped) / max(1, self._steps),
+            learning_rate=t.optimiser.param_groups[0]["lr"],
+            clip=config.clip,
+            eta=max(0, t.total_characters - t.characters) * took / max(1, done),
+        )
+        self._reset()
+        if self.probe_text:
+            now = time.monotonic()
+            if t.done or self._probe_cost <= PROBE_SHARE * (now - self._probed_at):
+                self._probe()
+
+    def _probe(self) -> None:
+        began = time.monotonic()
+        t = self.trainer
+        trace = trace_probe(t.model, self.probe_text, step=t.step_index, characters=t.characters)
+        replace_file(self.folder.probe, to_bytes(trace))
+        self._probed_at = time.monotonic()
+        self._probe_cost = self._probed_at - began
+
+    def _snapshot(self) -> None:
+        t = self.trainer
+        trace = trace_probe(t.model, self.probe_text, step=t.step_index, characters=t.characters)
+        self.folder.snapshots.mkdir(exist_ok=True)
+        path = self.folder.snapshots / f"{t.step_index:09d}.safetensors"
+        replace_file(path, to_bytes(trace, half=True))
+        if t.step_index == 0:
+            replace_file(self.folder.probe, to_bytes(trace))
+
+    def _write(self, event: str, **values: Any) -> None:
+        event_log.append(self.folder.events, {"event": event, **values})
+
+
+def earlier_baselines(folder: RunFolder) -> dict[str, Any] | None:
+    """The baselines that an earlier start of this run measured, if it did."""
+    from rnnviz.runs.baselines import NAMES
+
+    events, _ = event_log.read(folder.events)
+    for event in reversed(events):
+        if event["event"] == "start" and all(name in event for name in NAMES):
+            return json.loads(json.dumps({name: event[name] for name in NAMES}))  # type: ignore[no-any-return]
+    return None

@@ -1,0 +1,223 @@
+"""The process of a run: waits for its turn, trains, writes down what happens, and ends in words.
+
+It is the same whether a terminal or the app started it; the app's has the
+run's lock from its parent, waits in the queue and makes way for others
+(`--queued`). torch is loaded when the run's turn has come, so that a waiting
+run costs next to nothing.
+
+This module knows nothing of options or progress bars.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.runs import event_log, failure, queue
+from rnnviz.runs.folder import Description, RunFolder, home
+from rnnviz.runs.stop import Stopped, StopRequest, wait_until
+from rnnviz.training.tuning import tune_process
+
+if TYPE_CHECKING:
+    from rnnviz.text.corpora import Corpus
+    from rnnviz.training.trainer import StepReport, Trainer
+
+NICE = 10
+"""How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
+says otherwise."""
+
+Show = Callable[
+    ["Trainer"], AbstractContextManager[tuple[Callable[["Trainer"], None], Callable[["StepReport"], None]]]
+]
+"""Opens a view of a run: what to call after every step, and after every report."""
+
+
+def run(
+    folder: RunFolder, show: Show, *, queued: bool, lock: int | None = None, corpus: Corpus | None = None
+) -> tuple[Path, dict[str, Any]] | None:
+    """Train the run in `folder` from where it stands to its end. Returns the finished model's path and card.
+
+    None if it was asked to stop: it is then saved. `queued`: wait for a place, ending within two seconds when
+    asked to. `lock` is the descriptor of the run's lock, where a parent took it. `corpus` is the run's
+    text, where it has been read already.
+
+    Raises what went wrong after writing it down, as a TrainingError in words if there are any for it.
+    """
+    with _held(folder, lock) as held:
+        folder.sign(held, os.getpid())
+        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
+        try:
+            with request.taken():
+                folder.sweep()
+                folder.keep_reserve()
+                if lock is None:  # otherwise the app has done this
+                    folder.stop.unlink(missing_ok=True)
+                    if queued or folder.path.parent == home():
+                        queue.take_ticket(folder)
+                if queued:
+                    wait_until(lambda: queue.may_train(folder), request)
+                event_log.append(folder.events, {"event": "starting", "time": time.time()})
+                return _train(folder, request, show, corpus, queued=queued)
+        except (Stopped, KeyboardInterrupt) as stop:
+            _ended(folder, "stopped")
+            if isinstance(stop, KeyboardInterrupt):
+                raise
+            return None
+        except Exception as error:
+            words = failure.in_words(error)
+            reason = words or f"A mistake in the program: {type(error).__name__}: {error}"
+            _ended(folder, "failed", reason, cause=failure.cause(error))
+            if words is None or words == str(error):
+                raise
+            raise TrainingError(words) from error
+        finally:
+            queue.leave(folder)
+
+
+def _train(
+    folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
+) -> tuple[Path, dict[str, Any]]:
+
+    from rnnviz.runs import baselines as baseline_lines
+    from rnnviz.runs import distributed, finished_model, training_state
+    from rnnviz.runs.journal import Journal, earlier_baselines
+
+    description = folder.description()
+    if description.ngram:
+        checkpoint.find(description.ngram)  # said now rather than when all is trained
+    tune_process()
+    corpus = finished_model.text_of(folder, description) if corpus is None else corpus
+    description = _settle(folder, description, corpus)
+    device = distributed.own_device(description.device)
+    with distributed.joined(device):
+        trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
+        training_state.restore(folder, trainer)
+        distributed.go_together(trainer)
+        baselines = earlier_baselines(folder) or baseline_lines.measured(
+            trainer.text, trainer.validation, trainer.model.vocabulary
+        )
+        journal = Journal(folder, trainer, description.probe, baselines)
+        if queued:
+            make_way()  # not before: whoever pressed Start is waiting to see something
+        journal.begin(_about(trainer))
+        with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
+
+            def step(trainer: Trainer) -> None:
+                journal.step(trainer)
+                on_step(trainer)
+                if os.name != "posix":  # where nothing else tells of a request
+                    request.check()
+
+            for report in trainer.run(probe=description.probe, on_step=step, early=True):
+                journal.report(report)
+                on_report(report)
+                request.check()
+            stopped = request.seen or not trainer.done  # another worker may have been asked instead
+            if stopped:
+                journal.save()
+                journal.ensure_model()
+    if stopped:
+        raise Stopped
+    path, card = finished_model.finish(folder, description, corpus, trainer.seconds)
+    held_out = card.get("held_out", {}).get("perplexity")
+    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    return path, card
+
+
+SMALL = 1024
+"""States times streams below which a second thread only costs time."""
+
+
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Description:
+    """The description with what only the machine can say, written down so that a resumed run has the same."""
+    import torch
+
+    config = description.config
+    # A step of the textbook's toy is over before a second thread has woken up.
+    most = 1 if config.batch * config.hidden_size < SMALL else torch.get_num_threads()
+    settled = replace(description, threads=description.threads or most)
+    torch.set_num_threads(settled.threads or most)
+    if settled.minutes is not None and not settled.config.characters:
+        from rnnviz.runs import distributed
+        from rnnviz.runs.speed import characters_in
+
+        if distributed.workers() > 1:
+            raise ConfigError(
+                "--minutes measures the speed of one worker, and this run has "
+                f"{distributed.workers()}; say how long with --characters or --epochs"
+            )
+
+        n = characters_in(settled.minutes, settled.config, corpus, device=settled.device)
+        settled = replace(settled, config=replace(settled.config, characters=n))
+    if settled != description:
+        folder.describe(settled)
+    return settled
+
+
+def _about(trainer: Trainer) -> dict[str, Any]:
+    """What the "start" event says of the run."""
+    import torch
+
+    device = str(trainer.device)
+    if trainer.device.type == "cuda":
+        device = f"{device} ({torch.cuda.get_device_name(trainer.device)})"
+    return {
+        "pid": os.getpid(),
+        "device": device,
+        "threads": torch.get_num_threads(),
+        "bfloat16": trainer.bfloat16,
+        "parameters": trainer.model.parameter_count,
+        "vocabulary": trainer.model.vocabulary.size,
+        "total_steps": trainer.total_steps,
+        "total_characters": trainer.total_characters,
+        "train_characters": len(trainer.text),
+        "validation_characters": len(trainer.validation),
+    }
+
+
+def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
+    """Write down how the run ended, if there is any way to."""
+    if "path" not in values and folder.best.exists():
+        values["path"] = str(folder.best)
+    said = {"event": event, "time": time.time(), "reason": reason, **values}
+    try:
+        event_log.append(folder.events, said)
+    except OSError:
+        folder.give_up_reserve()
+        with contextlib.suppress(OSError):
+            event_log.append(folder.events, said)
+
+
+@contextlib.contextmanager
+def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
+    """The run's lock: the one that the parent took, or one of our own."""
+    if lock is None:
+        file = folder.take_lock()
+    else:
+        try:
+            os.set_inheritable(lock, False)
+            file = os.fdopen(lock, "r+b", buffering=0)
+        except OSError:
+            raise TrainingError(f"--lock {lock} is for the app's own use; leave it out") from None
+    with file:
+        yield file
+
+
+def make_way() -> None:
+    """Let every other program have the processor first."""
+    wish = os.environ.get("RNNVIZ_NICE", "")
+    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    if nice and hasattr(os, "nice"):
+        with contextlib.suppress(OSError):
+            os.nice(nice)
+        # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(nice))

@@ -1,0 +1,113 @@
+"""The queue of runs: who trains now and who waits, kept in a folder of runs.
+
+    .queue/next                   the next ticket's number
+    .queue/000000012~NAME         a ticket: the run in the folder NAME, twelfth in line
+    .queue/limit                  how many may train at a time
+
+A run takes its ticket before its process starts, so the order is that of the
+starts. It holds the ticket while it waits and while it trains, and may train
+when fewer than `limit` living runs have a lower number. Whether a run lives is
+known from its lock, which the system releases however the process ended: so
+nobody has to run the queue, and a killed process holds nobody up.
+
+This module knows nothing of events, models or signals, and loads no torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import portalocker
+
+from rnnviz.errors import ConfigError
+from rnnviz.runs.folder import RunFolder, replace_file
+
+FOLDER = ".queue"
+MOST = 64
+_TICKET = re.compile(r"(\d{9})~(.+)")
+
+
+def limit(home: Path) -> int:
+    """How many runs may train at a time: 1 unless `set_limit` said otherwise."""
+    try:
+        return min(MOST, max(1, int((home / FOLDER / "limit").read_text())))
+    except (OSError, ValueError):
+        return 1
+
+
+def set_limit(home: Path, n: int) -> None:
+    """Let `n` runs train at a time. Running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64."""
+    if type(n) is not int or not 1 <= n <= MOST:
+        raise ConfigError(f"the limit of runs at a time is a whole number from 1 to {MOST}; received {n!r}")
+    folder = home / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_file(folder / "limit", b"%d\n" % n)
+
+
+def take_ticket(folder: RunFolder) -> Path:
+    """A place at the end of the line for a run whose lock the caller holds."""
+    queue = folder.path.parent / FOLDER
+    queue.mkdir(parents=True, exist_ok=True)
+    with (queue / "lock").open("a") as guard:
+        portalocker.lock(guard, portalocker.LockFlags.EXCLUSIVE)
+        taken = [number for number, _, _ in _tickets(queue)]
+        try:
+            number = int((queue / "next").read_text())
+        except (OSError, ValueError):
+            number = 1
+        number = max([number, *(n + 1 for n in taken)])
+        replace_file(queue / "next", b"%d\n" % (number + 1))
+        ticket = queue / f"{number:09d}~{folder.id}"
+        ticket.touch()
+        return ticket
+
+
+def ticket_of(folder: RunFolder) -> Path | None:
+    """The run's newest ticket, if it has one."""
+    queue = folder.path.parent / FOLDER
+    mine = [path for _, name, path in _tickets(queue) if name == folder.id]
+    return mine[-1] if mine else None
+
+
+def leave(folder: RunFolder) -> None:
+    """Give up the run's place, if it has one."""
+    for _, name, path in _tickets(folder.path.parent / FOLDER):
+        if name == folder.id:
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def ahead(folder: RunFolder) -> int:
+    """How many living runs have a lower number; 0 for a run without a ticket. Clears away the dead ones'."""
+    home, mine = folder.path.parent, ticket_of(folder)
+    count = 0
+    for _, name, path in _tickets(home / FOLDER):
+        if mine is None or path >= mine:
+            break
+        if name == folder.id:
+            continue
+        if RunFolder(home / name).locked():
+            count += 1
+        else:  # a run that ends and is resumed at this moment has a new ticket, so nothing is lost
+            with contextlib.suppress(OSError):
+                path.unlink()
+    return count
+
+
+def may_train(folder: RunFolder) -> bool:
+    """Whether it is this run's turn."""
+    return ahead(folder) < limit(folder.path.parent)
+
+
+def _tickets(queue: Path) -> Iterator[tuple[int, str, Path]]:
+    """Number, run and file of each ticket, in order."""
+    try:
+        names = sorted(p.name for p in queue.iterdir())
+    except OSError:
+        return
+    for name in names:
+        if found := _TICKET.fullmatch(name):
+            yield int(found[1]), found[2], queue / name

@@ -1,0 +1,106 @@
+"""A run's state on disk: everything from which a Trainer goes on to the same numbers.
+
+This module knows nothing of when a state is saved.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from rnnviz.errors import TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import TrainConfig
+from rnnviz.runs.folder import RunFolder
+from rnnviz.training.trainer import Trainer
+
+
+def save(folder: RunFolder, trainer: Trainer) -> None:
+    """Write the state from which `restore` goes on. Raises CheckpointError if it can't be written."""
+    tensors, meta = pack(trainer)
+    checkpoint.write_atomic(folder.state, to_bytes(tensors, metadata={"run": json.dumps(meta)}))
+
+
+def restore(folder: RunFolder, trainer: Trainer) -> bool:
+    """Put `trainer` where the run stopped; False if nothing was saved.
+
+    Raises TrainingError if the state is damaged or of another run.
+    """
+    if not folder.state.exists():
+        return False
+    try:
+        with safe_open(folder.state, framework="pt") as file:
+            meta = json.loads((file.metadata() or {})["run"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        raise TrainingError(f"{folder.state} is damaged ({error}); start a new run") from None
+    unpack(trainer, tensors, meta)
+    return True
+
+
+def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and a JSON object from which `unpack` goes on."""
+    tensors = {f"model.{k}": v.detach().cpu() for k, v in trainer.model.state_dict().items()}
+    for i, slots in trainer.optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
+    for i, part in enumerate(trainer.carried or ()):
+        tensors[f"carried.{i}"] = part.cpu()
+    tensors["generator"] = trainer.generator.get_state().cpu()
+    tensors |= {
+        "since.loss": trainer.since.loss.cpu(),
+        "loss": trainer.loss.cpu(),
+        "norm": trainer.norm.cpu(),
+    }
+    return {k: v.clone().contiguous() for k, v in tensors.items()}, {
+        "config": trainer.config.to_json(),
+        "step": trainer.step_index,
+        "characters": trainer.characters,
+        "offset": trainer.offset,
+        "best": None if math.isinf(trainer.best) else trainer.best,
+        "seconds": trainer.seconds,
+        "since": {"characters": trainer.since.characters, "seconds": trainer.since.seconds},
+        "reported": trainer.reported,
+        "learning_rate": trainer.optimiser.param_groups[0]["lr"],
+        "bfloat16": trainer.bfloat16,
+        "vocabulary": trainer.model.vocabulary.to_json(),
+        "text": trainer.text_sha256,
+    }
+
+
+def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
+    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe are not the same."""
+    same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
+    if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:
+        raise TrainingError(
+            "the saved run was trained on another text (its characters differ); start a new run"
+        )
+    if TrainConfig(**meta["config"]) != trainer.config:
+        raise TrainingError("the saved run has another recipe; resume it with its own, or start a new run")
+    model = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
+    trainer.model.load_state_dict(model)
+    saved = trainer.optimiser.state_dict()
+    slots: dict[int, dict[str, Tensor]] = {}
+    for key, value in tensors.items():
+        if key.startswith("optimiser."):
+            _, i, slot = key.split(".", 2)
+            slots.setdefault(int(i), {})[slot] = value
+    trainer.optimiser.load_state_dict({"state": slots, "param_groups": saved["param_groups"]})
+    for group in trainer.optimiser.param_groups:
+        group["lr"] = meta.get("learning_rate", group["lr"])
+    carried = [tensors[f"carried.{i}"].to(trainer.device) for i in range(2) if f"carried.{i}" in tensors]
+    trainer.carried = tuple(carried) or None
+    trainer.generator.set_state(tensors["generator"])
+    trainer.step_index, trainer.characters, trainer.offset = meta["step"], meta["characters"], meta["offset"]
+    trainer.best = math.inf if meta["best"] is None else meta["best"]
+    trainer.seconds, trainer.bfloat16 = meta["seconds"], meta["bfloat16"]
+    trainer.since, trainer.reported = trainer.new_interval(), meta.get("reported", trainer.step_index)
+    if "since.loss" in tensors:  # a state that an early version saved stands at a report
+        trainer.since.loss += tensors["since.loss"].to(trainer.device)
+        trainer.since.characters = meta["since"]["characters"]
+        trainer.since.seconds = meta["since"]["seconds"]
+        trainer.loss, trainer.norm = tensors["loss"].to(trainer.device), tensors["norm"].to(trainer.device)

@@ -1,0 +1,353 @@
+"""Texts to train on, by name.
+
+    python-source    the running Python's own standard library, a fixed list of modules   on every machine
+    python-docs      the language reference that Python's help() shows                     on every machine
+    machine          the word of the textbook's toy example                                on every machine
+    timemachine      H. G. Wells, The Time Machine                                         fetched on request
+    tinyshakespeare  scenes from Shakespeare                                               fetched on request
+
+and the user's own file or text. A text is split in order: the first part is
+trained on, the next chooses settings, the last is held out and only measured.
+
+Nothing is fetched unless `fetch` is called. This module knows nothing of models.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from rnnviz.errors import ConfigError, CorpusError
+from rnnviz.text.decoding import normalise, open_text
+from rnnviz.text.downloads import Limits, Progress, cache_folder, download
+from rnnviz.text.vocabulary import code_points
+
+# Shorter texts are not split: a held-out part of a few characters would measure nothing.
+SHORTEST_SPLIT = 200
+
+# Written in Python, varied, of everyday style, and in every CPython from 3.11 on. The order is part of the
+# corpus: the last modules are the ones held out, and they are typical ones.
+_MODULES = """
+asyncio.locks asyncio.streams asyncio.tasks base64 bdb calendar cmd collections configparser contextlib
+dataclasses dis email.message functools gzip http.client http.cookies html.parser json.decoder
+json.encoder logging os pickle pkgutil pprint random shlex shutil socket socketserver subprocess
+threading traceback urllib.parse uuid weakref xml.etree.ElementPath zoneinfo._zoneinfo statistics copy
+selectors sched tokenize textwrap fractions heapq csv glob queue timeit
+"""
+PYTHON_MODULES = tuple(_MODULES.split())
+
+
+@dataclass(frozen=True)
+class CorpusInfo:
+    """What is known of a corpus before it is read.
+
+    `bytes` is the size of its source in UTF-8. `needs_download` is true while
+    it is not on this machine.
+    """
+
+    name: str
+    title: str
+    licence: str
+    source: str
+    language: str
+    bytes: int
+    needs_download: bool
+
+
+@dataclass(frozen=True)
+class Split:
+    """The parts of a text, in order. `validation` and `held_out` are empty where it is too short."""
+
+    train: str
+    validation: str
+    held_out: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A text with its provenance.
+
+    `text` has LF line ends. `language` is a BCP 47 code, "python" for source
+    code, or empty where unknown. `skipped` names parts of a corpus that this
+    machine does not have.
+    """
+
+    name: str
+    title: str
+    licence: str
+    source: str
+    language: str
+    text: str
+    skipped: tuple[str, ...] = ()
+
+    @cached_property
+    def sha256(self) -> str:
+        """The checksum of the text in UTF-8."""
+        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different characters occur."""
+        return len(set(self.text))
+
+    @property
+    def characters(self) -> int:
+        """The length of the text in characters (code points)."""
+        return len(self.text)
+
+    @property
+    def sample(self) -> str:
+        """The beginning, to show what kind of text it is."""
+        return self.text[:400]
+
+    def split(self, validation: float = 0.05, held_out: float = 0.10) -> Split:
+        """Cut the text in order into training, validation and held-out parts.
+
+        The shares are of the characters; borders are rounded down, by default
+        at int(0.85 n) and int(0.90 n). A text shorter than 200 characters is
+        all training: the other two parts are then empty.
+
+        Raises ConfigError for shares that are negative or leave nothing to train on.
+        """
+        if not (validation >= 0 and held_out >= 0 and validation + held_out < 1):
+            raise ConfigError(
+                "validation and held_out are shares of the text, not negative and together below 1; "
+                f"received {validation} and {held_out}"
+            )
+        n = len(self.text)
+        if n < SHORTEST_SPLIT:
+            return Split(self.text, "", "")
+        # Rounded first, so that 1 - 0.1 - 0.05 is 0.85 for every n.
+        first, second = int(n * round(1 - held_out - validation, 9)), int(n * round(1 - held_out, 9))
+        return Split(self.text[:first], self.text[first:second], self.text[second:])
+
+
+def from_text(
+    text: str, name: str = "text", *, title: str = "", language: str = "", licence: str = ""
+) -> Corpus:
+    """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate."""
+    if not text:
+        raise CorpusError(f"the text {name!r} is empty; a corpus needs at least one character")
+    code_points(text)  # refuses half a surrogate pair
+    return Corpus(name, title or name, licence, "your own text", language, normalise(text))
+
+
+def from_file(
+    path: str | os.PathLike[str],
+    *,
+    name: str = "",
+    title: str = "",
+    language: str = "",
+    licence: str = "",
+    encoding: str | None = None,
+) -> Corpus:
+    """The user's own text file as a corpus, named after the file.
+
+    Raises TextError for a path that can't be read, DecodingError for one that
+    is no text, CorpusError for an empty one.
+    """
+    path = Path(path)
+    text = "".join(open_text(path, encoding=encoding))
+    if not text:
+        raise CorpusError(f"{path} is empty; a corpus needs at least one character")
+    return Corpus(name or path.stem, title or path.name, licence, path.name, language, normalise(text))
+
+
+def names() -> tuple[str, ...]:
+    """The names that `describe` and `read` know, those that need no download first."""
+    return (*_LOCAL, *REMOTE)
+
+
+def describe(name: str) -> CorpusInfo:
+    """What a corpus is, without reading it. Raises CorpusError for an unknown name."""
+    if name in _LOCAL:
+        about, _, size = _LOCAL[name]
+        return CorpusInfo(name, *about, bytes=size(), needs_download=False)
+    remote = _remote(name)
+    return CorpusInfo(name, *remote.about, bytes=remote.bytes, needs_download=not remote.path.is_file())
+
+
+def read(name: str) -> Corpus:
+    """A corpus by name, from this machine: nothing is fetched.
+
+    Raises CorpusError for an unknown name, and for a corpus that has not been fetched.
+    """
+    if name in _LOCAL:
+        about, reader, _ = _LOCAL[name]
+        text, skipped = reader()
+        return Corpus(name, *about, text=normalise(text), skipped=skipped)
+    remote = _remote(name)
+    try:
+        data = remote.path.read_bytes()
+    except FileNotFoundError:
+        raise CorpusError(
+            f"{name} is not on this machine yet; rnnviz.corpora.fetch({name!r}) downloads it "
+            f"({remote.bytes / 1e6:.1f} MB from {urlsplit(source_url()).hostname})"
+        ) from None
+    except OSError as error:
+        raise CorpusError(
+            f"{remote.path} can't be read ({error.strerror}); remove it and fetch {name} again"
+        ) from None
+    if hashlib.sha256(data).hexdigest() != remote.sha256:
+        raise CorpusError(f"{remote.path} was altered since it was fetched; fetch {name} again to restore it")
+    return Corpus(name, *remote.about, text=normalise(data.decode("utf-8")))
+
+
+def fetch(
+    name: str,
+    progress: Progress | None = None,
+    *,
+    base_url: str | None = None,
+    limits: Limits | None = None,
+) -> Corpus:
+    """A corpus by name, downloaded first if it is not on this machine.
+
+    `progress` is called with the bytes received and expected. `base_url` is
+    where the files come from instead of GitHub, as RNNVIZ_CORPORA_URL is in the
+    environment: a mirror that has them under the same paths. Raises CorpusError
+    for an unknown name, DownloadError if it can't be fetched as it should be.
+    """
+    if name not in _LOCAL:
+        remote = _remote(name)
+        url = f"{(base_url or source_url()).rstrip('/')}/{remote.address}"
+        download(url, remote.path, sha256=remote.sha256, size=remote.bytes, limits=limits, progress=progress)
+    return read(name)
+
+
+def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "") -> Corpus:
+    """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
+
+    `title` and `language`, where given, replace what is known. Raises what
+    `read` and `from_file` raise.
+    """
+    if isinstance(name_or_path, str) and (name_or_path in names() or not os.path.exists(name_or_path)):
+        corpus = read(name_or_path)
+    else:
+        corpus = from_file(name_or_path)
+    return replace(corpus, title=title or corpus.title, language=language or corpus.language)
+
+
+def source_url() -> str:
+    """Where `fetch` downloads from: the environment's RNNVIZ_CORPORA_URL, else GitHub."""
+    return os.environ.get("RNNVIZ_CORPORA_URL") or "https://raw.githubusercontent.com"
+
+
+def _unknown(name: str) -> CorpusError:
+    if len(name) > 80:  # the text itself, say
+        name = name[:77] + "…"
+    return CorpusError(
+        f"no corpus is called {name!r}, and no file is there; corpora are {', '.join(names())}. "
+        "For a text of your own, give the path of its file"
+    )
+
+
+def _remote(name: str) -> Remote:
+    if name not in REMOTE:
+        raise _unknown(name)
+    return REMOTE[name]
+
+
+def _library() -> Path:
+    return Path(sysconfig.get_path("stdlib"))
+
+
+def _module_file(library: Path, module: str) -> Path:
+    # Found by path, not imported: importing runs code, and a file of the same name nearby would shadow it.
+    base = library.joinpath(*module.split("."))
+    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+
+
+def _source_size() -> int:
+    library = _library()
+    return sum(_size(_module_file(library, module)) for module in PYTHON_MODULES)
+
+
+def _python_source() -> tuple[str, tuple[str, ...]]:
+    parts, skipped, library = [], [], _library()
+    for module in PYTHON_MODULES:
+        try:
+            source = _module_file(library, module).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            skipped.append(module)
+            continue
+        parts.append(f"# {module}\n\n{source.strip()}\n")
+    if len(skipped) > len(PYTHON_MODULES) // 2:
+        raise CorpusError(
+            f"this Python has no source files of its standard library in {library}; "
+            "use another corpus, or a Python installed with its sources"
+        )
+    return "\n\n".join(parts), tuple(skipped)
+
+
+def _python_docs() -> tuple[str, tuple[str, ...]]:
+    try:
+        from pydoc_data.topics import topics
+    except ImportError:
+        raise CorpusError(
+            "this Python was installed without pydoc_data, the text of its help(); use another corpus"
+        ) from None
+    return "\n\n".join(topics[key].strip() for key in sorted(topics)) + "\n", ()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+_About = tuple[str, str, str, str]  # title, licence, source, language
+_VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
+_Reader = Callable[[], tuple[str, tuple[str, ...]]]
+_LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
+    "python-source": (
+        ("Python standard library", "PSF-2.0", f"the running {_VERSION}", "python"),
+        _python_source,
+        _source_size,
+    ),
+    "python-docs": (
+        ("Python language reference", "PSF-2.0", f"the running {_VERSION}'s help()", "en"),
+        _python_docs,
+        lambda: _size(_library() / "pydoc_data" / "topics.py"),
+    ),
+    "machine": (
+        ("“machine”, the textbook's toy", "public domain", "one word", "en"),
+        lambda: ("machine", ()),
+        lambda: len("machine"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A text on the network: where it is, and what it must be."""
+
+    about: _About
+    address: str
+    bytes: int
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where it is kept once it is here."""
+        return cache_folder() / "corpora" / self.address.replace("/", "-")
+
+
+REMOTE = {
+    "timemachine": Remote(
+        ("H. G. Wells, The Time Machine (1898)", "public domain", "github.com/d2l-ai/d2l-zh", "en"),
+        "d2l-ai/d2l-zh/master/data/timemachine.txt",
+        178_979,
+        "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
+    ),
+    "tinyshakespeare": Remote(
+        ("Tiny Shakespeare, scenes from the plays", "public domain", "github.com/karpathy/char-rnn", "en"),
+        "karpathy/char-rnn/master/data/tinyshakespeare/input.txt",
+        1_115_394,
+        "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed",
+    ),
+}

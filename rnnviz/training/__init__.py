@@ -1,0 +1,1 @@
+"""Training: truncated backpropagation through time, recipes, and what a run will take."""

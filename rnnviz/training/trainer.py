@@ -1,0 +1,340 @@
+"""Training: truncated backpropagation through time over contiguous streams.
+
+The training text is cut into B streams that run side by side. Each step reads
+the next characters of every stream, carries the state over from the step
+before, and lets gradients flow back to the beginning of these characters and
+no further (the state is detached). Regular truncation reads `steps` characters
+at a time, random truncation more or fewer (rnnviz.training.batches). Streams begin at a
+new place every epoch, with the start symbol and a zero state, so that the
+model learns what to expect before it has read anything.
+
+`train` yields a report per interval. It knows no progress bar, no page and no
+folder: who runs it saves its state (rnnviz.runs.training_state).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, untrained
+from rnnviz.reading.sampling import sample
+from rnnviz.reading.scoring import score
+from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training.batches import Cuts, RandomCuts, RegularCuts, Streams
+from rnnviz.training.optimiser import adamw, by_characters, by_steps, fast_bfloat16
+
+
+class SplitText(Protocol):
+    """The three contiguous parts of a text."""
+
+    @property
+    def train(self) -> str: ...
+    @property
+    def validation(self) -> str: ...
+
+
+class SplittableText(Protocol):
+    """What can be trained on: see rnnviz.corpora.Corpus."""
+
+    def split(self) -> SplitText: ...
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """Where a run stands.
+
+    `train_perplexity` is over the characters read since the last report, with
+    dropout on; `held_out_perplexity` is over the validation text by the rule
+    of `rnnviz.reading.scoring`, None where the recipe trains on it too. `gradient_norm`
+    is before clipping. `best` says that no earlier report was better. `model`
+    is the model being trained, as it is now: save it or trace with it before
+    asking for the next report.
+    """
+
+    step: int
+    total_steps: int
+    epoch: float
+    characters: int
+    train_perplexity: float
+    held_out_perplexity: float | None
+    characters_per_second: float
+    gradient_norm: float
+    learning_rate: float
+    seconds: float
+    best: bool
+    sample: str
+    model: CharModel = field(repr=False, compare=False)
+
+
+@dataclass
+class Interval:
+    """What was read since the last report: the sum of the losses in nats, the characters, the seconds."""
+
+    loss: Tensor
+    characters: int = 0
+    seconds: float = 0.0
+
+
+class Trainer:
+    """One run: model, optimiser, position in the text and random numbers; `rnnviz.runs` saves them.
+
+    On a CPU, a run that was saved and restored goes on to the same numbers, bit for
+    bit, as one that was never interrupted.
+    """
+
+    def __init__(
+        self, config: TrainConfig, corpus: SplittableText, *, device: str = "auto", name: str = ""
+    ) -> None:
+        split = corpus.split()
+        together = config.train_on == "train+validation"
+        self.text = split.train + split.validation if together else split.train
+        self.validation = "" if together else split.validation
+        if len(self.text) < 2:
+            raise CorpusError(f"training needs at least 2 characters; received {len(self.text)}")
+        self.config, self.device = config, pick_device(device)
+        vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
+        sizes = config.model_config(vocabulary.size)
+        self.model = untrained(sizes, vocabulary, seed=config.seed, name=name).to(self.device)
+        ids = torch.from_numpy(vocabulary.encode(self.text)).to(self.device)
+        self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
+        places = math.ceil(config.characters / self.streams.batch)
+        length, steps = self.streams.length, config.steps
+        self.cuts: Cuts = (
+            RandomCuts(length, steps, epochs=config.epochs, places=places, seed=config.seed)
+            if config.truncation == "random"
+            else RegularCuts(length, steps, epochs=config.epochs, places=places)
+        )
+        self.total_steps = self.cuts.total_steps
+        self.total_characters = self.cuts.total_places * self.streams.batch
+        self.optimiser = adamw(self.model, config)
+        self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
+        self.generator = torch.Generator(self.device).manual_seed(config.seed)
+        self.bfloat16 = config.precision == "bfloat16" or (
+            config.precision == "auto" and fast_bfloat16(self.device)
+        )
+        self.step_index = 0
+        self.characters = 0
+        self.offset = 0
+        self.best = math.inf
+        self.seconds = 0.0  # of training; scoring the validation text, saving and drawing samples don't count
+        self.carried: State | None = None
+        self.stopping = False
+        self.reported = 0  # the step of the last report
+        self.since = self.new_interval()
+        # Of the last step; in nats, and before clipping.
+        self.loss = self.norm = torch.zeros((), device=self.device)
+        self.latest = 0  # characters of the last step
+        self._running: float | None = None
+
+    def new_interval(self) -> Interval:
+        """Nothing read since the last report."""
+        # Summed where it is, so that a GPU need not wait at each step.
+        return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
+
+    @cached_property
+    def text_sha256(self) -> str:
+        """By which the text is known again when the run goes on."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def done(self) -> bool:
+        """Whether the last step was made."""
+        return self.step_index >= self.total_steps
+
+    @property
+    def due(self) -> bool:
+        """Whether a report comes before the next step."""
+        if self.reported == self.step_index or not self.since.characters:
+            return False
+        every = self.config.evaluate_every
+        return self.done or (self.step_index % every == 0 if every else self.cuts.at(self.step_index)[0] == 0)
+
+    def learning_rate(self) -> float:
+        """The learning rate of the coming step: warm-up, then a cosine."""
+        highest = self.config.learning_rate
+        if self.config.truncation == "regular":
+            return by_steps(highest, self.step_index, self.total_steps)
+        # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
+        begin, end = self.cuts.at(self.step_index)
+        coming = (end - begin) * self.streams.batch
+        rate = by_characters(highest, self.characters, coming, self.total_characters)
+        return rate * (end - begin) / self.config.steps
+
+    def step(self) -> tuple[Tensor, Tensor, int]:
+        """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
+        begin, end = self.cuts.at(self.step_index)
+        if begin == 0:  # a new epoch: streams begin elsewhere, with nothing read
+            where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
+            self.offset, self.carried = int(where), None
+        inputs, labels = self.streams.between(begin, end, self.offset)
+        rate = self.learning_rate()
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
+        self.optimiser.step()
+        # The fused optimiser writes in place without saying so, and numpy keeps copies of weights.
+        torch.autograd.graph.increment_version(list(self.model.parameters()))
+        self.step_index += 1
+        self.loss, self.norm, self.latest = loss, norm, labels.numel()
+        self.characters += self.latest
+        return self.loss, self.norm, self.latest
+
+    def differentiate(
+        self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
+    ) -> tuple[Tensor, State]:
+        """The mean loss in nats and the state after the last character; the parameters hold the gradient."""
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
+            logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
+        loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+        self.optimiser.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        return loss.detach(), tuple(s.detach() for s in state)
+
+    def stop(self) -> None:
+        """Ask `run` to end after the step it is in, from a signal handler or another thread."""
+        self.stopping = True
+
+    def run(
+        self,
+        *,
+        probe: str = "",
+        sample_length: int = 200,
+        on_step: Callable[[Trainer], None] | None = None,
+        early: bool = False,
+    ) -> Iterator[StepReport]:
+        """Train to the end, or until `stop`; a report every `evaluate_every` steps and one after the last.
+
+        `on_step` is called after every step, for a progress bar. `early` adds a report after the
+        first step, which changes nothing about the others. Raises TrainingError when the loss is no
+        longer a number.
+        """
+        self._clock(True)
+        try:
+            while not self.stopping:
+                first = early and self.step_index == 1 and not self.reported
+                if (due := self.due) or first:
+                    with self.paused():
+                        report = self._report(probe, sample_length)
+                        if report is None:  # asked to stop: it is made when the run goes on
+                            return
+                        self.reported = self.step_index
+                        if due:  # the first one comes on top, and leaves the sums to the next
+                            self.since = self.new_interval()
+                        yield report
+                if self.done or self.stopping:
+                    return
+                _, _, n = self.step()
+                # In place: a tensor that outlives its step keeps the allocator from using again what
+                # lies around it (gigabytes, over an epoch).
+                self.since.loss += self.loss * n
+                self.since.characters += n
+                if on_step is not None:
+                    on_step(self)
+        finally:
+            self._clock(False)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The time spent in here is not training's."""
+        running = self._running is not None
+        self._clock(False)
+        try:
+            yield
+        finally:
+            self._clock(running)
+
+    def _clock(self, on: bool) -> None:
+        now = time.perf_counter()
+        if self._running is not None:
+            self.seconds += now - self._running
+            self.since.seconds += now - self._running
+        self._running = now if on else None
+
+    def check(self, loss: float = 0.0) -> None:
+        """Raise TrainingError if the last step, or `loss`, says that the run diverged. Waits for the step."""
+        if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
+            raise self._diverged()
+
+    def _diverged(self) -> TrainingError:
+        return TrainingError(
+            f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
+            f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
+        )
+
+    def _report(self, probe: str, sample_length: int) -> StepReport | None:
+        """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
+        mean = float(self.since.loss) / self.since.characters
+        self.check(mean)
+        try:
+            held_out = self._held_out()
+            if self.stopping:
+                return None
+            drawn = (
+                sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
+                if sample_length
+                else ""
+            )
+        except CheckpointError:  # the model gives no probabilities any more
+            raise self._diverged() from None
+        criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
+        best, self.best = criterion < self.best, min(self.best, criterion)
+        random = self.config.truncation == "random"
+        return StepReport(
+            self.step_index,
+            self.total_steps,
+            self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
+            self.characters,
+            math.exp(min(mean, 700.0)),
+            held_out,
+            self.since.characters / max(self.since.seconds, 1e-9),
+            float(self.norm),
+            self.optimiser.param_groups[0]["lr"],
+            self.seconds,
+            best,
+            drawn,
+            self.model,
+        )
+
+    def _held_out(self) -> float | None:
+        """The perplexity of the validation text; None where there is none, or when asked to stop."""
+        if not self.validation:
+            return None
+        steps = score(self.model, text=self.validation)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return float(end.value.perplexity)
+            if self.stopping:
+                return None
+
+
+def train(
+    config: TrainConfig,
+    corpus: SplittableText,
+    *,
+    device: str = "auto",
+    probe: str = "",
+    sample_length: int = 200,
+) -> Iterator[StepReport]:
+    """Train a model on `corpus` by `config`; yields a StepReport per interval.
+
+    Each report's `model` is the model at that moment; `Trainer` itself also
+    saves and resumes. `probe` begins each report's sample of `sample_length`
+    characters.
+    """
+    yield from Trainer(config, corpus, device=device).run(probe=probe, sample_length=sample_length)

@@ -1,0 +1,25 @@
+"""What a process is told before it trains on a CPU."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+
+def tune_process() -> None:
+    """Settings of this process that make CPU training faster and change no result that matters.
+
+    Denormal numbers are flushed to zero, and glibc is asked to keep freed
+    memory: it hands large tensors back to the system after every step
+    otherwise, which costs 10 to 25 % of the time.
+    """
+    import torch
+
+    torch.set_flush_denormal(True)
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_MAX = -1, -2, -4
+            mallopt(M_MMAP_MAX, 0)
+            mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+            mallopt(M_TOP_PAD, 256 * 2**20)

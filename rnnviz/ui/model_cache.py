@@ -1,0 +1,115 @@
+"""The models on this machine, each loaded once and shared by all sessions.
+
+A loaded model is never changed: what belongs to one reader (a Tracer, say)
+lives in that reader's session.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import sys
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from rnnviz.networks import checkpoint
+
+if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+FIRST = "timemachine-gru"  # what a newcomer meets
+LOADED_AT_ONCE = 12
+
+
+def listed() -> tuple[list[checkpoint.ModelInfo], list[checkpoint.Damaged]]:
+    """What there is to choose from, and the files that can't be used. Reads headers only."""
+    return checkpoint.available()
+
+
+def first(models: list[checkpoint.ModelInfo]) -> int:
+    """Which of `models`, not empty, is shown before anyone chose: FIRST, else a network, else any."""
+    for index, info in enumerate(models):
+        if info.name == FIRST:
+            return index
+    return next((i for i, info in enumerate(models) if info.kind != "ngram"), 0)
+
+
+def load(info: checkpoint.ModelInfo, *, to_read: bool = False) -> CharModel | NumpyModel | NgramModel:
+    """The model of a file; loaded again only if the file has changed. Raises CheckpointError.
+
+    `to_read`: one text at a time, as it is typed. Without a GPU that needs no
+    torch, so the first page doesn't wait for its import.
+    """
+    light = info.kind == "ngram" or (to_read and not gpu_driver())
+    return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, light)
+
+
+def reader(info: checkpoint.ModelInfo) -> NumpyModel | NgramModel:
+    """The model of a file without torch, to read one text at a time. Raises CheckpointError."""
+    return cast(
+        "NumpyModel | NgramModel",
+        _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, True),
+    )
+
+
+@st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
+def _load(path: str, changed: int, size: int, light: bool) -> CharModel | NumpyModel | NgramModel:
+    if light:
+        return checkpoint.load_numpy(path)
+    leave_a_core()
+    return checkpoint.load(path, device="auto")
+
+
+@functools.cache
+def leave_a_core() -> None:
+    """Keep one core free of torch's threads, for the page and, on a laptop, its browser.
+
+    Threads that share a core wait for one another at every time step: with a
+    browser on the second of two cores, two threads read a text ten times
+    slower than one.
+    """
+    import torch
+
+    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
+
+
+@functools.cache
+def gpu_driver() -> bool:
+    """Whether this machine has CUDA's driver, which torch then asks for a GPU."""
+    try:
+        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+    except OSError:
+        return False
+    return True
+
+
+def scorer(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
+    """The model of a file, for scoring texts."""
+    return cast("CharModel | NgramModel", load(info))
+
+
+def digest(info: checkpoint.ModelInfo) -> str:
+    """The SHA-256 of a model's file, by which its results are known again."""
+    return _digest(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest(path: str, changed: int, size: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:
+    """The n-gram model that the card of `info` names, if it is here and is one."""
+    from rnnviz.networks.ngram import NgramModel
+
+    name = info.card.get("ngram")
+    for other in models:
+        if other.name == name and other.kind == "ngram" and other.path != info.path:
+            model = load(other)
+            return model if isinstance(model, NgramModel) else None
+    return None

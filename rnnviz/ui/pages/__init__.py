@@ -1,0 +1,1 @@
+"""The five pages; a folder each, with its own browser files."""

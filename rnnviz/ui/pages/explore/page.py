@@ -1,0 +1,132 @@
+"""The Explore page: type, and look inside the network while it reads.
+
+The page is one fragment with one component in it. A keystroke reruns the
+fragment alone: the callback takes what the browser asks, the session's
+LiveSession answers with bytes, and the component draws them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from rnnviz.figures import live
+from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, ramp
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.explore import component
+from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.words import examples, words
+
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Context
+
+KEY = "live"
+_ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
+
+
+def page(context: Context) -> None:
+    """The whole page, for a neural model."""
+    _fit()
+    _live(context)
+
+
+@st.fragment
+def _live(context: Context) -> None:
+    state = st.session_state
+    session = state.get(_SESSION)
+    if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
+        opening = _opening(context)
+        text, (offer, offered) = session.text if session else None, state.get(_OFFERED, (0, None))
+        if text is None or (text == offered and opening != offered):  # nobody has written anything yet
+            text, offer = opening, offer + 1
+            state[_OFFERED] = (offer, opening)
+        session = state[_SESSION] = LiveSession(context.network, context.yardstick)
+        session.text = text
+    static, digest = _static(context)
+    # Without an ask this is a whole run of the page: everything is sent, the text too.
+    ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
+    extra: dict[str, object] = {}
+    if ask.fresh:
+        ask = Ask(client=ask.client, seq=ask.seq, text=session.text)
+        extra = {"text": session.text, "offer": state[_OFFERED][0]}
+    chosen = ask.temperature or context.temperature
+    data = session.answer(ask, static, digest, temperature=chosen, **extra)
+    component.mount(data, key=KEY, on_ask=_take)
+
+
+def _take() -> None:
+    """Keep what the browser asks for the run that follows."""
+    st.session_state[_ASK] = Ask.from_json(component.asked(KEY))
+
+
+def _opening(context: Context) -> str:
+    """The text that is there before anyone typed: the model's own example."""
+    example = context.model.card.get("example")
+    if isinstance(example, str) and example.strip():
+        return example[:LIMIT]
+    return examples()[0][1]
+
+
+def _static(context: Context) -> tuple[dict[str, Any], str]:
+    """What the browser needs once: words, colours, symbols, axes; and a digest of it."""
+    state = st.session_state
+    mark = (id(context.model), id(context.yardstick), language(), context.temperature)
+    kept = state.get("explore.static")
+    if kept is None or kept[0] != mark:
+        made = _make_static(context)
+        text = json.dumps(made, sort_keys=True)
+        kept = state["explore.static"] = (mark, made, hashlib.sha256(text.encode()).hexdigest()[:12])
+    return kept[1], kept[2]
+
+
+def _make_static(context: Context) -> dict[str, Any]:
+    model = context.network
+    config, vocabulary = model.config, model.vocabulary
+    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.QUANTITIES[config.cell]}
+    themes = {
+        theme.name: {
+            **asdict(theme),
+            "diverging": ramp(theme.diverging, LEVELS),
+            "sequential": ramp(theme.sequential, LEVELS),
+            "surprisal": ramp(theme.surprisal, LEVELS),
+            "figure": live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS),
+        }
+        for theme in THEMES.values()
+    }
+    return {
+        "words": words(),
+        "examples": examples(),
+        "language": language(),
+        "model": model.name,
+        "cell": config.cell,
+        "layers": config.layers,
+        "units": config.hidden_size,
+        "listed": live.NEXT,
+        "quantities": quantities,
+        "symbols": list(vocabulary.characters),
+        "ngram": _("{order}-gram").format(order=context.yardstick.order) if context.yardstick else None,
+        "themes": themes,
+        "surprisalFull": SURPRISAL_FULL,
+        "surprisalTop": live.surprisal_top(vocabulary.size),
+        "limit": LIMIT,
+        "temperature": context.temperature,
+    }
+
+
+def _fit() -> None:
+    """Let the view have the page's whole width and height: it is drawn to fit a projector."""
+    st.html(f"<style>{_PAGE}</style>")
+
+
+# Streamlit's bar keeps its buttons and lets the first line of the view stand between them.
+_PAGE = """
+[data-testid="stMainBlockContainer"] { padding: 0.5rem 1.5rem 0.25rem; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
+[data-testid="stHeader"] button { pointer-events: auto; }
+body { --rv-indent: 0px; }
+body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 2.2rem; }
+"""

@@ -1,0 +1,285 @@
+"""One reader's live view on the server: what the browser asks, and the bytes that answer it.
+
+An ask is the whole wish, not a change to an earlier one: the text as it is
+now, the window, what to look at. So asks may be dropped and the last one is
+always right. An answer holds what the browser has not got from the answer it
+says it holds (`base`): of the arrays as long as the text what follows the
+common prefix, of the window's arrays the rows that are new. So a keystroke
+costs the same at the end of 5,000 characters as at the end of 50.
+
+This module knows nothing of Streamlit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures import live
+from rnnviz.figures.order import seriate
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.reading.sampling import sample
+from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.ui.browser.payload import pack
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import CharModel
+
+LIMIT = 20_000
+"""Characters that the live view takes; longer texts belong on the Perplexity page."""
+
+CONTINUE = 120
+"""Characters that Continue writes at a time."""
+
+WIDEST = 400
+"""Columns that a window has at most, whatever the browser asks."""
+
+REFERENCE = 600
+"""Characters the model writes itself to find out which of its units are alike."""
+
+ORDERS = ("index", "alike")
+
+Ids = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a browser wants to see. `from_json` makes a valid one of whatever arrives.
+
+    client, seq  who asks, and the number of this ask: the answer bears both
+    text         the whole text, LIMIT characters at most
+    start        first character of the window; columns: its width
+    quantity, layer, order, unit   what the heat map shows; unit None: the text is coloured by surprisal
+    base         the number of the answer that the browser holds, 0 for none
+    static       digest of the unchanging part that it holds
+    write        whether a continuation is wanted, and at which temperature
+    fresh        it holds nothing, not even the text, and wants to see what is there
+    """
+
+    client: str = ""
+    seq: int = 0
+    text: str = ""
+    start: int | None = None
+    columns: int = live.COLUMNS
+    quantity: str = "hidden"
+    layer: int = 0
+    order: str = "alike"
+    unit: int | None = None
+    base: int = 0
+    static: str = ""
+    write: bool = False
+    temperature: float | None = None
+    fresh: bool = False
+
+    @classmethod
+    def from_json(cls, value: object) -> Ask:
+        """The ask in a JSON object; what is missing or of another kind takes its usual value."""
+        fields = value if isinstance(value, Mapping) else {}
+        usual = cls()
+
+        def taken(name: str, accepted: Callable[[Any], bool]) -> Any:
+            given = fields.get(name)
+            return given if accepted(given) else getattr(usual, name)
+
+        def whole(low: int, high: float = math.inf) -> Callable[[Any], bool]:
+            return lambda v: type(v) is int and low <= v <= high
+
+        def word(v: Any) -> bool:
+            return isinstance(v, str)
+
+        return cls(
+            client=taken("client", word)[:64],
+            seq=taken("seq", whole(0)),
+            # Half a surrogate pair is no character and can't be encoded.
+            text=taken("text", word)[:LIMIT].encode("utf-8", "replace").decode(),
+            start=taken("start", whole(0)),
+            columns=taken("columns", whole(1, WIDEST)),
+            quantity=taken("quantity", lambda v: v in live.SYMBOLS),
+            layer=taken("layer", whole(0)),
+            order=taken("order", lambda v: v in ORDERS),
+            unit=taken("unit", whole(0)),
+            base=taken("base", whole(0)),
+            static=taken("static", word),
+            write=taken("write", lambda v: v is True),
+            temperature=taken("temperature", lambda v: isinstance(v, int | float) and 0 < v <= 10),
+            fresh=taken("fresh", lambda v: v is True),
+        )
+
+
+class _Expected:
+    """The most probable next characters of the window's rows, kept while the text before them stays."""
+
+    def __init__(self) -> None:
+        self._start = 0
+        self._ids: npt.NDArray[np.integer[Any]] = np.empty((0, 0), np.int64)
+        self._probabilities: Floats = np.empty((0, 0), np.float32)
+
+    def rows(
+        self, trace: Trace, start: int, stop: int, kept: int
+    ) -> tuple[npt.NDArray[np.integer[Any]], Floats]:
+        """Rows start .. stop - 1; the first `kept` characters are the same as in the call before."""
+        low = max(start, self._start)
+        high = min(stop, self._start + len(self._ids), kept + 1)
+        if low >= high:
+            ids, probabilities = trace.top_at(start, stop, live.NEXT)
+        else:
+            pieces = [
+                trace.top_at(start, low, live.NEXT),
+                (self._ids[low - self._start : high - self._start],
+                 self._probabilities[low - self._start : high - self._start]),
+                trace.top_at(high, stop, live.NEXT),
+            ]  # fmt: skip
+            ids = np.concatenate([piece[0] for piece in pieces])
+            probabilities = np.concatenate([piece[1] for piece in pieces])
+        self._start, self._ids, self._probabilities = start, ids, probabilities
+        return ids, probabilities
+
+
+class LiveSession:
+    """The text of one reader, read by one model, and what his or her browser already holds."""
+
+    def __init__(self, model: CharModel | NumpyModel, yardstick: NgramModel | None = None) -> None:
+        self.model, self.yardstick = model, yardstick
+        self.text = ""
+        self.quantities = live.QUANTITIES[model.config.cell]
+        self._tracer = Tracer(model)
+        self._expected = _Expected()
+        self._ngram: Doubles = np.empty(0)
+        self._orders: dict[int, npt.NDArray[np.int64]] = {}
+        self._revision = 0
+        self._coloured_by: tuple[Any, ...] = ()
+        self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
+        self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
+
+    def answer(
+        self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
+    ) -> bytes:
+        """The bytes that answer `ask`.
+
+        `static` is the part that no keystroke changes, sent unless the
+        browser says that it holds `digest`. `extra` goes into the header.
+        """
+        self._revision += 1
+        trace = self._tracer.extend(ask.text)
+        self.text = trace.text
+        length, changed = len(trace), self._tracer.changed[0]
+        self._follow(trace, changed)
+        known = changed if ask.base and ask.base == self._revision - 1 else 0
+        start, stop = self._window(ask, length)
+        quantity = ask.quantity if ask.quantity in self.quantities else "hidden"
+        layer = min(ask.layer, self.model.config.layers - 1)
+        unit = ask.unit if ask.unit is not None and ask.unit < self.model.config.hidden_size else None
+        fixed = live.scale(quantity, self.model.config.activation)
+        ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
+        low, high = self._held((quantity, layer), start, stop, known)
+        states = [
+            fixed.levels(live.plane(trace, quantity, layer, begin, end))
+            for begin, end in ((start, low), (high, stop))
+            if end > begin
+        ]
+        # The prediction after the last character that is held is held too.
+        rest = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
+        arrays = {
+            "states": np.concatenate(states)
+            if states
+            else np.empty((0, self.model.config.hidden_size), np.uint8),
+            "next": ids[rest].astype(self._symbols),
+            "chances": probabilities[rest].astype("<f4"),
+            "entropy": trace.entropy[start : stop + 1][rest].astype("<f4"),
+            "ids": trace.ids[known:].astype(self._symbols),
+            "nll": trace.nll[known:].astype("<f4"),
+            "rank": np.minimum(trace.rank[known:], np.iinfo(self._symbols).max).astype(self._symbols),
+        }
+        if self.yardstick is not None:
+            arrays["ngram"] = self._ngram[known:].astype("<f4")
+        if ask.order == "alike":
+            arrays["rows"] = self._alike(layer).astype("<u2")
+        coloured_by = (quantity, layer, unit)
+        unit_from = known if coloured_by == self._coloured_by else 0
+        self._coloured_by = coloured_by
+        if unit is not None:
+            values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
+            arrays["unit"] = fixed.levels(values)
+        header = {
+            "client": ask.client,
+            "seq": ask.seq,
+            "revision": self._revision,
+            "known": known,
+            "unitFrom": unit_from,
+            "length": length,
+            "start": start,
+            "stop": stop,
+            "held": [low, high],
+            "quantity": quantity,
+            "layer": layer,
+            "order": ask.order,
+            "unit": unit,
+            "numbers": numbers(trace),
+            "digest": digest,
+            **extra,
+        }
+        if ask.static != digest:
+            header["static"] = dict(static)
+        if ask.write:
+            header["continuation"] = self._continue(ask.text, temperature)
+        return pack(header, arrays)
+
+    def _held(self, what: tuple[str, int], start: int, stop: int, known: int) -> tuple[int, int]:
+        """The characters of the new window whose states the browser has; (start, start) if none."""
+        before, begin, end = self._sent
+        self._sent = (what, start, stop)
+        low, high = max(start, begin), min(stop, end, known)
+        return (low, high) if before == what and low < high else (start, start)
+
+    def _follow(self, trace: Trace, changed: int) -> None:
+        """The n-gram model's costs of the same text, from `changed` on, in nats."""
+        if self.yardstick is None:
+            return
+        vocabulary, reach = self.yardstick.vocabulary, self.yardstick.order - 1
+        begin = max(0, changed - reach)
+        ids = vocabulary.encode(trace.text[begin:])
+        new = ids[changed - begin :]
+        costs = -self.yardstick.score(new, ids[: changed - begin])
+        costs[new == 0] += vocabulary.unknown_cost
+        self._ngram = np.concatenate([self._ngram[:changed], costs])
+
+    @staticmethod
+    def _window(ask: Ask, length: int) -> tuple[int, int]:
+        last = max(0, length - ask.columns)
+        start = last if ask.start is None else min(ask.start, last)
+        return start, min(length, start + ask.columns)
+
+    def _alike(self, layer: int) -> npt.NDArray[np.int64]:
+        """A layer's units, alike ones side by side; found once, from what the model itself writes."""
+        if layer not in self._orders:
+            text = sample(self.model, "", REFERENCE, temperature=0.8, seed=0)
+            hidden = Tracer(self.model).extend(text).hidden
+            for number in range(hidden.shape[1]):
+                self._orders[number] = seriate(hidden[:, number])
+        return self._orders[layer]
+
+    def _continue(self, text: str, temperature: float) -> str:
+        room = max(0, min(CONTINUE, LIMIT - len(text)))
+        return sample(self.model, text, room, temperature=temperature) if room else ""
+
+
+def numbers(trace: Trace) -> dict[str, float | int | None]:
+    """What is said of the whole text; None where there is nothing to say or it is beyond all numbers."""
+    length = len(trace)
+    perplexity = float(trace.perplexity[-1]) if length else math.nan
+    bits = float(trace.nll.mean()) / math.log(2) if length else math.nan
+    return {
+        "characters": length,
+        "perplexity": perplexity if math.isfinite(perplexity) else None,
+        "bits": bits if math.isfinite(bits) else None,
+        "unknown": length - int(np.count_nonzero(trace.known)),
+        "entropy": float(trace.entropy[-1]) / math.log(2),
+    }

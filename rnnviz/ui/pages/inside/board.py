@@ -1,0 +1,259 @@
+"""The board: coloured texts and figures that share one cursor, drawn by one component.
+
+The texts are painted character by character from numbers of colours, the figures
+are Plotly's, made for light and dark by the same pure function. Pointing at a
+character of a linked text or figure lights it up everywhere without asking anybody; a
+click, an arrow key or a selection asks the server, which answers with a new board.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from rnnviz.figures.themes import LEVELS, THEMES, Theme, contrast, ramp
+from rnnviz.text.vocabulary import code_points
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.explore import assets as live
+from rnnviz.ui.pages.inside import assets
+
+Array = npt.NDArray[Any]
+Figure = dict[str, Any]
+
+STEPS = 33  # colours behind the text: an odd number, so that one is the middle
+COLOURS = ("text", "muted", "grid", "axis", "came", "cursor", "pinned", "background", "model")
+
+_component = Component(
+    "board",
+    root="rnnviz-board",
+    base=assets.URL,
+    shared=[f"{live.URL}/{module}.js" for module in ("entry", "wire", "link", "characters")],
+    missing="The board's files are missing here: start the app with `streamlit run app.py`.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text, a colour behind each character.
+
+    levels   (n,) uint8, 0 .. LEVELS - 1, as `Scale.levels` gives them
+    palette  "diverging", "sequential", "surprisal" or "versus"
+    label    what is painted, before the text
+    values   (n,) what is said of the character under the pointer, or None
+    at       a character to mark, or None
+    linked   whether its characters are the board's: the cursor goes with them
+    said     what `values` are, in a few words; the label where it is empty
+    """
+
+    text: str
+    levels: Array
+    palette: str = "diverging"
+    label: str = ""
+    values: Array | None = None
+    at: int | None = None
+    linked: bool = True
+    said: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A figure with what to notice in it and what it doesn't show.
+
+    name    tells it from others
+    height  pixels; `width` in sixths of the board
+    link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
+    pick    what a click asks for: "at", a character; "bar": an entry of `picks`, one for each bar from below
+    """
+
+    name: str
+    title: str
+    figure: Callable[[Theme], Figure]
+    notice: str
+    limits: str
+    height: int = 240
+    width: int = 6
+    link: str = ""
+    pick: str = ""
+    picks: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a browser wants: "at" a character, a "span", a "pick" of a panel's; who uses `value` checks it."""
+
+    what: str = ""
+    value: Any = None
+    panel: str = ""
+    client: str = ""
+    seq: int = 0
+
+    @classmethod
+    def from_json(cls, data: Any) -> Ask:
+        """A valid ask of whatever arrives."""
+        if not isinstance(data, dict):
+            return cls()
+        seq = data.get("seq")
+        return cls(
+            str(data.get("what", ""))[:20],
+            data.get("value"),
+            str(data.get("panel", ""))[:40],
+            str(data.get("client", ""))[:64],
+            seq if type(seq) is int else 0,
+        )
+
+    def position(self, length: int) -> int | None:
+        """The character asked for, where it is one of so many."""
+        good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
+        return self.value if good else None
+
+    def span(self, length: int) -> tuple[int, int] | None:
+        """The selected characters, start and stop, where they are some of so many."""
+        if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
+            return None
+        start, stop = self.value
+        good = type(start) is int and type(stop) is int and 0 <= start < stop <= length
+        return (start, stop) if good else None
+
+
+@dataclass
+class _Pool:
+    """The arrays of one answer, each once: light and dark share the numbers."""
+
+    arrays: dict[str, Array] = field(default_factory=dict)
+
+    def put(self, array: Array) -> str:
+        if array.dtype == np.bool_:
+            array = array.astype(np.uint8)
+        elif array.dtype.str not in ("<f4", "<u4", "<u2", "|u1"):
+            array = array.astype(np.float32)
+        array = np.ascontiguousarray(array)
+        shape = ",".join(map(str, array.shape)) + array.dtype.str
+        name = hashlib.blake2b(array.tobytes() + shape.encode(), digest_size=8).hexdigest()
+        self.arrays[name] = array
+        return name
+
+    def take(self, value: Any) -> Any:
+        """The same with every array in the pool, and its name in its place."""
+        if isinstance(value, dict):
+            return {key: self.take(v) for key, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.take(v) for v in value]
+        if isinstance(value, np.ndarray):
+            return {"$": self.put(value)}
+        return value.item() if isinstance(value, np.generic) else value
+
+
+@cache
+def _themes() -> dict[str, Any]:
+    """Colours by appearance; a palette is a list of [behind, letter]."""
+    out: dict[str, Any] = {}
+    for theme in THEMES.values():
+        palettes = {}
+        for name in ("diverging", "sequential", "surprisal", "versus"):
+            behind = ramp(getattr(theme, name), STEPS)
+            letters = [max(theme.text, theme.background, key=lambda c: contrast(c, b)) for b in behind]
+            palettes[name] = list(map(list, zip(behind, letters, strict=True)))
+        out[theme.name] = {**{name: getattr(theme, name) for name in COLOURS}, "palettes": palettes}
+    return out
+
+
+def words() -> dict[str, str]:
+    """Every word that the browser's modules show."""
+    return {
+        "text": _("The text; arrow keys move the cursor, a click sets it"),
+        "idle": _(
+            "Point at a character to find it in every picture; click, or use the arrow keys, to choose it."
+        ),
+        "idle.select": _(
+            "Point at a character to find it in every picture; drag over the text to select a passage."
+        ),
+        "at": _("character {n}"),
+        "misses": _("Not shown: {what}"),
+        "missing": _(
+            "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
+            "which serves it."
+        ),
+        "late": _("The server does not answer; what you asked is asked again."),
+    }
+
+
+def mount(
+    key: str,
+    *,
+    texts: Sequence[Text] = (),
+    panels: Sequence[Panel] = (),
+    at: int | None = None,
+    spans: Sequence[tuple[int, int]] = (),
+    select: bool = False,
+    scale: tuple[str, str, str] | None = None,
+    quiet: bool = False,
+) -> None:
+    """Put a board on the page, or draw the one that is there anew.
+
+    `at` is the character chosen, `spans` those selected; `select`: whether a passage can be. `scale` is
+    (palette, word for its lowest colour, word for its highest). A `quiet` board says nothing of its cursor.
+    The reader's wish is there at the next run, from `asked(key)`.
+    """
+    pool = _Pool()
+    before: Ask = st.session_state.get(f"{key}.before", Ask())
+    header = {
+        "client": before.client,
+        "seq": before.seq,
+        "words": words(),
+        "themes": _themes(),
+        "levels": LEVELS,
+        "at": at,
+        "spans": list(spans),
+        "select": select,
+        "quiet": quiet,
+        "scale": scale,
+        "texts": [
+            {
+                "codes": pool.put(code_points(one.text)),
+                "levels": pool.put(one.levels),
+                "values": None if one.values is None else pool.put(one.values),
+                "palette": one.palette,
+                "label": one.label,
+                "said": one.said or one.label,
+                "at": one.at,
+                "linked": one.linked,
+            }
+            for one in texts
+        ],
+        "panels": [
+            {
+                "name": one.name,
+                "title": one.title,
+                "notice": one.notice,
+                "limits": one.limits,
+                "height": one.height,
+                "width": one.width,
+                "link": one.link,
+                "pick": one.pick,
+                "picks": list(one.picks),
+                "figures": {name: pool.take(one.figure(theme)) for name, theme in THEMES.items()},
+            }
+            for one in panels
+        ],
+    }
+
+    def take() -> None:
+        ask = Ask.from_json(_component.asked(key))
+        st.session_state[f"{key}.before"] = st.session_state[f"{key}.ask"] = ask
+
+    _component.mount(pack(header, pool.arrays), key=key, on_ask=take)
+
+
+def asked(key: str) -> Ask:
+    """What the board of this key was asked since the last run, if anything."""
+    ask: Ask = st.session_state.pop(f"{key}.ask", None) or Ask()
+    return ask

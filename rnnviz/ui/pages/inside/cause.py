@@ -1,0 +1,244 @@
+"""Cause: hold, silence or scale units and see what changes; rank them by what is lost; change a letter."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import bars
+from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.networks.numpy_model import prepare
+from rnnviz.reading import sampling
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside import ablation, board, change_letter
+from rnnviz.ui.pages.inside.board import Panel, Text
+from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, symbols
+from rnnviz.ui.trouble import describe
+from rnnviz.units import Intervention
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from rnnviz.reading.trace import Trace
+    from rnnviz.units.interventions import Action
+
+BOARD = "inside.cause"
+WAYS = ("change", "rank", "letter")
+ACTIONS = ("zero", "clamp", "scale")
+LENGTH = 120  # characters of a continuation
+SEED = 0
+DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
+_UNITS = "inside.units"
+
+
+def section(look: Look) -> None:
+    """The whole sub-page."""
+    words = {"change": _("Change units"), "rank": _("Do without each unit"), "letter": _("Change a letter")}
+    if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
+        st.session_state["inside.way"] = follow
+    way = st.segmented_control(
+        _("What to change"),
+        WAYS,
+        key="inside.way",
+        default=WAYS[0],
+        persist_state="session",
+        format_func=words.__getitem__,
+        label_visibility="collapsed",
+    )
+    if way == "rank":
+        ablation.section(look)
+    elif way == "letter":
+        change_letter.section(look)
+    else:
+        _change(look)
+
+
+@st.fragment
+@guarded
+def _change(look: Look) -> None:
+    ask = board.asked(BOARD)
+    at = cursor(ask, look, len(look.text) - 1)
+    intervention = _controls(look)
+    if intervention is None:
+        return
+    try:
+        key = ("changed", look.mark, look.text, intervention)
+        after = kept(key, lambda: units.intervene(look.model, look.text, intervention))
+        _figures(look, after)
+        _show(look, after, at, intervention)
+    except RnnvizError as error:
+        st.warning(describe(error), icon=":material/error:")
+
+
+def _controls(look: Look) -> Intervention | None:
+    state = st.session_state
+    if _UNITS not in state or state.get("inside.units.of") != look.mark:
+        state[_UNITS] = str(min(state.get("inside.unit", loudest(look)), look.H - 1))
+        state["inside.units.of"] = look.mark
+    words = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
+    left, middle, right = st.columns([2, 3, 3], vertical_alignment="bottom")
+    with left:
+        written = st.text_input(
+            _("Units, 0 to {last}").format(last=look.H - 1),
+            key=_UNITS,
+            persist_state="session",
+            max_chars=2000,
+            help=_("One, or several with commas between them; a range such as 10-19 too."),
+        )
+    with middle:
+        action = st.segmented_control(
+            _("What happens to them"),
+            ACTIONS,
+            key="inside.action",
+            default="clamp",
+            persist_state="session",
+            format_func=words.__getitem__,
+        )
+    with right:
+        value = 0.0
+        if action == "scale":
+            value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
+        elif action != "zero":
+            value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
+    cell = look.cell == "lstm" and st.toggle(
+        _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
+    )
+    chosen = numbers(written, look.H)
+    if not chosen:
+        st.info(
+            _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
+                last=look.H - 1
+            ),
+            icon=":material/pin:",
+        )
+        return None
+    return Intervention(
+        tuple(chosen),
+        cast("Action", action or "clamp"),
+        float(value),
+        layer=look.layer,
+        quantity="cell" if cell else "hidden",
+    )
+
+
+def numbers(written: str, H: int) -> list[int]:
+    """The units that a reader wrote, in order, each once; nothing if any isn't there."""
+    found: set[int] = set()
+    for part in filter(None, re.split(r"[\s,;，、]+", written)):
+        match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
+        if match is None:
+            return []
+        first = int(match[1])
+        last = int(match[2]) if match[2] else first
+        if not first <= last < H:
+            return []
+        found.update(range(first, last + 1))
+    return sorted(found)
+
+
+def loudest(look: Look) -> int:
+    """The unit that has most to say about the next character: its row of W_hq times its values."""
+    weights = prepare(look.model).readout
+    if look.layer != look.trace.hidden.shape[1] - 1:
+        return 0
+    says = np.linalg.norm(weights, axis=0) * np.abs(look.trace.hidden[:, -1]).mean(axis=0)
+    return int(np.nan_to_num(says).argmax())
+
+
+def _figures(look: Look, after: Trace) -> None:
+    before, now = float(look.trace.perplexity[-1]), float(after.perplexity[-1])
+    one, other = st.columns(2)
+    one.metric(_("Perplexity of the text as the network is"), f"{before:.2f}")
+    other.metric(
+        _("Perplexity with the change"),
+        f"{now:.2f}" if now < 1e6 else f"{now:.1e}",
+        f"{now - before:+.2f}" if now < 1e6 and f"{abs(now - before):.2f}" != "0.00" else None,
+        delta_color="inverse",
+    )
+
+
+def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None:
+    bits = (look.trace.nll - after.nll) / np.log(2)
+    temperature = look.context.temperature
+    prompt = look.text[: at + 1]
+    texts = [
+        Text(
+            look.text,
+            DIFFERENCE.levels(bits),
+            palette="versus",
+            label=_("bits by which each character is expected more (blue) or less (orange) than before"),
+            values=bits,
+            said=_("change in bits"),
+        )
+    ]
+    plain = kept(
+        ("on", look.mark, prompt, temperature),
+        lambda: sampling.resume(look.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
+    )
+    changed = kept(
+        ("on", look.mark, prompt, temperature, intervention),
+        lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
+    )
+    neutral = DIFFERENCE.levels(np.zeros(1))[0]
+    texts += [
+        Text(
+            plain,
+            _apart(plain, changed, neutral),
+            "versus",
+            _("how the network goes on there; coloured from where the two part"),
+            linked=False,
+        ),
+        Text(
+            changed,
+            _apart(changed, plain, neutral),
+            "versus",
+            _("how it goes on with the change, by the same random numbers"),
+            linked=False,
+        ),
+    ]
+    full = f"{VERSUS_FULL:g}"
+    board.mount(
+        BOARD,
+        texts=texts,
+        panels=[_next(look, after, at)],
+        at=at,
+        scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
+    )
+
+
+def _apart(one: str, other: str, neutral: int) -> npt.NDArray[np.uint8]:
+    """The colour of each character: set off from where the two texts part."""
+    same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    return np.where(np.arange(len(one)) < same, neutral, DIFFERENCE.levels(np.full(1, -3.0))[0]).astype(
+        np.uint8
+    )
+
+
+def _next(look: Look, after: Trace, at: int) -> Panel:
+    """What is expected after the chosen character, with and without the change."""
+    before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (look.trace, after))
+    order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
+    names = symbols(look.model.vocabulary, order)
+    return Panel(
+        "next",
+        _("What is expected after character {n}").format(n=f"{at + 1:,}"),
+        lambda theme: bars.pair(
+            names,
+            before[order],
+            now[order],
+            labels=(_("as it is"), _("with the change")),
+            x=_("probability"),
+            theme=theme,
+        ),
+        _("Bars that grow or shrink are characters whose probability depends on these units."),
+        _(
+            "what a text would do: a held state may be one that no text ever leads to; small changes say "
+            "more."
+        ),
+        height=360,
+    )

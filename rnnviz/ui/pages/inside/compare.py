@@ -1,0 +1,232 @@
+"""Compare: two or three networks on the same text, on one cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import bars, heat, live, plain
+from rnnviz.figures.frame import Figure
+from rnnviz.figures.order import seriate
+from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
+from rnnviz.reading import sampling
+from rnnviz.reading.trace import Trace
+from rnnviz.ui import i18n, model_cache
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside import board
+from rnnviz.ui.pages.inside.board import Panel, Text
+from rnnviz.ui.pages.inside.common import Look, beginning, cursor, guarded, kept, loaded, others, symbols
+from rnnviz.ui.trouble import describe
+
+if TYPE_CHECKING:
+    from rnnviz.networks.checkpoint import ModelInfo
+
+BOARD = "inside.compare"
+SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
+DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)
+LISTED, LENGTH, SEED = 8, 120, 0
+
+
+@st.fragment
+@guarded
+def section(look: Look) -> None:
+    """The whole sub-page."""
+    ask = board.asked(BOARD)
+    at = cursor(ask, look, len(look.text) - 1)
+    models = _controls(look)
+    if len(models) < 2:
+        st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")
+        return
+    marks = tuple(mark for mark, _model in models.values())
+    try:
+        found = kept(
+            ("compare", marks, look.text),
+            lambda: units.compare([m for _mark, m in models.values()], look.text),
+        )
+    except RnnvizError as error:
+        st.warning(describe(error), icon=":material/error:")
+        return
+    names = list(models)
+    board.mount(
+        BOARD,
+        texts=_texts(found, names),
+        panels=[
+            *_heats(found, models),
+            _running(found, names),
+            *_next(found, names, at),
+        ],
+        at=at,
+        scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
+    )
+    _continuations(look, found, models, at)
+
+
+def _controls(look: Look) -> dict[str, tuple[str, Any]]:
+    beside = others(look)
+    own = look.context.info
+    names = [m.path.stem for m in beside]
+    before = _("{model}, untrained").format(model=own.path.stem)
+    chosen = st.multiselect(
+        _("Beside {model}").format(model=own.path.stem),
+        [*names, before],
+        default=[_usual(own, beside) or before],
+        key=f"inside.compare.{look.mark[:12]}",
+        persist_state="session",
+        max_selections=2,
+        placeholder=_("other networks"),
+        help=_(
+            "Other networks, or this one as it was before its training. A run on the Train page can be kept "
+            "as a model at any moment, and stands here then."
+        ),
+    )
+    models: dict[str, tuple[str, Any]] = {own.path.stem: (look.mark, look.model)}
+    for info in beside:
+        if info.path.stem in chosen:
+            models[info.path.stem] = model_cache.digest(info), loaded(info)
+    if before in chosen:
+        models[before] = beginning(look)
+    return models
+
+
+def _usual(own: ModelInfo, beside: list[ModelInfo]) -> str | None:
+    """The network that says most beside this one: of the same text, or at least of the same language."""
+    remembering = [m for m in beside if m.kind in ("gru", "lstm", "rnn")]
+    for fact in ("corpus", "language"):
+        alike = [m for m in remembering if own.card.get(fact) and m.card.get(fact) == own.card[fact]]
+        if alike:
+            return min(alike, key=lambda m: fact == "language" and m.kind != own.kind).path.stem
+    return None
+
+
+def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
+    bits = found.nll / np.log(2)
+    texts = [
+        Text(
+            found.text,
+            SURPRISAL.levels(bits[i]),
+            palette="surprisal",
+            label=_("{model}: surprise, bits").format(model=name),
+            values=bits[i],
+            said=name,
+        )
+        for i, name in enumerate(names)
+    ]
+    if len(names) == 2:
+        apart = found.difference(0, 1)
+        texts.append(
+            Text(
+                found.text,
+                DIFFERENCE.levels(apart),
+                palette="versus",
+                label=_("blue: {first} expected it more; orange: {second} did; bits").format(
+                    first=names[0], second=names[1]
+                ),
+                values=apart,
+                said=_("difference"),
+            )
+        )
+    return texts
+
+
+def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[Panel]:
+    out = []
+    for (name, (mark, model)), read in zip(models.items(), found.traces, strict=True):
+        values = read.hidden[:, -1]
+        order = kept(("order", mark, read.text, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
+        scale = live.scale("hidden", model.config.activation)
+        out.append(
+            Panel(
+                f"heat-{name}",
+                _("{model}: hidden state H").format(model=name),
+                _heat(("heat", mark, read.text, i18n.language()), values.T[order], scale),
+                _("Look for columns where all of one network changes and the other stays."),
+                _("which unit is which: units of two networks have nothing to do with one another."),
+                height=260,
+                width=6 // len(models),
+                link="x",
+                pick="at",
+            )
+        )
+    return out
+
+
+def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale) -> Callable[[Theme], Figure]:
+    """A network's states as a picture, which a click on the text doesn't change."""
+
+    def make(theme: Theme) -> Figure:
+        return kept(
+            (key, theme.name),
+            lambda: heat.table(
+                values, scale, x=_("character"), y=_("unit, in order of likeness"), bar=False, theme=theme
+            ),
+        )
+
+    return make
+
+
+def _running(found: units.Comparison, names: list[str]) -> Panel:
+    return Panel(
+        "running",
+        _("Running perplexity"),
+        lambda theme: plain.lines(
+            dict(zip(names, found.perplexity, strict=True)),
+            x=_("character"),
+            y=_("perplexity"),
+            log=True,
+            theme=theme,
+        ),
+        _("The lower line predicts better so far; where the lines come closer, the other one caught up."),
+        _("how sure that is: a few hundred characters rank two networks by luck as much as by skill."),
+        height=240,
+        link="x",
+        pick="at",
+    )
+
+
+def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
+    return [
+        Panel(
+            f"next-{name}",
+            _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
+            lambda theme, read=read: _bars(read, at, theme),  # type: ignore[misc]
+            _("One long bar: it is sure; many short ones: it can't tell."),
+            _("all other characters, whose probabilities fill up what is left."),
+            height=270,
+            width=6 // len(names),
+        )
+        for name, read in zip(names, found.traces, strict=True)
+    ]
+
+
+def _bars(read: Trace, at: int, theme: Any) -> dict[str, Any]:
+    top = read.top(at + 1, LISTED)
+    return bars.ranking(
+        symbols(read.vocabulary, [i for i, _p in top]),
+        [p for _i, p in top],
+        x=_("probability"),
+        last=1.0,
+        theme=theme,
+    )
+
+
+def _continuations(look: Look, found: units.Comparison, models: dict[str, tuple[str, Any]], at: int) -> None:
+    """How each goes on from the cursor, by the same random numbers."""
+    prompt, temperature = look.text[: at + 1], look.context.temperature
+    neutral = np.uint8(127)
+    texts = []
+    for (name, (mark, _model)), read in zip(models.items(), found.traces, strict=True):
+        text = kept(
+            ("on", mark, prompt, temperature),
+            lambda read=read: sampling.resume(read, at + 1, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
+        )
+        texts.append(Text(text, np.full(len(text), neutral), "versus", name, linked=False))
+    st.markdown(
+        _("**How each goes on after character {n}**, by the same random numbers").format(n=f"{at + 1:,}")
+    )
+    board.mount("inside.compare.on", texts=texts, quiet=True)

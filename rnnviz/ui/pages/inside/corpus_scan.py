@@ -1,0 +1,118 @@
+"""What a unit does over a whole corpus: its highest and lowest places, its histogram, what moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz.figures import bars
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside import board, corpora
+from rnnviz.ui.pages.inside.board import Panel, Text
+from rnnviz.ui.pages.inside.common import Look, done, shown
+
+if TYPE_CHECKING:
+    from rnnviz.figures.themes import Scale
+    from rnnviz.units import ScanReport, UnitReport
+    from rnnviz.units.scanning import Context
+
+_WANTED = "inside.scan"
+
+
+def section(look: Look, quantity: str, unit: int, source: corpora.Source | None) -> None:
+    """The heading, the button that starts, and what was found."""
+    st.subheader(_("Unit {n} over a whole corpus").format(n=unit), anchor=False)
+    if source is None:
+        st.caption(_("Choose a text above."))
+        return
+    own = source.kind == corpora.OWN
+    key = ("scan", look.mark, look.layer, quantity, source.identity, look.text if own else "")
+    if st.session_state.get(_WANTED) != key:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if not st.button(
+                _("Read the text on this page") if own else _("Read the corpus"),
+                key="inside.scan.start",
+                icon=":material/menu_book:",
+                type="primary",
+            ):
+                st.caption(
+                    _(
+                        "Follows all units at once over up to {n} characters; it takes some ten seconds."
+                    ).format(n=f"{corpora.SCANNED:,}")
+                )
+                return
+        st.session_state[_WANTED] = key
+    report: ScanReport | None = done(
+        key, _("Reading the corpus"), lambda check: corpora.scanning(look, source, quantity), "scan"
+    )
+    if report is not None:
+        _show(look.scale(quantity), report[look.layer, unit], report.characters)
+
+
+def _show(scale: Scale, found: UnitReport, characters: int) -> None:
+    st.caption(
+        _(
+            "{n} characters read: on average {mean}, from {low} to {high}. The frame is the character at "
+            "which "
+            "the unit is at its extreme; the colours are its values on the way there."
+        ).format(
+            n=f"{characters:,}",
+            mean=f"{found.mean:.2f}",
+            low=f"{found.lowest:.2f}",
+            high=f"{found.highest:.2f}",
+        )
+    )
+    left, right = st.columns(2)
+    with left:
+        st.markdown(_("**Where it is highest**"))
+        board.mount("inside.top", texts=_contexts(scale, found.top), quiet=True)
+    with right:
+        st.markdown(_("**Where it is lowest**"))
+        board.mount("inside.bottom", texts=_contexts(scale, found.bottom), quiet=True)
+    panels = [
+        Panel(
+            "histogram",
+            _("How often it has which value"),
+            lambda theme: bars.histogram(
+                found.counts, found.edges, x=_("value"), y=_("share of characters"), theme=theme
+            ),
+            _("Two heaps at the ends are a switch; one heap in the middle is a matter of degree."),
+            _("when it has them: the order of the text is lost here."),
+            height=250,
+            width=3,
+        )
+    ]
+    if found.moves:
+        panels.append(
+            Panel(
+                "moves",
+                _("The characters that move it most"),
+                lambda theme: bars.ranking(
+                    [shown(m.character) for m in found.moves],
+                    [m.change for m in found.moves],
+                    x=_("mean change of the unit when the character is read"),
+                    theme=theme,
+                ),
+                _("A long bar is a character that switches the unit on (right) or off (left)."),
+                _("characters rarer than one in 2,000, and that one may do otherwise in another place."),
+                height=250,
+                width=3,
+            )
+        )
+    board.mount("inside.scanned", panels=panels, quiet=True)
+
+
+def _contexts(scale: Scale, found: Sequence[Context]) -> list[Text]:
+    return [
+        Text(
+            one.text,
+            scale.levels(one.values),
+            palette=scale.kind,
+            label=f"{one.value:+.2f}",
+            at=one.at,
+            linked=False,
+        )
+        for one in found
+    ]

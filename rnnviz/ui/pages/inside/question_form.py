@@ -1,0 +1,91 @@
+"""What is asked of the units: the controls of the first sub-page, and what they come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.runs import unit_findings
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside import corpora, words
+from rnnviz.ui.pages.inside.common import Look, quantity
+from rnnviz.ui.pages.inside.words import PATTERN, SPAN
+
+if TYPE_CHECKING:
+    from rnnviz.units import Target
+
+SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for, and where; `source` is None while a file is awaited."""
+
+    target: str
+    pattern: str
+    quantity: str
+    edges: int
+    source: corpora.Source | None
+
+
+def question(look: Look) -> Question:
+    """The controls above."""
+    known = [f for f in unit_findings.of(look.context.info.name) if f.remembers and (f.score or 0) > 0.5]
+    names = words.targets()
+    first = known[0].target if known else "word-start"
+    kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
+    with kind:
+        about = st.selectbox(
+            _("Which unit knows about"),
+            list(names),
+            index=list(names).index(first),
+            key=f"inside.target.{first}",
+            persist_state="session",
+            format_func=names.__getitem__,
+        )
+    with what:
+        looked = quantity(look, "inside.quantity")
+    with where:
+        if about == SPAN:
+            source: corpora.Source | None = corpora.Source(corpora.OWN, "")
+            st.button(_("Forget the selected passages"), icon=":material/deselect:", on_click=_forget)
+        else:
+            source = corpora.pick(look, "inside.source", own=True)
+    pattern, edges = "", 0
+    if about == PATTERN:
+        pattern = st.text_input(
+            _("Regular expression"),
+            key="inside.pattern",
+            persist_state="session",
+            max_chars=1000,
+            placeholder="[0-9]+",
+        )
+    if about not in ("bracket-depth", "line-position", "indent-depth"):
+        strict = st.toggle(
+            _("It must also be off just before and just after"),
+            key="inside.strict",
+            persist_state="session",
+            help=_(
+                "Counts the smaller of two scores: against all other text, and against 5 characters on each "
+                "side."
+            ),
+        )
+        edges = 5 if strict else 0
+    return Question(about, pattern, looked, edges, source)
+
+
+def _forget() -> None:
+    st.session_state.pop(SPANS, None)
+
+
+def target(look: Look, asked: Question, text: str, spans: list[tuple[int, int]]) -> Target:
+    """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
+    if asked.target == SPAN:
+        return units.span_target(spans, text)
+    if asked.target == PATTERN:
+        return units.pattern_target(asked.pattern, text)
+    by_line = look.context.info.card.get("language") in ("python", "zh")
+    return units.target(asked.target, text, unclosed="line" if by_line else "paragraph")

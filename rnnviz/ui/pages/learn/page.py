@@ -1,0 +1,107 @@
+"""The Learn page: a title with its formula, and under it the component that holds the scene.
+
+The page is one fragment. What the lecturer does reruns the fragment alone: the
+callback takes what the browser asks, the session's Lecture answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.figures.themes import THEMES, ramp
+from rnnviz.ui.i18n import language
+from rnnviz.ui.pages.learn import component, scenes
+from rnnviz.ui.pages.learn.context import Context
+from rnnviz.ui.pages.learn.session import Lecture
+from rnnviz.ui.pages.learn.words import words
+from rnnviz.ui.trouble import describe
+
+KEY = "learn"
+LEVELS = 41
+"""Colours of each scale that travel to the browser."""
+
+_ASK, _LECTURE = "learn.ask", "learn.lecture"
+
+
+def page() -> None:
+    """Draw the page. It needs no model of the sidebar's."""
+    if _LECTURE not in st.session_state:
+        st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
+    _scene()
+
+
+@st.fragment
+def _scene() -> None:
+    lecture: Lecture = st.session_state[_LECTURE]
+    wish: Any = st.session_state.pop(_ASK, None)
+    static = {
+        "titles": scenes.titles(),
+        "words": words(),
+        "language": language(),
+        "themes": colours(),
+    }
+    data = lecture.answer(wish, Context(language()), static, plainly)
+    st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
+    with st.container(key="learn-page", gap=None):
+        with st.container(key="learn-head", horizontal=True, vertical_alignment="center", gap="large"):
+            title = escape(scenes.titles()[lecture.number - 1])
+            st.html(f"<h1><b>{lecture.number}</b>{title}</h1>", width="content")
+            st.latex(lecture.scene.formula(lecture.state), width="content")
+        component.mount(data, key=KEY, on_ask=_take)
+
+
+def _take() -> None:
+    """Keep what the browser asks for the run that follows."""
+    st.session_state[_ASK] = component.asked(KEY)
+
+
+def plainly(error: Exception) -> str:
+    """What went wrong, as text: the component shows no Markdown."""
+    return describe(error).replace("\\", "")
+
+
+@cache
+def colours() -> dict[str, Any]:
+    """Both appearances as the browser's kit reads them."""
+    found = {}
+    for theme in THEMES.values():
+        scales = ("diverging", "sequential", "surprisal")
+        ramps = {name: ramp(getattr(theme, name), LEVELS) for name in scales}
+        cells = {
+            "mlp": theme.uniform,
+            "ngram": theme.ngram,
+            "rnn": theme.model,
+            "gru": theme.pinned,
+            "lstm": theme.text,
+        }
+        found[theme.name] = {**asdict(theme), **ramps, "cells": cells}
+    return found
+
+
+# One screen: the head keeps its height whatever stands in it, and the component takes all the rest.
+_STYLE = """
+[data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; max-width: none; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
+[data-testid="stHeader"] button { pointer-events: auto; }
+[data-testid="stMain"] { overflow: hidden; }
+body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-left: 2.2rem; }
+.st-key-learn-head { height: 3.6rem; padding-right: 2.4rem; flex-wrap: nowrap; }
+.st-key-learn-head { justify-content: space-between; }
+.st-key-learn-head h1 { margin: 0; padding: 0; font-size: 1.55rem; font-weight: 650; white-space: nowrap; }
+.st-key-learn-head h1 b { margin-right: 0.55em; color: light-dark(#0b6a88, #5cc0de); }
+.st-key-learn-head div:has(.katex), .st-key-learn-head .katex-display { overflow: visible !important; }
+.st-key-learn-head .katex-display { margin: 0; position: relative; top: -0.25rem; }
+.st-key-learn-head .katex { font-size: 1.3rem; white-space: nowrap; }
+"""
+_PRESENT = """
+[data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none; }
+[data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; }
+body .st-key-learn-head.st-key-learn-head { height: 4.6rem; padding: 0; }
+.st-key-learn-head h1 { font-size: clamp(1.9rem, 2.6vw, 3.2rem); }
+.st-key-learn-head .katex { font-size: clamp(1.6rem, 2.1vw, 2.8rem); }
+"""

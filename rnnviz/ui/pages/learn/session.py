@@ -1,0 +1,108 @@
+"""One lecture: which scene, which step, and what each scene remembers while others are shown.
+
+An ask of the browser is the whole wish (which scene, which step of it, what to
+change in it); asks may be dropped or repeated, and the last one is always
+right. This module knows nothing of Streamlit.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from rnnviz.errors import RnnvizError
+from rnnviz.ui.pages.learn import given, scenes
+
+if TYPE_CHECKING:
+    from rnnviz.ui.pages.learn.context import Context
+    from rnnviz.ui.pages.learn.scenes import Scene, State
+
+ADDRESS = 500
+"""Characters of the address that a scene may fill."""
+
+ANSWERS = 100_000
+"""Characters of an ask that are read at all."""
+
+
+class Lecture:
+    """The lecture of one session, begun at an address."""
+
+    def __init__(self, query: Mapping[str, str]) -> None:
+        self.number = given.whole(query.get("scene"), 1, len(scenes.MODULES)) or 1
+        self.present = query.get("present") == "1"
+        self._states: dict[int, State] = {}
+        step = given.whole(query.get("step"), 1, self.scene.STEPS) or 1
+        self._states[self.number] = {**self.scene.initial(query), "step": step - 1}
+
+    @property
+    def scene(self) -> Scene:
+        """The scene that is shown."""
+        return scenes.scene(self.number)
+
+    @property
+    def state(self) -> State:
+        """What the scene that is shown remembers."""
+        if self.number not in self._states:
+            self._states[self.number] = {**self.scene.initial({}), "step": 0}
+        return self._states[self.number]
+
+    def take(self, wish: object) -> Mapping[str, Any]:
+        """Go where a browser's wish says. Returns what it asks of that scene; {} for nonsense."""
+        fields = wish if isinstance(wish, Mapping) else {}
+        self.number = given.whole(fields.get("scene"), 1, len(scenes.MODULES)) or self.number
+        if isinstance(present := fields.get("present"), bool):
+            self.present = present
+        step = fields.get("step")
+        if type(step) is int:
+            self.state["step"] = min(max(step, 0), self.scene.STEPS - 1)
+        ask = fields.get("ask")
+        if not isinstance(ask, dict) or len(json.dumps(ask)) > ANSWERS:
+            return {}
+        return ask
+
+    def answer(
+        self,
+        wish: object,
+        context: Context,
+        static: Mapping[str, Any],
+        describe: Callable[[Exception], str],
+    ) -> bytes:
+        """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8.
+
+        `static` goes with it. An error of the scene becomes the sentence that
+        `describe` makes of it, and leaves the scene as it was.
+        """
+        fields = wish if isinstance(wish, Mapping) else {}
+        ask = self.take(wish)
+        step = self.state["step"]
+        sent: dict[str, Any] = {
+            "client": fields.get("client", ""),
+            "seq": fields.get("seq", 0),
+            "scene": self.number,
+            "step": step,
+            "steps": self.scene.STEPS,
+            "present": self.present,
+            **static,
+        }
+        try:
+            state, sent["data"] = self.scene.answer(dict(self.state), ask, context)
+            self._states[self.number] = {**state, "step": step}
+        except RnnvizError as error:
+            sent["error"] = describe(error)
+        sent["notice"] = self.scene.notice(self.state)
+        sent["query"] = self.query()
+        return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+    def query(self) -> dict[str, str]:
+        """What the address says of this lecture: no more than ADDRESS characters."""
+        found = {"scene": str(self.number)}
+        if self.present:
+            found["present"] = "1"
+        if self.state["step"]:
+            found["step"] = str(self.state["step"] + 1)
+        for name, value in self.scene.query(self.state).items():
+            if len(urlencode({**found, name: value})) <= ADDRESS:
+                found[name] = value
+        return found

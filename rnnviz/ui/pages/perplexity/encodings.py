@@ -1,0 +1,190 @@
+"""Which encoding a file was read in, how certain that is, and reading it in another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.text.decoding import decode
+from rnnviz.text.filetypes import binary_kind, guesses
+from rnnviz.ui.i18n import _
+from rnnviz.ui.trouble import plain
+
+if TYPE_CHECKING:
+    from rnnviz.ui.pages.perplexity.texts import Text
+
+# Python's name, and whom it serves, in a reader's words.
+COMMON = {
+    "utf-8": "UTF-8",
+    "gb18030": "GB18030 / GBK · 简体中文",
+    "big5": "Big5 · 繁體中文",
+    "shift_jis": "Shift-JIS · 日本語",
+    "euc_jp": "EUC-JP · 日本語",
+    "euc_kr": "EUC-KR · 한국어",
+    "cp1252": "Windows-1252 · Western",
+    "iso8859-1": "Latin-1 · Western",
+    "cp1250": "Windows-1250 · Central European",
+    "cp1251": "Windows-1251 · Кириллица",
+    "koi8-r": "KOI8-R · Кириллица",
+    "cp1253": "Windows-1253 · Ελληνικά",
+    "cp1254": "Windows-1254 · Türkçe",
+    "cp1255": "Windows-1255 · עברית",
+    "cp1256": "Windows-1256 · العربية",
+    "utf-16-le": "UTF-16 LE",
+    "utf-16-be": "UTF-16 BE",
+    "utf-32-le": "UTF-32 LE",
+    "utf-32-be": "UTF-32 BE",
+}
+STATE = "perplexity.encodings"
+WINDOW = 2000  # bytes around the first that is not ASCII
+SAMPLE = 44  # characters of a text shown to judge an encoding by
+
+
+def override(content: str) -> str | None:
+    """The encoding that the reader said this content is in."""
+    said: dict[str, str] = st.session_state.setdefault(STATE, {})
+    return said.get(content)
+
+
+def choose(content: str, encoding: str | None) -> None:
+    """Read this content in another encoding from now on; None to find it again."""
+    said: dict[str, str] = st.session_state.setdefault(STATE, {})
+    if encoding is None:
+        said.pop(content, None)
+    else:
+        said[content] = encoding
+
+
+def how_known(certainty: str | None) -> str:
+    """Declared, verified or guessed, and what that means."""
+    return {
+        "declared": _("declared"),
+        "verified": _("verified"),
+        "guessed": _("guessed"),
+    }.get(str(certainty), "")
+
+
+def explained(certainty: str | None, said: bool) -> str:
+    """Why the encoding is believed."""
+    if said:
+        return _("You said so.")
+    return {
+        "declared": _("The file begins with a byte order mark that says so."),
+        "verified": _(
+            "Every byte of the file is valid UTF-8, which no other encoding brings about by chance."
+        ),
+        "guessed": _(
+            "The file does not say; this one fits its bytes best. If the text looks wrong, mend it."
+        ),
+    }.get(str(certainty), "")
+
+
+def control(text: Text, found: str | None, certainty: str | None) -> None:
+    """The encoding of a file that was read, and the ways to read it otherwise: one click for a likely one."""
+    if text.data is None:
+        return
+    label = COMMON.get(str(found), str(found)).split(" · ")[0]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="encoding"):
+        st.markdown(
+            _("Encoding **{encoding}**, {how}").format(encoding=plain(label), how=how_known(certainty)),
+            help=explained(certainty, text.encoding is not None),
+            width="content",
+        )
+        picker(text, beside=True)
+    if certainty == "guessed" or text.encoding is not None:
+        with st.container(gap=None):
+            alternatives(text, found)
+
+
+def mend(text: Text) -> None:
+    """For a file that could not be read: name its encoding. Nothing for what is no text at all."""
+    if text.data is None or not text.data or binary_kind(text.data[:512]):
+        return
+    picker(text)
+
+
+def picker(text: Text, *, beside: bool = False) -> None:
+    """Any encoding, by name."""
+    key = f"encoding-{text.content[:16]}-{text.name}"
+    options = ["", *COMMON]
+    now = text.encoding or ""
+    if now not in options:
+        options.append(now)
+    st.session_state[key] = now
+
+    usual = _("Read it as it is found to be") if text.data is not None else ""
+
+    def picked() -> None:
+        choose(text.content, st.session_state[key] or None)
+
+    st.selectbox(
+        _("Read it as"),
+        options,
+        key=key,
+        format_func=lambda e: _("Read it as {encoding}").format(encoding=COMMON.get(e, e)) if e else usual,
+        on_change=picked,
+        label_visibility="collapsed" if beside else "visible",
+        width=300,
+    )
+
+
+def alternatives(text: Text, found: str | None) -> None:
+    """Buttons with the beginning of the text as other encodings would have it."""
+    for encoding, sample in samples(text.content, text.data or b"", found):
+        st.button(
+            f"{plain(COMMON.get(encoding, encoding).split(' · ')[0])}:  {plain(sample)}",
+            key=f"read-{text.content[:16]}-{encoding}",
+            type="tertiary",
+            icon=":material/sync_alt:",
+            on_click=choose,
+            args=(text.content, encoding),
+        )
+
+
+def samples(content: str, data: bytes, found: str | None) -> list[tuple[str, str]]:
+    """Up to three other encodings that fit, with how the text would look."""
+    kept: dict[str, list[tuple[str, str]]] = st.session_state.setdefault("perplexity.samples", {})
+    mark = f"{content}/{found}"
+    if mark not in kept:
+        part = window(data)
+        shown = {sample(part, found)}
+        kept[mark] = []
+        for encoding in [*likely(part), "gb18030", "big5", "shift_jis", "cp1251", "cp1252"]:
+            looks = sample(part, encoding)
+            if looks and looks not in shown and len(kept[mark]) < 3:
+                shown.add(looks)
+                kept[mark].append((encoding, looks))
+    return kept[mark]
+
+
+def likely(part: bytes) -> Sequence[str]:
+    """What the bytes look like."""
+    try:
+        return list(guesses(part))
+    except RnnvizError:
+        return []
+
+
+def window(data: bytes) -> bytes:
+    """The bytes around the first one that is not ASCII, cut at line ends where there are any."""
+    first = next((i for i in range(0, len(data), 4096) if not data[i : i + 4096].isascii()), 0)
+    block = data[first : first + 4096]
+    at = first + next((i for i, b in enumerate(block) if b > 127), 0)
+    start = data.rfind(b"\n", 0, at) + 1
+    if at - start > WINDOW:
+        start = at
+    return data[start : start + WINDOW]
+
+
+def sample(part: bytes, encoding: str | None) -> str:
+    """The beginning of `part` in an encoding, on one line; empty if it is not in it."""
+    for cut in range(4):  # the window may end inside a character
+        try:
+            decoded = decode(part[: len(part) - cut], encoding or "utf-8").text
+        except RnnvizError:
+            continue
+        return " ".join(decoded.split())[:SAMPLE]
+    return ""

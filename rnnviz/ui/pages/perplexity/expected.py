@@ -1,0 +1,129 @@
+"""What a model expected at one place of a long text, read again on demand.
+
+A record keeps what each character cost, not the states behind it. So the
+states of a stretch are computed again when somebody looks there:
+
+    network  from the text's beginning where that is within EXACT characters,
+             else from CONTEXT characters before, which is close and is said to be approximate
+    n-gram   from the n - 1 characters before: always exact
+
+The states at the ends of stretches near the beginning are kept, so that
+reading on from there costs a stretch and not everything before it again.
+
+This module knows nothing of Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import prepare
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+EXACT = 20_000
+"""Characters from the beginning within which predictions are those of the whole text."""
+
+CONTEXT = 2_000
+"""Characters read before a stretch that lies beyond."""
+
+STRETCH = 1_024
+"""Characters whose states are computed at once and kept while somebody looks around in them."""
+
+_KEPT = 4  # stretches
+
+Floats = npt.NDArray[np.float32]
+State = tuple[Floats, Floats | None]
+
+
+class Readable(Protocol):
+    """A text of any length, read in stretches: a Record."""
+
+    def __len__(self) -> int: ...
+
+    def text(self, start: int, stop: int) -> str: ...
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The most probable characters at a place: (symbol, probability), best first; `<unk>` by its name."""
+
+    top: tuple[tuple[str, float], ...]
+    approximate: bool
+
+
+class Expected:
+    """The predictions of one model along a text."""
+
+    def __init__(self, model: CharModel | NumpyModel | NgramModel, text: Readable) -> None:
+        self.model, self._text = model, text
+        self._tops: OrderedDict[int, Floats] = OrderedDict()
+        self._ends: dict[int, State] = {}
+
+    def at(self, position: int, k: int = 5) -> Prediction:
+        """What was expected as character `position` (from 0), given all before it."""
+        if isinstance(self.model, NgramModel):
+            row = self.model.log_probs(self._ids(max(0, position - self.model.order + 1), position))
+            approximate = False
+        else:
+            begin = position - position % STRETCH
+            row = prepare(self.model).log_probs(self._top(begin)[position - begin : position - begin + 1])[0]
+            approximate = begin > EXACT
+        ids = np.argsort(-row, kind="stable")[:k]
+        symbol = self.model.vocabulary.symbol
+        return Prediction(tuple((symbol(int(i)), float(np.exp(row[i]))) for i in ids), approximate)
+
+    def _ids(self, start: int, stop: int) -> npt.NDArray[np.int64]:
+        return self.model.vocabulary.encode(self._text.text(start, stop))
+
+    def _top(self, begin: int) -> Floats:
+        """The top layer's states before each character of a stretch, (n, H)."""
+        if begin in self._tops:
+            self._tops.move_to_end(begin)
+            return self._tops[begin]
+        if begin <= EXACT:
+            known = max((end for end in self._ends if end <= begin), default=None)
+            start, state = (0, self._fresh()) if known is None else (known, self._ends[known])
+        else:
+            start, state = begin - CONTEXT, self._fresh()
+        while start < begin:
+            stop = min(start + STRETCH, begin)
+            _, state = self._read(start, stop, state)
+            start = stop
+            if begin <= EXACT:
+                self._ends[stop] = state
+        top, state = self._read(begin, min(begin + STRETCH, len(self._text)), state)
+        if begin + STRETCH <= EXACT:
+            self._ends[begin + STRETCH] = state
+        self._tops[begin] = top
+        while len(self._tops) > _KEPT:
+            self._tops.popitem(last=False)
+        return top
+
+    def _fresh(self) -> State:
+        """The state before the first character: the start symbol has been read."""
+        return self._run(np.array([self.model.vocabulary.start]), None)[1]
+
+    def _read(self, start: int, stop: int, state: State) -> tuple[Floats, State]:
+        return self._run(self._ids(start, stop), state)
+
+    def _run(self, ids: npt.NDArray[np.int64], state: State | None) -> tuple[Floats, State]:
+        """The top layer before each of `ids` (n,) and after the last, (n + 1, H), and the state then."""
+        assert not isinstance(self.model, NgramModel)
+        weights = prepare(self.model)
+        hidden, cell = weights.states(len(ids) + 1)
+        if state is not None:
+            hidden[0] = state[0]
+            if cell is not None and state[1] is not None:
+                cell[0] = state[1]
+        weights.run(ids, hidden, cell)
+        last = None if cell is None else cell[-1].copy()
+        return np.ascontiguousarray(hidden[:, -1]), (hidden[-1].copy(), last)

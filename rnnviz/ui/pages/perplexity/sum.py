@@ -1,0 +1,149 @@
+"""The number laid open, so that a student can add it up."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from rnnviz.reports.record import Record
+from rnnviz.ui.i18n import _
+from rnnviz.ui.words import rounded, visible
+
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Context
+    from rnnviz.ui.pages.perplexity.work import Scored
+
+ROWS = 200
+
+
+def show(context: Context, scored: Scored) -> None:
+    """The formula with its numbers, the first rows of its sum, and what the lecture says about it."""
+    report = scored.report
+    n, total = report.characters, math.log(report.perplexity) * report.characters
+    st.markdown(
+        _(
+            "Before each of the {n} characters the model gave a probability to what then came. Take the "
+            "negative "
+            "logarithm of each, add them up, divide by how many there are, and undo the logarithm:"
+        ).format(n=f"{n:,}")
+    )
+    st.latex(
+        r"\text{perplexity} = \exp\Big(\tfrac{1}{n}\sum_{t=1}^{n} -\ln P(x_t \mid x_1 \dots x_{t-1})\Big)"
+        rf" = \exp\Big(\frac{{{latex(total, 2)}}}{{{latex(n, 0)}}}\Big) = \exp({total / n:.5f})"
+        rf" = {latex(report.perplexity, 4)}"
+    )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        rows(Record.open(scored.folder) if scored.folder else None, n)
+    with right:
+        facts(context, scored, total)
+    with st.expander(_("Why a mean, why exp, and why per character?"), icon=":material/school:"):
+        st.markdown(lessons())
+
+
+def latex(value: float, digits: int) -> str:
+    """A number with its thousands set apart, for a formula."""
+    return f"{value:,.{digits}f}".replace(",", r"\,") if math.isfinite(value) else r"\infty"
+
+
+def rows(record: Record | None, n: int) -> None:
+    """The first characters, each with its probability, its cost and the sum so far."""
+    if record is None:
+        return
+    shown = min(n, ROWS)
+    nll = np.asarray(record.nll[:shown], np.float64)
+    st.dataframe(
+        {
+            "t": range(1, shown + 1),
+            _("came"): [visible(c) for c in record.text(0, shown)],
+            "P": np.exp(-nll),
+            "−ln P": nll,
+            _("sum so far"): np.cumsum(nll),
+        },
+        hide_index=True,
+        height=330,
+        column_config={
+            "t": st.column_config.NumberColumn(width="small"),
+            "P": st.column_config.NumberColumn(format="%.6f"),
+            "−ln P": st.column_config.NumberColumn(format="%.4f"),
+            _("sum so far"): st.column_config.NumberColumn(format="%.4f"),
+        },
+    )
+    if shown < n:
+        st.caption(
+            _("The first {shown} of {n} rows; “Take it away” has them all.").format(
+                shown=f"{shown:,}", n=f"{n:,}"
+            )
+        )
+    else:
+        st.caption(_("These are all of them: add up the fourth column, and you have the sum above."))
+
+
+def facts(context: Context, scored: Scored, total: float) -> None:
+    """What the sum is made of."""
+    report = scored.report
+    vocabulary = context.model.vocabulary
+    lines = [
+        _("**The sum** is {nats} nats, which is {bits} bits: 1 nat is 1 / ln 2 = 1.4427 bits.").format(
+            nats=f"{total:,.2f}", bits=f"{total / math.log(2):,.2f}"
+        ),
+        _(
+            "**The base** does not matter as long as the logarithm and what undoes it agree: "
+            "exp({nats}) = 2^{bits} = {perplexity}."
+        ).format(
+            nats=f"{total / report.characters:.4f}",
+            bits=f"{report.bits_per_character:.4f}",
+            perplexity=rounded(report.perplexity, 3),
+        ),
+        _(
+            "**The first character** counts too. Before it the model reads a start symbol, "
+            "so it has a probability like every other."
+        ),
+    ]
+    if report.unknown:
+        spread = vocabulary.unknown_cost
+        lines.append(
+            _(
+                "**{unknown} unknown characters** ({share}) are each read as one symbol that stands for "
+                "all of them. "
+                "Which of the many it was costs {spread} nats more, so all probabilities still add up to 1."
+            ).format(
+                unknown=f"{report.unknown:,}",
+                share=f"{100 * report.unknown / report.characters:.2f} %",
+                spread=f"{spread:.2f}",
+            )
+        )
+    else:
+        lines.append(_("**Unknown characters**: none. The model knows every character of this text."))
+    for line in lines:
+        st.markdown(line)
+
+
+def lessons() -> str:
+    """The lecture's three lessons."""
+    return "\n\n".join(
+        [
+            _(
+                "**Why a mean?** The probability of a whole text shrinks with every character, so a long "
+                "text "
+                "always looks worse than a short one. Per character they can be compared."
+            ),
+            _(
+                "**Why the logarithm, and why exp?** A product of many small probabilities is too small "
+                "for any "
+                "computer; a sum of logarithms is not. exp turns the mean back into a number with a meaning: "
+                "how many equally likely characters the model was choosing among. A perfect model has 1, "
+                "one that guesses blindly has as many as there are symbols."
+            ),
+            _(
+                "**Why not compare it with a perplexity per word?** A word is several characters, so its "
+                "perplexity "
+                "is roughly the one per character raised to the length of a word: 4 per character is about "
+                "4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of the "
+                "same text."
+            ),
+        ]
+    )

@@ -1,0 +1,113 @@
+"""Everything to take away: the figures, every character, and a page that stands alone."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+from rnnviz.figures import export
+from rnnviz.reports.record import Record
+from rnnviz.ui.i18n import _, language, translations
+from rnnviz.ui.trouble import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rnnviz.reading.scoring import Report
+    from rnnviz.ui.pages.perplexity.texts import Text
+    from rnnviz.ui.pages.perplexity.work import Scored
+
+MOST = 5_000_000  # characters whose table passes through the browser
+
+
+def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
+    """Download buttons, each with what is in it."""
+    st.markdown(_("**The figures of all texts above**"))
+    with st.container(horizontal=True):
+        button(_("Figures as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
+        button(_("Figures as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
+    if scored.folder is not None:  # otherwise it was said above what is missing
+        characters(text, scored, scored.folder)
+    st.caption(
+        _("The same from a terminal: {command}").format(
+            command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
+        )
+    )
+
+
+def characters(text: Text, scored: Scored, folder: Path) -> None:
+    """What is made of every character: tables, and a page."""
+    st.markdown(
+        _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
+            name=plain(scored.report.file)
+        )
+    )
+    spoken, stem = language(), PurePath(text.name).stem or "text"
+    if scored.report.characters > MOST:
+        st.info(
+            _(
+                "More than {most} characters are better written straight to a file, in a terminal: "
+                "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
+            ).format(most=f"{MOST:,}", model=scored.report.model),
+            icon=":material/terminal:",
+        )
+    else:
+        with st.container(horizontal=True):
+            button(_("Characters as CSV"), lambda: table(folder, "csv"), f"{stem}.csv", "text/csv")
+            button(
+                _("Characters as Parquet"),
+                lambda: table(folder, "parquet"),
+                f"{stem}.parquet",
+                "application/vnd.apache.parquet",
+            )
+    st.markdown(
+        _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
+    )
+    with st.container(horizontal=True):
+        button(
+            _("Page as HTML"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html"
+        )
+
+
+def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
+    """A download that is made when it is asked for."""
+    st.download_button(
+        label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{label}"
+    )
+
+
+def table(folder: object, kind: Literal["csv", "parquet"]) -> bytes:
+    """One row for every character of a record."""
+    out = io.BytesIO()
+    export.per_character(Record.open(str(folder)), out, kind)
+    return out.getvalue()
+
+
+def standalone(folder: object, report: Report, spoken: str) -> bytes:
+    """The page that needs nothing else, in this language. It is made on a thread that has no session."""
+    out = io.BytesIO()
+    translate = translations(spoken).gettext
+    export.html(Record.open(str(folder)), report, out, translate=translate, language=spoken)
+    return out.getvalue()
+
+
+def as_csv(reports: Sequence[Report]) -> str:
+    """One row a text, with a row of names."""
+    out = io.StringIO()
+    rows = [report.to_json() for report in reports]
+    writer = csv.DictWriter(out, list(rows[0]))
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """A list of objects, one a text."""
+    return json.dumps([report.to_json() for report in reports], indent=1, ensure_ascii=False)

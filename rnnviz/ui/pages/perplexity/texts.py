@@ -1,0 +1,193 @@
+"""The texts a reader chose: uploaded files, a pasted text, a corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.text import corpora
+from rnnviz.ui import address, examples
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import progress
+from rnnviz.ui.jobs.worker import Check, Jobs
+from rnnviz.ui.pages.perplexity import encodings, uploads, work
+from rnnviz.ui.trouble import describe
+
+LONGEST_PASTE = 1_000_000
+PARTS = ("held out", "all")
+
+
+@dataclass(frozen=True)
+class Text:
+    """Something to score: the bytes of a file, or a text.
+
+    `content` is the SHA-256 of what it holds, so the same content is known again under another
+    name. `encoding` is what the reader said a file is in, or None.
+    """
+
+    name: str
+    content: str
+    data: bytes | None = None
+    text: str | None = None
+    encoding: str | None = None
+    example: bool = False
+
+    @property
+    def identity(self) -> Hashable:
+        """What decides its figures, beside the model."""
+        return self.content, self.encoding, self.data is None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file, or characters of the text: whether it is long."""
+        return len(self.data) if self.data is not None else len(self.text or "")
+
+    def source(self, check: Check) -> dict[str, Any]:
+        """As the keyword arguments path, text, encoding, name of `rnnviz.perplexity`; a new file each time.
+
+        `check` is called whenever the file is read: finding its encoding takes a while, and yields nothing.
+        """
+        file: BinaryIO | None = _Named(self.data, self.name, check) if self.data is not None else None
+        return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
+
+
+class _Named(io.BytesIO):
+    """Bytes as a file with a name, for messages about it; `check` may end the reading."""
+
+    def __init__(self, data: bytes, name: str, check: Check) -> None:
+        super().__init__(data)
+        self.name, self._check = name, check
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """The next bytes, if they are still wanted."""
+        self._check()
+        return super().read(size)
+
+
+def chosen(jobs: Jobs) -> list[Text]:
+    """The uploaded files, the pasted text and the corpus, in this order."""
+    upload, paste, corpus = st.tabs([_("Upload files"), _("Paste a text"), _("Pick a corpus")])
+    with upload:
+        files = uploads.files()
+    with paste, st.form("paste", border=False):
+        pasted = st.text_area(
+            _("Text"),
+            key="pasted",
+            persist_state="session",
+            height=140,
+            max_chars=LONGEST_PASTE,
+            placeholder=_("Paste or type a text here."),
+        )
+        st.form_submit_button(_("Score this text"), type="primary")
+    texts = [uploaded(file) for file in files]
+    if pasted:
+        texts.append(given(_("pasted text"), pasted))
+    with corpus:
+        texts += from_corpus(jobs)
+    return distinct(texts)
+
+
+def distinct(texts: Iterable[Text]) -> list[Text]:
+    """The same texts, each once, and no two of one name: a name stands for its text in tables and choices."""
+    found: dict[str, Text] = {}
+    for text in texts:
+        name, number = text.name, 1
+        while name in found and found[name].identity != text.identity:
+            number += 1
+            name = f"{text.name} ({number})"
+        found.setdefault(name, replace(text, name=name))
+    return list(found.values())
+
+
+def uploaded(file: Any) -> Text:
+    """An uploaded file. Its bytes are looked at once for their checksum, not at every click."""
+    digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
+    data = file.getvalue()
+    if file.file_id not in digests:
+        digests[file.file_id] = hashlib.sha256(data).hexdigest()
+    content = digests[file.file_id]
+    return Text(file.name, content, data=data, encoding=encodings.override(content))
+
+
+def given(name: str, text: str, *, example: bool = False) -> Text:
+    """A text that was never bytes."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Text(name, digest, text=text, example=example)
+
+
+def example(card: Any) -> Text:
+    """What suits the model, before anyone chose a text."""
+    return given(_("an example"), examples.example(card), example=True)
+
+
+def from_corpus(jobs: Jobs) -> list[Text]:
+    """The corpus that is picked, or the part of it that a model trained on it has never read."""
+    which, how = st.columns([3, 2], vertical_alignment="bottom")
+    about = {name: corpora.describe(name) for name in corpora.names()}
+    address.adopt("corpus", list(about))
+    name = which.selectbox(
+        _("Corpus"),
+        list(about),
+        index=None,
+        key="corpus",
+        persist_state="session",
+        on_change=address.keep,
+        args=("corpus",),
+        placeholder=_("Choose one"),
+        format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
+    )
+    words = {"held out": _("Its last 10 %, held out"), "all": _("All of it")}
+    part = how.segmented_control(
+        _("Which part"),
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        key="corpus-part",
+        persist_state="session",
+        format_func=words.__getitem__,
+        help=_("The models here that were trained on it have not read its last tenth."),
+    )
+    if name is None:
+        return []
+    if about[name].needs_download and not fetched(jobs, about[name]):
+        return []
+    try:
+        content, text = read(name, part or PARTS[0])
+    except RnnvizError as error:
+        st.error(describe(error), icon=":material/error:")
+        return []
+    return [Text(about[name].title, content, text=text)]
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def read(name: str, part: str) -> tuple[str, str]:
+    """The checksum and the text of a part of a corpus; all of it where it is too short to be split."""
+    corpus = corpora.read(name)
+    text = corpus.text if part == "all" else corpus.split().held_out or corpus.text
+    return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
+
+
+def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
+    """Whether a corpus has just come from the network; until then, the button that fetches it."""
+    key = ("fetch", info.name)
+    job = jobs.get(key)
+    if job is not None and job.state == "done":
+        return True
+    if job is not None and job.state == "failed" and job.error is not None:
+        st.error(describe(job.error), icon=":material/cloud_off:")
+    if job is None or job.state in ("failed", "cancelled", "left"):
+        label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
+        if st.button(label, icon=":material/download:", key="fetch"):
+            jobs.forget([key])
+            jobs.ask(key, info.title, lambda check: work.fetching(info.name, check))
+            st.rerun()
+        st.caption(_("From {source}; it stays on this machine.").format(source=info.source))
+        return False
+    progress.bar(jobs, [key], "fetch")
+    return False

@@ -1,0 +1,218 @@
+"""One reader's text viewer on the server: what the browser asks for, and the bytes that answer it.
+
+The text is handed out in chunks of about CHUNK characters whose ends fall on
+line ends where there are any, so that each can be laid out by itself: what is
+scrolled in or out above never moves what is below. Which characters a chunk
+has follows from its number and a few characters around its ends, never from
+the text before it; so the last chunk of 50 million characters costs no more
+than the first.
+
+An ask is the whole wish, as in the live view: which chunks, and the place to
+tell more about. Asks may be dropped, and the last one is always right.
+
+This module knows nothing of Streamlit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.pages.perplexity.expected import Expected
+
+CHUNK = 4_096
+"""Characters of a chunk, on average."""
+
+MOST = 8
+"""Chunks in one answer."""
+
+LISTED = 5
+"""Expected characters told about a place."""
+
+_NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
+
+
+class Scored(Protocol):
+    """What is shown: a Record, as far as this module uses one. Read in stretches, never mapped as a whole."""
+
+    def __len__(self) -> int: ...
+
+    def read(self, column: str, start: int, stop: int) -> npt.NDArray[Any]: ...
+
+
+class Compared(Protocol):
+    """Two models on one text: `values(start, stop)` are log P_A - log P_B in nats."""
+
+    def values(self, start: int, stop: int) -> npt.NDArray[Any]: ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a browser wants. `from_json` makes a valid one of whatever arrives.
+
+    client, seq  who asks, and the number of this ask: the answer bears both
+    chunks       numbers of the chunks it has not got
+    at           a place it wants the predictions of, or None
+    place        the first character in sight, to come back to
+    static       digest of the unchanging part that it holds
+    fresh        it holds nothing, and wants to see the place where the reader was
+    """
+
+    client: str = ""
+    seq: int = 0
+    chunks: tuple[int, ...] = ()
+    at: int | None = None
+    place: int = 0
+    static: str = ""
+    fresh: bool = False
+
+    @classmethod
+    def from_json(cls, value: object) -> Ask:
+        """The ask in a JSON object; what is missing or of another kind takes its usual value."""
+        fields = value if isinstance(value, Mapping) else {}
+        chunks = fields.get("chunks")
+        client, static = fields.get("client"), fields.get("static")
+        return cls(
+            client=client[:64] if isinstance(client, str) else "",
+            seq=_whole(fields.get("seq")) or 0,
+            chunks=tuple(c for c in map(_whole, chunks[:MOST]) if c is not None)
+            if isinstance(chunks, list)
+            else (),
+            at=_whole(fields.get("at")),
+            place=_whole(fields.get("place")) or 0,
+            static=static if isinstance(static, str) else "",
+            fresh=fields.get("fresh") is True,
+        )
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Characters start .. stop - 1 to go to and mark; `serial` tells a new wish from an old one."""
+
+    serial: int
+    start: int
+    stop: int
+
+
+class ViewerSession:
+    """One text, read by one model or two."""
+
+    def __init__(
+        self,
+        record: Scored,
+        expected: Mapping[str, Expected],
+        other: Scored | None = None,
+        difference: Compared | None = None,
+    ) -> None:
+        self.record, self.other, self.difference = record, other, difference
+        self.place = 0
+        self.jump: Jump | None = None
+        self._expected = expected
+
+    def go(self, start: int, stop: int) -> None:
+        """Wish that the browser goes to these characters, with the next answer."""
+        self.jump = Jump(1 if self.jump is None else self.jump.serial + 1, start, stop)
+        self.place = start
+
+    def __len__(self) -> int:
+        """Characters of the text."""
+        return len(self.record)
+
+    @property
+    def count(self) -> int:
+        """Chunks of the text."""
+        return -(-len(self) // CHUNK)
+
+    def border(self, index: int) -> int:
+        """Where chunk `index` begins, and the one before it ends: after a line end near index · CHUNK.
+
+        Where there is none it is after a space, or else just there.
+        """
+        begin = index * CHUNK
+        if index <= 0 or begin >= len(self):
+            return min(max(begin, 0), len(self))
+        near = self.record.read("codes", begin, min(begin + CHUNK // 2, len(self)))
+        for wanted in (near == _NEWLINE, np.isin(near, _SPACES)):
+            found = np.flatnonzero(wanted)
+            if len(found):
+                return begin + int(found[0]) + 1
+        return begin
+
+    def chunk_of(self, position: int) -> int:
+        """The number of the chunk that character `position` is in."""
+        index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK
+        return index - 1 if index and self.border(index) > position else index
+
+    def answer(
+        self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]
+    ) -> bytes:
+        """The bytes that answer `ask`, or that show the text to a browser that has asked nothing yet.
+
+        `static` (plain data) and `curves` (arrays) are sent unless the browser says that it holds `digest`.
+        """
+        if ask is None or ask.fresh:
+            here = self.chunk_of(self.place)
+            wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]
+        else:
+            self.place = min(ask.place, max(0, len(self) - 1))
+            wanted = sorted({i for i in ask.chunks if i < self.count})
+        spans = [(i, self.border(i), self.border(i + 1)) for i in wanted]
+        header: dict[str, Any] = {
+            "client": ask.client if ask else "",
+            "seq": ask.seq if ask else 0,
+            "length": len(self),
+            "count": self.count,
+            "chunk": CHUNK,
+            "place": self.place,
+            "spans": [list(span) for span in spans],
+            "digest": digest,
+        }
+        arrays = self._arrays([(start, stop) for _, start, stop in spans])
+        if ask is None or ask.static != digest:
+            header["static"] = dict(static)
+            arrays |= curves
+        if self.jump is not None:
+            header["jump"] = [self.jump.serial, self.jump.start, self.jump.stop]
+        if ask is not None and ask.at is not None and ask.at < len(self):
+            header["told"] = self._told(ask.at)
+        return pack(header, arrays)
+
+    def _arrays(self, spans: list[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
+        """What is known of each character of the spans, one after another."""
+
+        def joined(parts: Iterable[npt.NDArray[Any]], kind: str) -> npt.NDArray[Any]:
+            return np.concatenate([np.empty(0, kind), *parts]).astype(kind)
+
+        def column(record: Scored, name: str, kind: str) -> npt.NDArray[Any]:
+            return joined((record.read(name, start, stop) for start, stop in spans), kind)
+
+        arrays = {
+            "codes": column(self.record, "codes", "<u4"),
+            "nll": column(self.record, "nll", "<f4"),
+            # A rank below 0 marks an unknown character; the browser reads these as signed again.
+            "rank": column(self.record, "rank", "<i4").view("<u4"),
+            "entropy": column(self.record, "entropy", "<f4"),
+        }
+        if self.difference is not None and self.other is not None:
+            compared = self.difference
+            arrays["versus"] = joined((compared.values(start, stop) for start, stop in spans), "<f4")
+            arrays["otherRank"] = column(self.other, "rank", "<i4").view("<u4")
+        return arrays
+
+    def _told(self, position: int) -> dict[str, Any]:
+        lists = []
+        for name, expected in self._expected.items():
+            found = expected.at(position, LISTED)
+            lists.append(
+                {"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]}
+            )
+        return {"at": position, "lists": lists}
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**53 else None

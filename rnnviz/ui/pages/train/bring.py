@@ -1,0 +1,84 @@
+"""A model that someone else trained: checked like any file from a stranger, and put among the models."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import streamlit as st
+
+from rnnviz.errors import CheckpointError, RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.ui import trouble
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.train.texts import file_name
+from rnnviz.ui.trouble import plain
+
+
+def show() -> None:
+    """The upload, what it is, and a name to save it under."""
+    st.caption(
+        _(
+            "A `.safetensors` file that this app made, here or on another machine. It is checked first: a "
+            "file holds numbers and a card, and nothing in it is ever run."
+        )
+    )
+    file = st.file_uploader(_("A checkpoint"), type=["safetensors"], key="train-bring")
+    if file is None:
+        return
+    try:
+        info = _checked(file.file_id, file.name, file.getvalue())
+    except RnnvizError as error:
+        trouble.show(error)
+        return
+    st.success(
+        _("**{name}** is a sound {kind} model that knows {n} characters.").format(
+            name=plain(file.name), kind=plain(info.kind.upper()), n=f"{max(0, info.vocabulary_size - 1):,}"
+        ),
+        icon=":material/verified:",
+    )
+    with st.form("train-bring-form", border=False):
+        name = st.text_input(
+            _("Name of the model"), file_name(Path(file.name).stem), key=f"train-bring-name.{file.file_id}"
+        )
+        asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
+    if asked:
+        try:
+            path = save(file.getvalue(), name.strip())
+        except RnnvizError as error:
+            trouble.show(error)
+        else:
+            st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
+
+
+def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
+    """What an uploaded file is, its weights read once. Raises CheckpointError."""
+    kept: dict[str, checkpoint.ModelInfo] = st.session_state.setdefault("train.brought", {})
+    if id not in kept:
+        kept.clear()
+        with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+            path = Path(folder) / _harmless(name)
+            path.write_bytes(data)
+            info = checkpoint.read_info(path)
+            checkpoint.load_numpy(path)
+            kept[id] = info
+    return kept[id]
+
+
+def _harmless(name: str) -> str:
+    """The uploaded file's name, for messages, without anything that could lead elsewhere."""
+    stem = os.path.basename(name.replace("\\", "/")).removesuffix(checkpoint.SUFFIX)
+    return file_name(stem) + checkpoint.SUFFIX
+
+
+def save(data: bytes, name: str) -> Path:
+    """Put a checked file among the models. Raises CheckpointError for a bad name or one that is taken."""
+    checkpoint.check_name(name)
+    if any((folder / f"{name}{checkpoint.SUFFIX}").exists() for folder in checkpoint.folders()):
+        raise CheckpointError(f"there is a model called {name!r} already; choose another name")
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        source = Path(folder) / f"{name}{checkpoint.SUFFIX}"
+        source.write_bytes(data)
+        checkpoint.load_numpy(source)
+        return checkpoint.copy(source, checkpoint.folders()[0] / source.name)

@@ -1,0 +1,128 @@
+"""What a run would take: parameters, memory, speed, time; measured in the background, known from then on."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Generator, Hashable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.training import estimate
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.progress import duration
+from rnnviz.ui.jobs.worker import Check, Jobs, Step
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.settings import Recipe
+from rnnviz.ui.pages.train.texts import Chosen
+
+log = logging.getLogger("rnnviz")
+
+QUIET = 1.5  # seconds that a choice must stand before its speed is measured
+_speeds: dict[Hashable, float | None] = {}  # None: it could not be measured
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """An estimate, and the key of the job that measures its speed, if one does."""
+
+    found: estimate.Estimate
+    job: Hashable | None
+
+
+def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
+    """What is known by now. `measure`: whether to find out how fast it is."""
+    key = shape(recipe.config, text.symbols)
+    with _lock:
+        known, speed = key in _speeds, _speeds.get(key)
+    found = estimate.estimate(recipe.config, text.symbols, text.characters, speed=speed)
+    job = ("speed", key)
+    if not known and found.fits and measure and not text.toy:
+        jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check))
+        return Forecast(found, job)
+    return Forecast(found, None)
+
+
+def shape(config: TrainConfig, symbols: int) -> Hashable:
+    """What decides the speed."""
+    return (
+        config.cell, config.hidden_size, config.layers, config.embedding_size, config.batch, config.steps,
+        config.dropout_weight > 0, config.precision, symbols,
+    )  # fmt: skip
+
+
+def _measuring(
+    config: TrainConfig, symbols: int, key: Hashable, check: Check
+) -> Generator[Step, None, float | None]:
+    until = time.monotonic() + QUIET
+    while time.monotonic() < until:
+        time.sleep(0.05)
+        yield Step(0.0)
+    check()
+    speed = None  # the page then says what it knows without
+    try:
+        speed = estimate.speed(config, symbols)
+    except RnnvizError:
+        pass
+    except Exception:
+        log.exception("the speed could not be measured")
+    with _lock:
+        _speeds[key] = speed
+    return speed
+
+
+def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+    """One line; looked at again while the speed is being measured."""
+    busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
+    st.fragment(_line, run_every=0.5 if busy else None, key="train-forecast")(jobs, text, recipe, forecast)
+
+
+def roughly(count: int) -> str:
+    """Memory as people say it: two digits are as many as an estimate has."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
+
+
+def span(seconds: float) -> str:
+    """A length of time that was chosen: whole minutes without seconds."""
+    if seconds >= 60 and seconds % 60 == 0:
+        return _("{m} min").format(m=f"{seconds / 60:,.0f}")
+    return duration(seconds)
+
+
+def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
+    found = forecast.found
+    busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
+    if forecast.job is not None and not busy:
+        st.rerun()  # it is measured
+    config = recipe.config
+    parts = [
+        say.kind(config.to_json()),
+        _("{n} parameters").format(n=f"{found.parameters:,}"),
+        _("about {size} of memory").format(size=roughly(found.bytes)),
+    ]
+    speed = found.characters_per_second
+    share = max(1, text.parts[0])
+    if speed is not None:
+        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{speed:.2g}'):,.0f}"))
+    elif busy:
+        parts.append(_("its speed is being measured …"))
+    if recipe.minutes is not None:
+        parts.append(span(recipe.minutes * 60))
+        if speed is not None:
+            passes = speed * recipe.minutes * 60 / share
+            parts.append(
+                _("reads the text {n} times").format(n=f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}")
+            )
+    elif speed is not None:
+        parts.append(_("about {time}").format(time=duration(config.characters / speed)))
+    elif text.toy:
+        parts.append(_("a few seconds"))
+    line = " · ".join(parts)
+    if recipe.changed:
+        line += " · " + _("changed from the preset")
+    st.caption(line)

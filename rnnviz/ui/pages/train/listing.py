@@ -1,0 +1,148 @@
+"""The runs in the sidebar: what trains, what waits, what is over; and how many may train at a time."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.runs import api as runs
+from rnnviz.runs import queue
+from rnnviz.runs.folder import RunFolder
+from rnnviz.ui import address, trouble
+from rnnviz.ui.i18n import _
+from rnnviz.ui.model_cache import FIRST
+from rnnviz.ui.pages.train import subject
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import rounded
+
+EVERY = 2.0  # seconds between two looks
+FEW = 8  # runs that are over and still listed, before anyone asks for all
+STORY = "\u2060"  # nothing to see; tells a shipped story from a run that is called the same
+CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
+
+
+def chosen() -> str | None:
+    """The run to show: the one that was picked, else one that trains, the newest, or a shipped story."""
+    everything = options(runs.listed(), everything=True)
+    state = st.session_state
+    if state.get(CHOSEN) not in everything:
+        asked = st.query_params.get(CHOSEN)
+        state.pop(CHOSEN, None)
+        if asked in everything:
+            state[CHOSEN] = asked
+        elif everything:
+            state[CHOSEN] = usual()
+    return state.get(CHOSEN)
+
+
+def usual() -> str | None:
+    """What is shown before anyone chose."""
+    found = runs.listed()
+    if found:
+        training = [run for run in found if run.state in ("running", "starting")]
+        watchable = [run for run in found if run.last is not None]
+        return [*training, *watchable, *found][0].id
+    return next((subject.SHIPPED + name for name in first(list(subject.stories()))), None)
+
+
+def first(names: list[str]) -> list[str]:
+    """Stories in the order in which a newcomer should meet them: one text first, the longest memory first."""
+    kinds = ("gru", "lstm", "rnn")
+
+    def order(name: str) -> tuple[bool, int, str]:
+        text, _, kind = name.rpartition("-")
+        return text != FIRST.rpartition("-")[0], kinds.index(kind) if kind in kinds else len(kinds), name
+
+    return sorted(names, key=order)
+
+
+def options(found: list[runs.Run], *, everything: bool) -> list[str]:
+    """Ids, newest runs first, then the shipped stories."""
+    over = [run for run in found if not run.alive]
+    hidden = set() if everything else {run.id for run in over[FEW:]}
+    return [
+        *(run.id for run in found if run.id not in hidden),
+        *(subject.SHIPPED + name for name in first(list(subject.stories()))),
+    ]
+
+
+@st.fragment(run_every=EVERY, key="train-listing")
+def show() -> None:
+    """The list, looked at again and again. Choosing one draws the page anew."""
+    found = runs.listed()
+    by_id = {run.id: run for run in found}
+    state = st.session_state
+    everything = bool(state.get("train-all"))
+    ids = options(found, everything=everything)
+    current = state.get(CHOSEN)
+    if current and current not in ids:
+        ids.append(current)
+    st.markdown("**" + _("Runs") + "**")
+    if not ids:
+        st.caption(_("None yet. What you start appears here and goes on when you close this page."))
+        return
+    picked = st.radio(
+        _("Runs"),
+        ids,
+        key=CHOSEN,
+        persist_state="session",
+        label_visibility="collapsed",
+        format_func=label,
+        captions=[caption(by_id.get(id)) for id in ids],
+        on_change=address.keep,
+        args=(CHOSEN,),
+    )
+    over = sum(not run.alive for run in found)
+    if over > FEW:
+        st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
+    if found:
+        limit()
+    seen = state.get("train.listed")
+    state["train.listed"] = picked
+    if seen is not None and seen != picked:
+        st.rerun()
+
+
+def limit() -> None:
+    """How many runs train at a time."""
+    st.number_input(
+        _("Runs that train at a time"),
+        1,
+        queue.MOST,
+        value=runs.limit(),
+        key="train-limit",
+        on_change=_set_limit,
+        help=_("Others wait in the queue. Two at a time share the processor, so each takes longer."),
+    )
+
+
+def _set_limit() -> None:
+    try:
+        runs.set_limit(int(st.session_state["train-limit"]))
+    except RnnvizError as error:
+        trouble.show(error)
+
+
+def label(id: str) -> str:
+    """A run's name. It never changes, and no two are alike: by it the browser knows which was picked."""
+    name = plain(id.removeprefix(subject.SHIPPED))
+    return name + STORY if id.startswith(subject.SHIPPED) else name
+
+
+def caption(run: runs.Run | None) -> str:
+    """A run's state in a few words."""
+    if run is None:
+        return f"{say.ICONS['shipped']} {say.state('shipped')}"
+    icon = say.ICONS.get(run.state, "")
+    if run.state == "waiting":
+        return f"{icon} {say.place(queue.ahead(RunFolder(run.path)))}"
+    words = f"{icon} {say.state(run.state)}"
+    last, report = run.last or {}, run.report or {}
+    left, took = last.get("eta"), last.get("seconds")
+    if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
+        words += f" · {100 * took / max(1e-9, left + took):.0f} %"
+    reached = report.get("held_out_perplexity") or say.training_perplexity(last, report)
+    if isinstance(reached, int | float):
+        words += " · " + _("perplexity {p}").format(p=rounded(reached))
+    return words

@@ -1,0 +1,137 @@
+"""What stands where on the Train page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.runs import api as runs
+from rnnviz.ui import trouble
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Jobs, presence
+from rnnviz.ui.pages.train import begin, bring, compare, forecast, listing, settings, stage, texts
+from rnnviz.ui.trouble import describe
+
+_JOBS = "train.jobs"
+
+
+def page(slot: Any, explore: Any) -> None:
+    """Draw the page. `slot` is the sidebar's place for it, `explore` the page to go to with a model."""
+    st.html(f"<style>{_STYLE}</style>")
+    state = st.session_state
+    if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
+        state.pop(listing.CHOSEN, None)
+        st.query_params.pop(listing.CHOSEN, None)
+    if (started := state.pop("train.started", None)) is not None:
+        state[listing.CHOSEN] = started  # perhaps by the name of one that was deleted
+    shown = listing.chosen()
+    state["train.listed"] = shown  # the list draws the page anew only for what a reader picks in it
+    with slot:
+        listing.show()
+    st.title(_("Train your own"))
+    new(session_jobs())
+    if shown is None:
+        toy()
+    else:
+        st.divider()
+        stage.show(shown, explore, started=started == shown)
+    with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
+        compare.show(runs.listed())
+    with st.expander(_("Bring a model that was trained elsewhere"), icon=":material/upload_file:"):
+        bring.show()
+
+
+def session_jobs() -> Jobs:
+    """The downloads and measurements of this session."""
+    if _JOBS not in st.session_state:
+        st.session_state[_JOBS] = Jobs(presence())
+    found: Jobs = st.session_state[_JOBS]
+    return found
+
+
+def new(jobs: Jobs) -> None:
+    """Choose a text and a recipe, and start."""
+    which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
+    with which:
+        text = texts.choose(jobs)
+    with how:
+        key = settings.preset(text)
+    if text is None:
+        st.caption(_("Choose a text, and then start."))
+        jobs.retain([("fetch", st.session_state.get(texts.KEY))])
+        return
+    settings.adopt(text, key)
+    sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
+    with sentence:
+        settings.probe()
+    line, details = st.columns([8, 3], vertical_alignment="center", gap="medium")
+    place = line.container()
+    with details:
+        opened = st.pills(
+            _("Look at"),
+            ("settings", "text"),
+            key="train-details",
+            persist_state="session",
+            label_visibility="collapsed",
+            format_func=lambda part: {
+                "settings": ":material/tune: " + _("Settings"),
+                "text": ":material/article: " + _("The text"),
+            }[part],
+        )
+    if opened == "settings":
+        with st.container(border=True, key="train-settings"):
+            settings.expert()
+    elif opened == "text":
+        with st.container(border=True, key="train-facts"):
+            texts.facts(text)
+    refused, recipe, seen = "", None, None
+    try:
+        recipe = settings.recipe(text, key)
+        busy = any(run.state in ("running", "starting") for run in runs.listed())
+        seen = forecast.of(jobs, text, recipe, measure=not busy)
+        refused = "" if seen.found.fits else trouble.plain(seen.found.reason)
+    except RnnvizError as error:
+        refused = describe(error)
+    jobs.retain([seen.job] if seen is not None and seen.job is not None else [])
+    with go:
+        pressed = begin.button(refused)
+    with place:
+        if refused:
+            st.error(refused, icon=":material/block:")
+        elif recipe is not None and seen is not None:
+            forecast.show(jobs, text, recipe, seen)
+        if pressed and recipe is not None:
+            try:
+                begin.start(text, recipe)
+            except RnnvizError as error:
+                trouble.show(error)
+
+
+def toy() -> None:
+    """What there is to see before there is anything: the toy, explained."""
+    st.divider()
+    st.markdown(
+        _(
+            "### Begin with one word\n"
+            "Press **Start**: a network of 8 units reads **machine** again and again. At first it guesses "
+            "blindly among all characters; within three seconds it knows that **c** follows **ma**, and its "
+            "perplexity falls to 1. You watch its 8 numbers after each of the 7 characters turn from noise "
+            "into a code for *where in the word it is*.\n\n"
+            "Then choose a longer text and give it a minute."
+        )
+    )
+
+
+# Figures and text need the width that a projector has.
+_STYLE = """
+[data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 90rem; }
+[data-testid="stMainBlockContainer"] hr { margin: 0.2rem 0; }
+[data-testid="stHeader"] { background: transparent; pointer-events: none; }
+[data-testid="stHeader"] button { pointer-events: auto; }
+.st-key-train-toolbar { flex-wrap: nowrap; }
+.st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 0; min-width: 0; }
+.st-key-train-toolbar h3 { padding: 0; }
+.st-key-train-toolbar :is(h3, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+"""

@@ -1,0 +1,98 @@
+"""The stage: the run that is shown, followed while it goes on, with what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.runs import queue
+from rnnviz.runs.folder import RunFolder
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.train import component, toolbar
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.subject import OfRun, Subject, find
+from rnnviz.ui.pages.train.watch import Watch
+
+KEY = "training"
+EVERY = 0.5  # seconds between two looks at a run that is going on
+_WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
+
+
+def show(id: str, explore: Any, *, started: bool = False) -> None:
+    """The stage with the run of this id. `explore`: the page to go to with a model; `started`: just now."""
+    st.session_state[_FRESH] = True
+    subject = find(id)
+    alive = subject is not None and subject.alive
+    st.fragment(_stage, run_every=EVERY if alive else None, key="train-stage")(id, explore, started)
+
+
+def _stage(id: str, explore: Any, started: bool) -> None:
+    state = st.session_state
+    fresh = state.pop(_FRESH, False)
+    subject = find(id)
+    if subject is None:
+        if state.pop("train.again", False):
+            st.rerun()  # it was deleted here: the page chooses another
+        st.info(_("This run is not there any more."), icon=":material/delete:")
+        return
+    watch = state.get(_WATCH)
+    if not isinstance(watch, Watch) or (watch.id, watch.born) != (id, subject.born):
+        watch = state[_WATCH] = Watch(id, subject.born)
+        fresh = True
+    watch.refresh(subject)
+    toolbar.show(subject, watch, explore)
+    ask = state.pop(_ASK, None)
+    facts = {**said(subject, watch), "started": started}
+    data = watch.answer(subject, say.words(), language(), facts, ask=ask, fresh=fresh)
+    component.mount(data, key=KEY, on_ask=_take)
+    was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
+    if not fresh and was is not None and was != (id, subject.alive):
+        st.rerun()  # it ended, or was resumed: from here on it needs more looks, or none
+
+
+def _take() -> None:
+    """Keep what the browser asks for the run that follows."""
+    asked = component.asked(KEY)
+    st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else None
+
+
+def said(subject: Subject, watch: Watch) -> dict[str, Any]:
+    """What the view says about the run: numbers, how far it is, what it writes."""
+    last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
+    end = watch.last("failed" if subject.state == "failed" else "finished")
+    validation = report.get("held_out_perplexity")
+    read, total = last.get("characters", 0), start.get("total_characters")
+    sampled = ""
+    if report.get("characters"):
+        sampled = _("after {n} characters").format(n=say.millions(report["characters"]))
+    return {
+        "numbers": {
+            "validation": validation,
+            "train": say.training_perplexity(last, report),
+            "speed": last.get("characters_per_second"),
+            "clipped": last.get("clipped"),
+            "rate": last.get("learning_rate"),
+        },
+        "unmeasured": start.get("validation_characters") == 0,
+        "counted": start.get("ngram") is not None,
+        "seconds": last.get("seconds", 0.0),
+        "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
+        "line": say.line(
+            subject.state,
+            reason=subject.reason,
+            ahead=ahead(subject) if subject.state == "waiting" else 0,
+            start=start,
+            last=last or report,
+            end=end,
+        ),
+        "passed": say.passed(watch.last("passed"), start.get("ngram_order", 6)),
+        "sample": str(report.get("sample") or ""),
+        "sampled": sampled,
+    }
+
+
+def ahead(subject: Subject) -> int:
+    """How many runs stand before a waiting one."""
+    return queue.ahead(RunFolder(subject.run.path)) if isinstance(subject, OfRun) else 0

@@ -1,0 +1,217 @@
+"""The text to train on: a corpus by name, an uploaded file, a pasted text; and what is in it."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.text import corpora
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Jobs
+from rnnviz.ui.pages.perplexity import texts as shared
+from rnnviz.ui.sidebar import preformatted
+from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.words import size, visible
+
+UPLOAD, PASTE = "own:upload", "own:paste"
+TOY = "machine"
+LONGEST_PASTE = 1_000_000
+KEY = "train-text"
+_KEPT = "train.own"  # the reader's own text outlives the widget it came from
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A text that can be trained on.
+
+    corpus      its name, or "" for the reader's own text, which is then in `text`
+    name        what a model trained on it may be called after
+    symbols     V of a model that reads it: characters that come often enough, and <unk>
+    """
+
+    corpus: str
+    name: str
+    title: str
+    language: str
+    text: str
+    sha256: str
+    characters: int
+    distinct: int
+    symbols: int
+    parts: tuple[int, int, int]
+
+    @property
+    def toy(self) -> bool:
+        """Whether it is too short to be split, as the textbook's word is."""
+        return not self.parts[1]
+
+
+def choose(jobs: Jobs) -> Chosen | None:
+    """The picker, and what belongs to the choice; None where there is no text yet."""
+    about = {name: corpora.describe(name) for name in corpora.names()}
+    names = [TOY, *(n for n in about if n != TOY), UPLOAD, PASTE]
+
+    def label(name: str) -> str:
+        if name == UPLOAD:
+            return _("A file of your own")
+        if name == PASTE:
+            return _("A text that you paste")
+        info = about[name]
+        fetch = " · " + _("to be downloaded") if info.needs_download else ""
+        return f"{_title(info)} · {size(info.bytes)}{fetch}"
+
+    picked = st.selectbox(
+        _("1 · The text it learns from"),
+        names,
+        key=KEY,
+        persist_state="session",
+        format_func=label,
+        help=_("What the network reads again and again until it expects what comes next."),
+    )
+    return None if picked is None else _load(jobs, picked, about)
+
+
+def _title(info: corpora.CorpusInfo) -> str:
+    return _("“machine”, the toy") if info.name == TOY else info.title
+
+
+def _load(jobs: Jobs, picked: str, about: dict[str, corpora.CorpusInfo]) -> Chosen | None:
+    with st.container(key="train-own"):
+        try:
+            if picked == UPLOAD:
+                return _uploaded()
+            if picked == PASTE:
+                return _pasted()
+            info = about[picked]
+            if info.needs_download:
+                st.caption(
+                    _("**{title}**: {size} from {source}, licence: {licence}.").format(
+                        title=plain(info.title),
+                        size=size(info.bytes),
+                        source=plain(info.source),
+                        licence=plain(info.licence),
+                    )
+                )
+                if not shared.fetched(jobs, info):
+                    return None
+            return _named(picked, "")
+        except RnnvizError as error:
+            st.error(describe(error), icon=":material/error:")
+            return None
+
+
+def _uploaded() -> Chosen | None:
+    file = st.file_uploader(
+        _("A text file"),
+        key="train-file",
+        help=_("Plain text in any language and encoding. It stays on the machine that runs this app."),
+    )
+    if file is not None:
+        data = file.getvalue()
+        digest = hashlib.sha256(data).hexdigest()
+        if st.session_state.get(_KEPT, ("",))[0] != digest:
+            source: Any = io.BytesIO(data)
+            source.name = file.name
+            from rnnviz.text.decoding import open_text
+
+            text = "".join(open_text(source))
+            st.session_state[_KEPT] = (digest, file.name, text)
+    if _KEPT not in st.session_state:
+        return None
+    digest, name, text = st.session_state[_KEPT]
+    if file is None:
+        st.caption(_("Still here: **{name}**").format(name=plain(name)))
+    return _own(text, name)
+
+
+def _pasted() -> Chosen | None:
+    text = st.text_area(
+        _("Text"),
+        key="train-paste",
+        persist_state="session",
+        height=120,
+        max_chars=LONGEST_PASTE,
+        placeholder=_("Paste a text here: a story, a poem, a program. A few thousand characters or more."),
+    )
+    return _own(text, _("pasted text")) if text else None
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _named(name: str, stamp: str) -> Chosen:
+    corpus = corpora.read(name)
+    return _described(corpus, corpus=name, name=name)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _own(text: str, title: str) -> Chosen:
+    corpus = corpora.from_text(text, title=title)
+    stem = title.rsplit(".", 1)[0]
+    return _described(corpus, corpus="", name=file_name(stem))
+
+
+def _described(about: corpora.Corpus, *, corpus: str, name: str) -> Chosen:
+    split = about.split()
+    counts = Counter(split.train)
+    often = 1 if not split.validation else 2
+    return Chosen(
+        corpus=corpus,
+        name=name,
+        title=about.title,
+        language=about.language,
+        text=about.text,
+        sha256=about.sha256,
+        characters=about.characters,
+        distinct=len(set(about.text)),
+        symbols=1 + sum(n >= often for n in counts.values()),
+        parts=(len(split.train), len(split.validation), len(split.held_out)),
+    )
+
+
+def file_name(title: str) -> str:
+    """What may stand in a file's name, of a title."""
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in title).strip("-_")
+    while "--" in kept:
+        kept = kept.replace("--", "-")
+    return kept[:40].lower() or "own-text"
+
+
+def facts(text: Chosen) -> None:
+    """What is in a text: how much, how it is split, and how it begins."""
+    n = text.characters
+    st.markdown(
+        _("**{title}**: {characters} characters, {distinct} of them different.").format(
+            title=plain(text.title), characters=f"{n:,}", distinct=f"{text.distinct:,}"
+        )
+    )
+    if text.toy:
+        st.caption(_("Too short to be split: all of it is trained on, so nothing is held out."))
+    else:
+        train, validation, held_out = text.parts
+        st.html(_bar(text.parts))
+        st.caption(
+            _(
+                "Split in order: **{train}** characters to learn from, **{validation}** to watch while it "
+                "learns (validation), and **{held_out}** held out, read once at the very end."
+            ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
+        )
+    beginning = text.text[:300].replace("\t", "    ")
+    if len(text.text) <= 40:
+        beginning = "".join(map(visible, beginning))
+    st.html(preformatted(beginning + (" …" if n > 300 else "")))
+
+
+def _bar(parts: tuple[int, int, int]) -> str:
+    """The three parts as a bar; numbers only, so there is nothing to escape."""
+    total = max(1, sum(parts))
+    pieces = "".join(
+        f"<span style='width:{100 * part / total:.2f}%;background:currentColor;opacity:{strength}'></span>"
+        for part, strength in zip(parts, (0.75, 0.45, 0.2), strict=True)
+    )
+    style = "display:flex;gap:2px;height:8px;border-radius:4px;overflow:hidden"
+    return f"<div aria-hidden='true' style='{style}'>{pieces}</div>"

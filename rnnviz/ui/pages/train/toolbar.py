@@ -1,0 +1,178 @@
+"""What can be done with the run on the stage: stop, resume, delete, keep, download, explore."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.runs import api as runs
+from rnnviz.ui import trouble
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.subject import SHIPPED, OfRun, Subject
+from rnnviz.ui.pages.train.watch import Watch
+from rnnviz.ui.trouble import plain
+
+_TROUBLE, _STOPPING = "train.trouble", "train.stopping"
+
+
+def show(subject: Subject, watch: Watch, explore: Any) -> None:
+    """Name, state and buttons; below them what went wrong with the last click."""
+    config = subject.description.get("config") or {}
+    stopping = st.session_state.get(_STOPPING) == subject.id and subject.alive
+    state = _("stopping …") if stopping else say.state(subject.state)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
+        st.markdown(
+            f"### {plain(subject.id.removeprefix(SHIPPED))}\n"
+            f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(config)}"
+            + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
+            width="stretch",
+        )
+        if isinstance(subject, OfRun):
+            _of_run(subject.run, watch, explore, stopping)
+        elif st.button(_("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary"):
+            st.switch_page(explore, query_params={"model": subject.name})
+    if (error := st.session_state.pop(_TROUBLE, None)) is not None:
+        trouble.show(error)
+
+
+def _of_run(run: runs.Run, watch: Watch, explore: Any, stopping: bool) -> None:
+    if run.alive:
+        waiting = run.state == "waiting"
+        st.button(
+            _("Leave the queue") if waiting else _("Stop"),
+            icon=":material/stop:",
+            key="train-stop",
+            disabled=stopping,
+            help=_("It saves what it has learnt and can go on later."),
+            on_click=_stop,
+            args=(run.id,),
+        )
+        return
+    model = file_of(run)
+    if model is not None:
+        opening = st.button(
+            _("Open in Explore"),
+            icon=":material/waves:",
+            key="train-explore",
+            type="primary",
+            help=_("Keeps the model under its name, if it isn't kept yet, and lets you type with it."),
+        )
+        if opening and (name := _kept(run, watch)) is not None:
+            st.switch_page(explore, query_params={"model": name})
+        with st.popover(_("Keep"), icon=":material/bookmark:", key="train-keep"):
+            _keep(run, watch)
+        st.download_button(
+            _("Download"),
+            model.read_bytes,
+            f"{run.name}{checkpoint.SUFFIX}",
+            "application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            key="train-download",
+            help=_("The model as one file, which this app opens on any machine."),
+        )
+    if run.state != "finished":
+        st.button(
+            _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
+        )
+    with st.popover(_("Delete"), icon=":material/delete:", key="train-delete"):
+        st.markdown(
+            _(
+                "Delete **{name}** with its curves, snapshots and checkpoint? A model that was kept stays."
+            ).format(name=plain(run.id))
+        )
+        st.button(
+            _("Delete for good"),
+            icon=":material/delete_forever:",
+            key="train-delete-really",
+            on_click=_delete,
+            args=(run.id,),
+        )
+    if st.session_state.pop("train.again", False):
+        st.rerun()
+
+
+def _keep(run: runs.Run, watch: Watch) -> None:
+    """Name and save: the model picker lists it from then on."""
+    with st.form("train-keep-form", border=False):
+        name = st.text_input(
+            _("Name of the model"),
+            run.id,
+            key=f"train-keep-name.{run.id}",
+            help=_("Letters, digits, '.', '_' and '-'."),
+        )
+        asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
+    if asked:
+        try:
+            path = runs.keep(run.id, name.strip())
+        except RnnvizError as error:
+            trouble.show(error)
+            return
+        note(run, watch, path.stem)
+        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
+
+
+def _kept(run: runs.Run, watch: Watch) -> str | None:
+    """The name that the run's model is kept under; kept now if it isn't yet. None if that fails."""
+    step = watch.last("progress").get("step", 0)
+    try:
+        written = (run.path / "kept").read_text("utf-8").split()
+        if len(written) == 2 and written[1] == str(step) and checkpoint.find(written[0]):
+            return written[0]
+    except (OSError, ValueError, RnnvizError):
+        pass
+    taken = {info.path.stem for info in checkpoint.available()[0]}
+    name = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
+    try:
+        with st.spinner(_("Keeping the model …")):
+            path = runs.keep(run.id, name)
+    except RnnvizError as error:
+        trouble.show(error)
+        return None
+    note(run, watch, path.stem)
+    return path.stem
+
+
+def note(run: runs.Run, watch: Watch, name: str) -> None:
+    """Remember under which name the model was kept, and at which step."""
+    with contextlib.suppress(OSError):  # it is then kept twice, under two names
+        (run.path / "kept").write_text(f"{name} {watch.last('progress').get('step', 0)}", "utf-8")
+
+
+def file_of(run: runs.Run) -> Path | None:
+    """The finished model's file, or the best one so far; None where there is none."""
+    finished = sorted((run.path / "model").glob(f"*{checkpoint.SUFFIX}"))
+    best = run.path / "best.safetensors"
+    return finished[0] if finished and run.state == "finished" else best if best.is_file() else None
+
+
+def _stop(id: str) -> None:
+    _do(runs.stop, id)
+    st.session_state[_STOPPING] = id
+
+
+def _resume(id: str) -> None:
+    st.session_state.pop(_STOPPING, None)
+    _do(runs.resume, id)
+    st.session_state["train.again"] = True
+
+
+def _delete(id: str) -> None:
+    _do(runs.delete, id)
+    if _TROUBLE not in st.session_state:
+        st.session_state["train.deleted"] = id
+        st.session_state["train.again"] = True
+
+
+def _do(action: Any, id: str) -> None:
+    """A click's work, before the page is drawn; what goes wrong is said there."""
+    try:
+        action(id)
+    except RnnvizError as error:
+        st.session_state[_TROUBLE] = error

@@ -1,0 +1,244 @@
+"""What a browser is sent of one run: curves, the probe's states as colours, what is expected next.
+
+A `Watch` belongs to one reader and one run. It reads what is new in the run's
+events, and packs everything the training view draws into one block of bytes,
+small enough to be sent whole every time.
+
+This module knows nothing of Streamlit's elements.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import RnnvizError
+from rnnviz.figures import live, training
+from rnnviz.figures.order import seriate
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, ramp
+from rnnviz.runs import api as runs
+from rnnviz.runs.snapshots import ProbeTrace
+from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.pages.train.subject import Subject
+
+NEXT = 8
+"""Next characters listed one by one."""
+
+AT_ONCE = 1_500_000
+"""Bytes of snapshots in one answer; the browser asks again for the rest."""
+
+WIDEST = 1024
+"""Units that are put in order by likeness; more would take seconds."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+class Watch:
+    """The run that one reader looks at, and what was already read of it.
+
+    `born` tells it from a deleted one of the same name.
+    """
+
+    def __init__(self, id: str, born: float = 0.0) -> None:
+        self.id, self.born = id, born
+        self.events: list[dict[str, Any]] = []
+        self._read = 0
+        self._changes = 0
+        self._mark: object = None
+        self._now: ProbeTrace | None = None
+        self._rows: tuple[object, Any] = (None, None)
+
+    def refresh(self, subject: Subject) -> None:
+        """Read what is new."""
+        new, self._read = subject.follow(self._read)
+        if new:
+            runs.merge(self.events, new)
+            self._changes += len(new)
+        mark = subject.mark()
+        if mark is not None and mark != self._mark:
+            try:
+                self._now, self._mark = subject.snapshot(None), mark
+            except RnnvizError:
+                self._now = None  # the view says that there is none
+
+    def curves(self, subject: Subject) -> training.Curves:
+        """The curves so far."""
+        config = subject.description.get("config") or {}
+        return training.curves(
+            self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
+        )
+
+    def last(self, kind: str) -> dict[str, Any]:
+        """The newest event of a kind, or {}."""
+        return next((e for e in reversed(self.events) if e["event"] == kind), {})
+
+    def answer(
+        self,
+        subject: Subject,
+        words: Mapping[str, str],
+        language: str,
+        said: Mapping[str, Any],
+        *,
+        ask: Mapping[str, Any] | None,
+        fresh: bool,
+    ) -> bytes:
+        """Everything the view draws. `said` goes into the header as it is.
+
+        `fresh`: the browser may hold nothing yet. `ask` is what it asked: which snapshots it holds, and
+        the digest of the words and colours.
+        """
+        one = self.curves(subject)
+        config = subject.description.get("config") or {}
+        scale = live.scale("hidden", str(config.get("activation", "tanh")))
+        fixed, digest = _fixed(one, words, language)
+        steps = subject.steps()
+        symbols = _Symbols()
+        frames: list[dict[str, Any]] = []
+        arrays = _lines(one)
+        if self._now is not None:
+            frames.append(_frame("now", "now", self._now, scale, symbols, arrays))
+        if ask is not None and ask.get("run") == self.id:
+            held = ask.get("held")
+            missing = [s for s in steps if s not in set(held if isinstance(held, list) else [])]
+            frames += _kept(subject, missing, scale, symbols, arrays)
+        rows = None if subject.alive else self._alike(subject, steps)
+        if rows is not None:
+            arrays["rows"] = rows
+        header: dict[str, Any] = {
+            "run": self.id,
+            "born": self.born,
+            "state": subject.state,
+            "alive": subject.alive,
+            "cell": str(config.get("cell", "")),
+            "units": int(config.get("hidden_size", 0)),
+            "scale": scale.kind,
+            "probe": self._now.text if self._now is not None else "",
+            "steps": steps,
+            "frames": frames,
+            "symbols": symbols.names,
+            "rows": rows is not None,
+            "drawn": self._changes,
+            "answer": str(ask.get("client", ""))[:64] if ask else "",
+            "digest": digest,
+            **said,
+        }
+        if fresh or (ask is not None and ask.get("static") != digest) or digest != self._sent:
+            header["static"] = fixed
+        self._sent = digest
+        return pack(header, arrays)
+
+    _sent = ""
+
+    def _alike(self, subject: Subject, steps: Sequence[int]) -> npt.NDArray[np.uint16] | None:
+        """(L·H,) each layer's units, those alike at the end side by side; None where that isn't known."""
+        if self._now is None or self._now.hidden.shape[2] > WIDEST or len(self._now.text) < 3:
+            return None
+        mark = (self._mark, len(steps))
+        if self._rows[0] != mark:
+            layers = self._now.hidden.shape[1]
+            found = [seriate(self._now.hidden[:, layer]) for layer in range(layers)]
+            self._rows = (mark, np.concatenate(found).astype("<u2"))
+        rows: npt.NDArray[np.uint16] = self._rows[1]
+        return rows
+
+
+class _Symbols:
+    """Numbers for the characters that one answer names; 0 is an unknown one."""
+
+    def __init__(self) -> None:
+        self.names = [""]
+        self._known = {"<unk>": 0}
+
+    def numbers(self, names: Iterable[str]) -> npt.NDArray[np.uint16]:
+        found = []
+        for name in names:
+            if name not in self._known:
+                self._known[name] = len(self.names)
+                self.names.append(name)
+            found.append(self._known[name])
+        return np.array(found, "<u2")
+
+
+def _kept(
+    subject: Subject, missing: Sequence[int], scale: Scale, symbols: _Symbols, arrays: Arrays
+) -> list[dict[str, Any]]:
+    frames: list[dict[str, Any]] = []
+    room = AT_ONCE
+    for step in missing:
+        if room <= 0:
+            break
+        try:
+            trace = subject.snapshot(step)
+        except RnnvizError:
+            continue
+        frames.append(_frame(f"at{step}", "kept", trace, scale, symbols, arrays))
+        room -= trace.hidden.size + 50 * len(trace.text)
+    return frames
+
+
+def _frame(
+    key: str, kind: str, trace: ProbeTrace, scale: Scale, symbols: _Symbols, arrays: Arrays
+) -> dict[str, Any]:
+    """Put one trace into `arrays`; returns what the header says of it."""
+    T, V = len(trace.text), len(trace.symbols)
+    rows = trace.log_probs
+    n = min(NEXT, V)
+    ids = np.argpartition(-rows, n - 1, axis=1)[:, :n]
+    ids = np.take_along_axis(ids, np.argsort(-np.take_along_axis(rows, ids, 1), axis=1, kind="stable"), 1)
+    places = {name: i for i, name in enumerate(trace.symbols)}
+    came = np.array([places.get(c, 0) for c in trace.text], np.int64)
+    with np.errstate(invalid="ignore"):
+        entropy = -np.sum(np.exp(rows) * np.maximum(rows, -1e4), axis=1)
+    arrays[f"{key}.states"] = scale.levels(trace.hidden)
+    arrays[f"{key}.next"] = symbols.numbers(trace.symbols[i] for i in ids.ravel()).reshape(ids.shape)
+    arrays[f"{key}.chances"] = np.exp(np.take_along_axis(rows, ids, 1)).astype("<f4")
+    arrays[f"{key}.came"] = symbols.numbers(trace.symbols[i] for i in came)
+    arrays[f"{key}.chance"] = np.exp(rows[np.arange(T), came]).astype("<f4")
+    arrays[f"{key}.entropy"] = entropy.astype("<f4")
+    perplexity = float(trace.perplexity[-1]) if T else float("nan")
+    return {
+        "key": key,
+        "kind": kind,
+        "step": trace.step,
+        "characters": trace.characters,
+        "perplexity": perplexity if np.isfinite(perplexity) else None,
+    }
+
+
+def _lines(one: training.Curves) -> Arrays:
+    lines = {
+        "characters": one.characters,
+        "train": one.train,
+        "gradient": one.gradient,
+        "rate": one.rate,
+        "measured": one.measured,
+        "validation": one.validation,
+    }
+    return {name: values.astype("<f4") for name, values in lines.items()}
+
+
+def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tuple[dict[str, Any], str]:
+    """Words, colours and axes: what stays the same for most of a run; and a digest of it."""
+    named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
+    themes = {
+        theme.name: {
+            **asdict(theme),
+            "diverging": ramp(theme.diverging, LEVELS),
+            "sequential": ramp(theme.sequential, LEVELS),
+            "figure": {
+                **training.skeleton(one, named, theme=theme),
+                "clip": one.clip,
+                "spread": training.SPREAD,
+            },
+        }
+        for theme in THEMES.values()
+    }
+    fixed = {"words": named, "language": language, "themes": themes}
+    text = json.dumps(fixed, sort_keys=True)
+    return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]

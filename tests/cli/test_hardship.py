@@ -1,0 +1,210 @@
+"""The command line where something is in its way: what was given, where it should write, who reads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz import cli
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.ngram import NgramModel
+from tests.conftest import TEXT, tiny
+
+SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2", "--steps", "16"]
+
+Said = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def said(
+    tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Said:
+    """Run one command in a folder with a text: its exit code, standard output and error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RNNVIZ_MODELS", str(models_folder))
+    monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
+    Path("tiny.txt").write_text(TEXT * 4)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = cli.main(arguments)
+        except SystemExit as end:
+            code = int(str(end.code))
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return code, out, err
+
+    return run
+
+
+@pytest.mark.parametrize("option", [["--html", "{file}.html"], ["--html", "./page.html"]])
+def test_a_text_is_never_written_over(said: Said, option: list[str]) -> None:
+    shutil.copy("tiny.txt", "page.html")
+    code, _, err = said("perplexity", "page.html", "--model", "tiny-gru", *option)
+    assert code == 2
+    assert "page.html is a text to be scored" in err
+    assert Path("page.html").read_text() == TEXT * 4
+
+
+@pytest.mark.parametrize(
+    "output", ["x.pt", "my model.safetensors", "folder.safetensors", "tiny.txt/x.safetensors"]
+)
+def test_where_a_model_cannot_go_is_said_before_training(said: Said, output: str) -> None:
+    Path("folder.safetensors").mkdir()
+    code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", "--output", output, *SMALL)
+    assert code == 1
+    assert err.startswith("rnnviz: ")
+    assert not Path("runs").exists()
+
+
+@pytest.mark.parametrize("given", [["--run-dir", "tiny.txt"], ["--run-dir", "tiny.txt/run"]])
+def test_where_no_run_can_be_kept_is_said(said: Said, given: list[str]) -> None:
+    code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", *given, *SMALL)
+    assert code == 1
+    assert "no run can be kept in" in err
+    assert "--run-dir" in err
+
+
+def test_a_file_whose_name_is_no_text_is_trained_on(said: Said) -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    shutil.copy("tiny.txt", name)
+    assert said("train", "--corpus", name, "--name", "x", *SMALL)[0] == 0
+    assert checkpoint.load("./x.safetensors").card["corpus"]
+    code, _, err = said("train", "--corpus", name, "--name", "y", "--title", "\udcff", *SMALL)
+    assert code == 1
+    assert "surrogate" in err
+
+
+def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Said) -> None:
+    assert said("train", "--corpus", "tiny.txt", "--name", "x", "--run-dir", "run", *SMALL)[0] == 0
+    for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"], ["--cell", "rnn"]):
+        code, _, err = said("train", "--resume", "run", *option)
+        assert code == 1
+        assert f"leave out {option[0]}" in err
+    assert said("train", "--resume", "run", "--output", "again.safetensors")[0] == 0
+    again, first = (checkpoint.load(f"./{name}.safetensors") for name in ("again", "x"))
+    assert isinstance(again, type(first))
+    assert again.vocabulary == first.vocabulary
+
+
+def test_a_model_is_found_by_the_name_that_is_listed(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    save(tiny("gru", name="own"), folder / "own.safetensors")
+    (folder / "own.safetensors").rename(folder / "foo.safetensors")
+    shutil.copy(folder / "foo.safetensors", folder / "foo.snapshots.safetensors")
+    monkeypatch.setenv("RNNVIZ_MODELS", str(folder))
+    assert "\nfoo " in said("models")[1]
+    assert said("sample", "--model", "foo", "--length", "3")[0] == 0
+    err = said("sample", "--model", "own", "--length", "3")[2]
+    assert "no model is called 'own'" in err
+    assert " foo, " in err
+    assert "snapshots" not in err
+
+
+@pytest.mark.parametrize(
+    ("entry", "value"),
+    [
+        ("held_out", {"perplexity": 10**400}),
+        ("held_out", [1]),
+        ("versions", None),
+        ("versions", [1]),
+        ("characters", "many"),
+        ("parameters", True),
+        ("more", json.loads("[" * 60 + "]" * 60)),
+    ],
+)
+def test_an_odd_card_costs_no_more_than_its_odd_entry(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, value: Any
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    save(tiny("gru", name="good"), folder / "good.safetensors")
+    odd = tiny("gru", name="odd")
+    odd.card = {**odd.card, entry: value}
+    save(odd, folder / "odd.safetensors")
+    monkeypatch.setenv("RNNVIZ_MODELS", str(folder))
+    for option in ([], ["--json"], ["--markdown"]):
+        code, out, err = said("models", *option)
+        assert code == 0
+        assert "good" in out
+        assert "odd" in out
+        assert err == ""
+    assert entry not in checkpoint.read_info(folder / "odd.safetensors").card
+    assert said("sample", "--model", "odd", "--length", "3")[0] == 0
+
+
+def test_a_title_cannot_steer_the_terminal(
+    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tiny("gru", name="sly")
+    model.card = {**model.card, "title": "a\x1b[2Jb\nc"}
+    save(model, tmp_path / "sly.safetensors")
+    monkeypatch.setenv("RNNVIZ_MODELS", str(tmp_path))
+    out = said("models")[1]
+    assert "  a [2Jb c\n" in out
+    assert "\x1b" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["units", "--model", "tiny-gru", "--file", "empty.txt"], "empty.txt is empty"),
+        (["units", "--model", "tiny-gru", "--file", "tiny.txt", "--seed", "-1"], "seed is a whole number"),
+        (["units", "--model", "tiny-gru", "--corpus", "tiny.txt", "--encoding", "nope"], "leave it out"),
+        (["train", "--name", "x", "--corpus", TEXT * 9], "no corpus is called"),
+        (
+            ["train", "--name", "x", "--corpus", "tiny.txt", "--cell", "ngram", "--min-count", "0"],
+            "min_count",
+        ),
+        (["sample", "--model", "x" * 300 + ".safetensors"], "no model file at"),
+        (["sample", "--model", "~nobody-here/x.safetensors"], "no model file at"),
+        (["sample", "--model", "tiny-gru", "--device", "tpu"], "rnnviz: device 'tpu' can't be used"),
+        (["perplexity", "tiny.txt", "--model", "tiny-gru", "--html", "x" * 300 + ".html"], "too long"),
+    ],
+)
+def test_it_is_said_in_one_line(said: Said, arguments: list[str], words: str) -> None:
+    Path("empty.txt").touch()
+    code, _, err = said(*arguments)
+    assert code == 1
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_full_disk_behind_standard_output_is_said(
+    said: Said, tmp_path: Path, command_environment: dict[str, str]
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "rnnviz", "models"],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=command_environment, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "rnnviz: the output can't be written: No space left on device\n"
+
+
+def test_standard_input_may_be_closed(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    code, _, err = said("perplexity", "-", "--model", "tiny-gru")
+    assert code == 1
+    assert "standard input is closed" in err
+
+
+def test_a_table_shortened_to_single_characters_has_probabilities() -> None:
+    for text in ("a", "ab", TEXT):
+        short = NgramModel.fit(text, order=2).shortened(1)
+        assert np.exp(short.log_probs()).sum() == pytest.approx(1, abs=1e-6)

@@ -1,0 +1,130 @@
+"""`python -m rnnviz train`: what it writes and measures, Ctrl-C and going on, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnnviz import cli
+from rnnviz.networks import checkpoint
+from rnnviz.reading.scoring import perplexity
+from rnnviz.text import corpora
+from tests.training.test_trainer import CORPUS, TEXT, same
+
+
+def command(*words: str | Path, cwd: Path, **kwargs: Any) -> subprocess.CompletedProcess[str]:
+    root = Path(__file__).resolve().parents[2]
+    env = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "rnnviz", *map(str, words)],
+        cwd=cwd, env=env, capture_output=True, text=True, timeout=240, **kwargs,
+    )  # fmt: skip
+
+
+RECIPE = [
+    "--hidden-size",
+    "12",
+    "--embedding-size",
+    "6",
+    "--batch",
+    "4",
+    "--steps",
+    "10",
+    "--learning-rate",
+    "0.02",
+    "--precision",
+    "float32",
+]
+
+
+def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
+    (tmp_path / "smiles.txt").write_text(TEXT)
+    done = command(
+        "train", "--corpus", "smiles.txt", "--name", "smiles-gru", "--epochs", "5", *RECIPE, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "held out" in done.stderr  # a line a report, since this is no terminal
+    model = checkpoint.load(tmp_path / "smiles-gru.safetensors")
+    split = corpora.from_file(tmp_path / "smiles.txt").split()
+    measured = perplexity(model, text=split.held_out)
+    assert model.card["held_out"]["perplexity"] == pytest.approx(measured.perplexity, rel=1e-9)
+    assert model.card["command"].startswith("python -m rnnviz train --corpus smiles.txt")
+    assert model.card["sha256"] == CORPUS.sha256
+    assert model.card["parameters"] == model.parameter_count
+
+
+def test_the_command_counts_ngrams(tmp_path: Path) -> None:
+    (tmp_path / "smiles.txt").write_text(TEXT)
+    done = command(
+        "train",
+        "--corpus",
+        "smiles.txt",
+        "--name",
+        "smiles-3gram",
+        "--cell",
+        "ngram",
+        "--order",
+        "3",
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    info = checkpoint.read_info(tmp_path / "smiles-3gram.safetensors")
+    assert info.kind == "ngram"
+    assert info.card["recipe"]["order"] == 3
+
+
+def test_ctrl_c_saves_and_the_resumed_run_ends_with_the_same_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "smiles.txt").write_text(TEXT)
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "--corpus", "smiles.txt", "--epochs", "20", *RECIPE, "--dropout-output", "0.2"]
+    assert cli.main([*words, "--name", "whole"]) == 0
+
+    root = Path(__file__).resolve().parents[2]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rnnviz", *words, "--name", "cut"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("step ")  # it is training now
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=120)
+    assert process.returncode == 130, error
+    assert "Go on with:\n  python -m rnnviz train --resume runs/cut" in error
+    assert not (tmp_path / "cut.safetensors").exists()
+
+    shutil.move(tmp_path / "runs" / "cut", tmp_path / "elsewhere")  # a run is its folder, wherever it lies
+    assert cli.main(["train", "--resume", str(tmp_path / "elsewhere")]) == 0
+    a, b = (checkpoint.load(tmp_path / f"{n}.safetensors") for n in ("whole", "cut"))
+    assert checkpoint.is_neural(a)
+    assert checkpoint.is_neural(b)
+    assert same(a.state_dict(), b.state_dict())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--name", "x"], "needs --corpus and --name"),
+        (["--corpus", "machine"], "needs --corpus and --name"),
+        (["--corpus", "machine", "--name", "../x"], "no folder"),
+        (["--corpus", "nowhere.txt", "--name", "x"], "nowhere.txt"),
+        (["--corpus", "machine", "--name", "x", "--threads", "0"], "--threads counts"),
+        (["--corpus", "machine", "--name", "x", "--batch", "0"], "batch is a whole number"),
+        (["--resume", "nothing-here"], "there is no run in"),
+    ],
+)
+def test_the_command_refuses_in_one_line(tmp_path: Path, words: list[str], message: str) -> None:
+    done = command("train", *words, cwd=tmp_path)
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,247 @@
+"""What flows back to the characters: against autograd in float64, and nets whose answer is known."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.gradients import (
+    backward,
+    connectivity,
+    connectivity_row,
+    half_life,
+    jacobian_norms,
+    memory,
+    state_gradients,
+    states,
+)
+from rnnviz.networks.checkpoint import load_numpy
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import UniformModel
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+from tests.gradients.autograd import NETWORKS, Doubles, by_autograd, double, fading, log_probs, symbols
+
+
+def assert_close(found: Any, expected: Doubles) -> None:
+    """Each entry to 1e-5 of itself (4e-5 from 40 steps back on), and to 1e-6 of its row's largest."""
+    found = found.astype(np.float64)
+    np.testing.assert_array_less(np.abs(found - expected).max(axis=-1), 1e-6 * expected.max(axis=-1) + 1e-300)
+    nothing = expected == 0
+    assert not found[nothing].any()
+    error = np.abs(found / np.where(nothing, 1, expected) - 1) * ~nothing
+    lags = np.subtract.outer(np.arange(len(error)), np.arange(error.shape[1]))
+    assert error[lags < 40].max() < 1e-5
+    assert error.max() < 4e-5
+
+
+class TestConnectivity:
+    @pytest.mark.parametrize(("cell", "options"), NETWORKS)
+    @pytest.mark.parametrize("length", [1, 7, 60])
+    def test_it_is_what_autograd_finds_a_row_at_a_time(
+        self, cell: str, options: dict[str, Any], length: int
+    ) -> None:
+        model = tiny(cell, **options)
+        found, expected = connectivity(model, TEXT[:length]), by_autograd(model, TEXT[:length])
+        assert_close(found.norms, expected[:, 1:])
+        np.testing.assert_allclose(found.start, expected[:, 0], rtol=2e-5, atol=1e-44)
+        assert found.norms.dtype == found.log10.dtype == found.start.dtype == np.float32
+        assert found.norms.shape == (length, length)
+        assert (found.text, len(found)) == (TEXT[:length], length)
+        assert found.targets[:-1].tolist() == model.vocabulary.encode(TEXT[1:length]).tolist()
+
+    @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])
+    def test_nothing_rests_on_what_comes_later(self, cell: str) -> None:
+        found = connectivity(tiny(cell), TEXT[:30])
+        assert not np.triu(found.norms, 1).any()
+        assert np.isneginf(found.log10[np.triu_indices(30, 1)]).all()
+        assert (np.diag(found.norms) > 0).all()
+
+    def test_an_mlp_rests_on_the_last_character_alone(self) -> None:
+        found = connectivity(tiny("mlp", layers=2), TEXT[:30])
+        assert np.count_nonzero(found.norms) == 30
+        assert (np.diag(found.norms) > 0).all()
+        assert not found.start.any()
+        assert not found.decay()[1:].any()
+        assert found.half_life() == 0
+        assert np.count_nonzero(connectivity_row(tiny("mlp"), TEXT[:30]).norms) == 1
+
+    def test_finite_differences_agree(self) -> None:
+        model = double(tiny("lstm", layers=2))
+        x = model.embed(symbols(model, "machine"))
+        found = connectivity(tiny("lstm", layers=2), "machine").norms
+        for row, column in ((0, 0), (3, 1), (5, 0), (5, 5)):
+            of, slope = model.vocabulary.encode("machine")[row + 1], []
+            for k in range(x.shape[2]):
+                there, back = x.clone(), x.clone()
+                there[0, column + 1, k] += 1e-5
+                back[0, column + 1, k] -= 1e-5
+                difference = log_probs(model, there)[row + 1, of] - log_probs(model, back)[row + 1, of]
+                slope.append(float(difference) / 2e-5)
+            assert found[row, column] == pytest.approx(np.linalg.norm(slope), rel=1e-4)
+
+    @pytest.mark.parametrize(("cell", "options"), NETWORKS)
+    def test_a_row_is_a_row_of_the_square(self, cell: str, options: dict[str, Any]) -> None:
+        model, text = tiny(cell, **options), TEXT[:50]
+        square = connectivity(model, text)
+        for at in (1, 2, 30, 50, None):
+            t = at or 50
+            row = connectivity_row(model, text, at=at)
+            np.testing.assert_allclose(row.norms, square.norms[t - 1, :t], rtol=1e-5)
+            np.testing.assert_allclose(row.log10, square.log10[t - 1, :t], atol=1e-5)
+            assert row.start == pytest.approx(square.start[t - 1], rel=1e-5)
+            assert (row.target, row.text, len(row)) == (square.targets[t - 1], text[:t], t)
+
+    def test_any_character_can_be_asked_about(self) -> None:
+        model = tiny("gru")
+        found = connectivity(model, TEXT[:20], target="e")
+        assert_close(found.norms, by_autograd(model, TEXT[:20], "e")[:, 1:])
+        assert model.vocabulary.decode(found.targets) == "e" * 20
+        row = connectivity_row(model, TEXT[:20], at=9, target="e")
+        np.testing.assert_allclose(row.norms, found.norms[8, :9], rtol=1e-5)
+        assert connectivity(model, "道理", target="道").targets.tolist() == [0, 0]
+        for target in ("", "ab"):
+            with pytest.raises(ConfigError, match="one character"):
+                connectivity(model, "abc", target=target)
+
+    @pytest.mark.parametrize(
+        "limits", [{"BLOCK": 1}, {"BLOCK": 5, "RESCALE": 1}, {"ENTRIES": 1}, {"MANY": 1000}, {"MANY": 1}]
+    )
+    @pytest.mark.parametrize(("cell", "options"), NETWORKS)
+    def test_it_does_not_depend_on_how_it_is_cut_up(
+        self, cell: str, options: dict[str, Any], limits: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        model = tiny(cell, **options)
+        expected = connectivity(model, TEXT[:40])
+        for name, value in limits.items():
+            monkeypatch.setattr(backward, name, value)
+        found = connectivity(model, TEXT[:40])
+        np.testing.assert_allclose(found.norms, expected.norms, rtol=1e-5)
+
+    def test_it_needs_no_table_of_inputs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        expected = connectivity(tiny("gru"), TEXT[:30]).norms
+        monkeypatch.setattr("rnnviz.networks.numpy_model.TABLE_BYTES", 0)
+        np.testing.assert_allclose(connectivity(tiny("gru"), TEXT[:30]).norms, expected, rtol=1e-5)
+
+    def test_a_certain_prediction_keeps_its_digits(self) -> None:
+        model = tiny("gru")
+        model.readout.bias[model.vocabulary.encode("e")] += 25
+        found = connectivity(model, TEXT[:10], target="e").norms
+        assert 0 < found.max() < 1e-8
+        np.testing.assert_allclose(found, by_autograd(model, TEXT[:10], "e")[:, 1:], rtol=1e-4)
+
+    def test_a_saturated_unit_keeps_its_digits(self) -> None:
+        model = tiny("rnn")
+        getattr(model.recurrence, "bias_ih_l0").add_(6.0)  # noqa: B009
+        found, expected = connectivity(model, TEXT[:6]), by_autograd(model, TEXT[:6])[:, 1:]
+        assert 0 < found.norms[5, 0] < 1e-20
+        np.testing.assert_allclose(found.norms, expected, rtol=1e-4)
+
+    def test_a_loaded_model_needs_no_torch(self, models_folder: Path) -> None:
+        path = models_folder / "tiny-gru.safetensors"
+        expected = connectivity(tiny("gru"), "machine").norms
+        np.testing.assert_array_equal(connectivity(load_numpy(path), "machine").norms, expected)
+        code = (
+            "import sys, rnnviz.gradients as g; from rnnviz.networks.checkpoint import load_numpy; "
+            f"g.connectivity(load_numpy({str(path)!r}), 'machine'); assert 'torch' not in sys.modules"
+        )
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, timeout=120, cwd=Path(__file__).resolve().parents[2]
+        )
+
+    def test_rows_can_be_normalised(self) -> None:
+        found = connectivity(tiny("lstm"), TEXT[:40])
+        expected = found.norms / found.norms.sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(found.normalised, expected, rtol=1e-4, atol=1e-30)
+        assert not found.norms.flags.writeable
+        assert not found.log10.flags.writeable
+
+    def test_decay_is_an_average_over_the_rows_that_reach_so_far(self) -> None:
+        found = connectivity(tiny("gru"), TEXT[:20])
+        for average, of in (("median", np.median), ("mean", np.mean)):
+            expected = [of(np.diag(found.norms, -lag)) for lag in range(20)]
+            np.testing.assert_allclose(found.decay(average), expected, rtol=1e-4)  # type: ignore[arg-type]
+        with pytest.raises(ConfigError, match="received 'mode'"):
+            found.decay("mode")  # type: ignore[arg-type]
+
+
+class TestKnownAnswers:
+    @pytest.mark.parametrize("factor", [0.5, 0.9, 0.01])
+    def test_the_half_life_of_an_exponential(self, factor: float) -> None:
+        found = connectivity(fading(factor), "abba" * 10)
+        assert found.half_life() == pytest.approx(math.log(0.5) / math.log(factor), rel=2e-2)
+
+    def test_a_gradient_too_small_for_float32_is_still_known(self) -> None:
+        row = connectivity_row(fading(0.01), "ab" * 50)
+        steps = np.diff(row.log10[::2])
+        np.testing.assert_allclose(steps, 4, atol=1e-3)
+        assert row.log10[0] < -190
+        assert row.norms[0] == 0
+        curve = state_gradients(fading(0.01), "ab" * 50).hidden[:, 0]
+        np.testing.assert_allclose(curve[1:] / curve[:-1], 0.01, rtol=1e-5)
+        assert 0 < curve[-1] < 1e-190
+
+    def test_one_that_explodes_does_so_too(self) -> None:
+        curve = state_gradients(fading(1.5), "ab" * 60).hidden[:, 0]
+        np.testing.assert_allclose(curve[1:] / curve[:-1], 1.5, rtol=1e-5)
+        assert jacobian_norms(fading(1.5), "ab" * 60, norm="spectral").hidden[-1, 0] == pytest.approx(
+            1.5**120, rel=1e-4
+        )
+
+    def test_half_lives_on_paper(self) -> None:
+        assert half_life(np.array([9.0, 8, 4, 2, 1])) == pytest.approx(1)
+        assert half_life(np.array([9.0, 4, 0, 1, 0])) == pytest.approx(1)
+        assert half_life(np.array([1.0, 0, 0, 0])) == 0
+        assert half_life(np.array([1.0, 1, 2, 3])) == math.inf
+        assert math.isnan(half_life(np.array([1.0, 0.5])))
+        for bad in (np.ones((2, 2)), np.array([1, -1.0, 2])):
+            with pytest.raises(ConfigError, match="lag 0 first"):
+                half_life(bad)
+
+
+ALL: Sequence[Any] = (connectivity, connectivity_row, state_gradients, jacobian_norms)
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("function", ALL)
+    def test_what_has_no_gradient(self, function: Any) -> None:
+        with pytest.raises(EmptyTextError, match="at least one"):
+            function(tiny("gru"), "")
+        with pytest.raises(ConfigError, match="the n-gram model 'trigram' is a table"):
+            function(NgramModel.fit(TEXT, order=3, name="trigram"), "abc")
+        with pytest.raises(ConfigError, match="UniformModel"):
+            function(UniformModel(Vocabulary(("a",))), "a")
+        with pytest.raises(TextError, match="surrogate"):
+            function(tiny("gru"), "a\ud800")
+
+    @pytest.mark.parametrize("function", ALL[1:])
+    @pytest.mark.parametrize("at", [0, -1, 4])
+    def test_a_place_outside_the_text(self, function: Any, at: int) -> None:
+        with pytest.raises(ConfigError, match=f"from 1 to 3; received {at}"):
+            function(tiny("gru"), "abc", at=at)
+
+    def test_a_text_too_long(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        with pytest.raises(TextError, match=r"received 1,001 characters.*1,000.*connectivity_row"):
+            connectivity(tiny("gru"), "a" * 1_001)
+        monkeypatch.setattr(memory, "MAX_ROW", 5)
+        monkeypatch.setattr(states, "MAX_LOSS", 5)
+        monkeypatch.setattr(states, "MAX_JACOBIAN", 5)
+        for function in ALL[1:]:
+            with pytest.raises(TextError, match="limit is 5: cut the text's beginning off"):
+                function(tiny("gru"), "a" * 6)
+            function(tiny("gru"), "a" * 6, at=5)
+
+    def test_states_that_overflow(self) -> None:
+        with pytest.raises(CheckpointError, match="overflow within 200"):
+            connectivity(fading(1e3), "ab" * 100)
+
+    def test_line_ends_are_one_character(self) -> None:
+        assert connectivity(tiny("gru"), "a\r\nb").text == "a\nb"

@@ -1,0 +1,93 @@
+"""rnnviz.networks.bptt: values and gradients are those of torch's own layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from rnnviz import CharModel, ModelConfig
+from rnnviz.networks import bptt
+from rnnviz.networks.torch_model import Dropout
+from rnnviz.text.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(tuple("abcdefgh"))
+T, B, H = 9, 3, 5
+CELLS: list[dict[str, Any]] = [
+    {"cell": "rnn"},
+    {"cell": "rnn", "activation": "relu"},
+    {"cell": "gru"},
+]
+
+
+def learned(
+    model: CharModel, inputs: torch.Tensor, state: tuple[torch.Tensor, ...], dropout: Dropout
+) -> dict[str, torch.Tensor]:
+    """Logits, last state, and the gradient of a loss that reaches all of them."""
+    model.zero_grad()
+    state = tuple(s.clone().requires_grad_() for s in state)
+    generator = torch.Generator().manual_seed(3)
+    logits, last = model(inputs, state, dropout=dropout, generator=generator)
+    weights = torch.linspace(-1, 1, logits.numel()).view(logits.shape)
+    loss = (logits * weights).sum() + sum((k + 2) * part.square().sum() for k, part in enumerate(last))
+    loss.backward()
+    out = {"logits": logits.detach()} | {f"last {k}": part.detach() for k, part in enumerate(last)}
+    out |= {f"d state {k}": part.grad for k, part in enumerate(state) if part.grad is not None}
+    return out | {f"d {name}": p.grad for name, p in model.named_parameters() if p.grad is not None}
+
+
+@pytest.mark.parametrize("dropout", [Dropout(), Dropout(0.3, 0.4, 0.5)], ids=["plain", "dropout"])
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("embedding", [0, 4, 50], ids=["one-hot", "embedding", "few characters"])
+@pytest.mark.parametrize("cell", CELLS, ids=lambda c: "-".join(c.values()))
+def test_values_and_gradients_are_torchs(
+    cell: dict[str, Any], embedding: int, layers: int, dropout: Dropout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    config = ModelConfig(
+        vocabulary_size=VOCABULARY.size,
+        hidden_size=H,
+        layers=layers,
+        embedding_size=min(embedding, 4),
+        **cell,
+    )
+    model = CharModel(config, VOCABULARY)
+    steps = 2 if embedding == 50 else T  # fewer characters than symbols take another way to the first layer
+    inputs = torch.randint(VOCABULARY.size + 1, (B, steps))
+    state = tuple(torch.randn_like(s) for s in model.zero_state(B))
+
+    ways = []
+    unroll = bptt.unroll
+    monkeypatch.setattr(bptt, "unroll", lambda *a: ways.append(a[0]) or unroll(*a))
+    ours = learned(model, inputs, state, dropout)
+    assert len(ways) == layers
+    monkeypatch.setattr(CharModel, "_unrolls", lambda self: False)
+    theirs = learned(model, inputs, state, dropout)
+    assert len(ways) == layers
+
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
+
+
+@pytest.mark.parametrize("kind", bptt.KINDS)
+def test_gradients_are_those_of_small_differences(kind: str) -> None:
+    gates = 3 if kind == "gru" else 1
+    generator = torch.Generator().manual_seed(1)
+
+    def numbers(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_()
+
+    b_hn = numbers(2) if kind == "gru" else None
+    assert torch.autograd.gradcheck(
+        lambda x, w, h: bptt.unroll(kind, x, w, h, b_hn),
+        (numbers(4, B, gates * 2), numbers(gates * 2, 2), numbers(B, 2)),
+    )
+
+
+def test_an_lstm_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bptt, "unroll", lambda *_: pytest.fail("no lstm goes here"))
+    model = CharModel(ModelConfig("lstm", VOCABULARY.size, H), VOCABULARY)
+    logits, _ = model(torch.ones(B, T, dtype=torch.long))
+    assert logits.requires_grad

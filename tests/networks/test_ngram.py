@@ -1,0 +1,353 @@
+"""The n-gram model: against a slow reference, as a distribution, as a scorer and as a file."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.networks.kneser_ney import discounts
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.text.vocabulary import Vocabulary
+
+TEXT = (
+    "She sells sea shells by the sea shore; the shells she sells are sea shells, I'm sure.\n"
+    "So if she sells sea shells on the sea shore, then I'm sure she sells sea-shore shells.\n"
+)
+ABRACADABRA = Vocabulary(("a", "b", "c", "d", "r"))
+ORDERS = range(1, 7)
+
+
+class Reference:
+    """The formulae of Chen and Goodman with dictionaries, one n-gram at a time."""
+
+    def __init__(self, ids: Sequence[int], size: int, order: int) -> None:
+        self.size, self.order = size, order
+        text = (size, *ids)
+        raw: Counter[tuple[int, ...]] = Counter()
+        for end in range(1, len(text)):
+            for length in range(1, min(order, end + 1) + 1):
+                raw[text[end - length + 1 : end + 1]] += 1
+        left: defaultdict[tuple[int, ...], set[int]] = defaultdict(set)
+        for gram in raw:
+            left[gram[1:]].add(gram[0])
+        self.count = {g: n if len(g) == order or g[0] == size else len(left[g]) for g, n in raw.items()}
+        self.discounts = {k: self._discounts(k) for k in range(1, order + 1)}
+
+    def _discounts(self, length: int) -> dict[int, float]:
+        t = Counter(n for g, n in self.count.items() if len(g) == length)
+        found = {1: 0.5, 2: 1.0, 3: 1.5}
+        for j in found:
+            if t[1] and t[2] and t[j] and t[j + 1]:
+                value = j - (j + 1) * t[1] / (t[1] + 2 * t[2]) * t[j + 1] / t[j]
+                if 0 < value <= j:
+                    found[j] = value
+        return found
+
+    def probability(self, symbol: int, context: tuple[int, ...]) -> float:
+        lower = self.probability(symbol, context[1:]) if context else 1 / self.size
+        followers = [self.count.get((*context, w), 0) for w in range(self.size)]
+        if not sum(followers):
+            return lower
+        discount = self.discounts[len(context) + 1]
+        kept_back = sum(discount[min(n, 3)] for n in followers if n)
+        own = followers[symbol] - discount[min(followers[symbol], 3)] if followers[symbol] else 0.0
+        return (own + kept_back * lower) / sum(followers)
+
+    def score(self, ids: Sequence[int]) -> list[float]:
+        text = (self.size, *ids)
+        contexts = [text[max(0, i - self.order + 1) : i] for i in range(1, len(text))]
+        return [math.log(self.probability(w, context)) for w, context in zip(ids, contexts, strict=True)]
+
+
+def fitted(order: int, text: str = TEXT) -> NgramModel:
+    return NgramModel.fit(text, order=order)
+
+
+def test_a_bigram_model_worked_out_by_hand() -> None:
+    model = NgramModel.fit("abab", order=2, vocabulary=Vocabulary(("a", "b")))
+    # V = 3. Bigrams: <s>a 1, ab 2, ba 1. Different predecessors: a 2 (<s>, b), b 1 (a).
+    # Order 2: t_1 = 2, t_2 = 1, so Y = 1/2 and D_1 = 1 - 2 · 1/2 · 1/2 = 1/2; no t_3: D_2 is the fallback 1.
+    # Order 1: t_1 = t_2 = 1, Y = 1/3, D_1 = 1 - 2 · 1/3 · 1 = 1/3; D_2 is the fallback 1.
+    gamma = (1 / 3 + 1) / 3
+    p_a, p_b, p_unknown = (2 - 1) / 3 + gamma / 3, (1 - 1 / 3) / 3 + gamma / 3, gamma / 3
+    at_start, after_a, after_unknown = (np.exp(model.log_probs(context)) for context in ([], [1], [0]))
+    np.testing.assert_allclose(at_start, [0.5 * p_unknown, 0.5 + 0.5 * p_a, 0.5 * p_b], atol=1e-12)
+    # After a: b came twice, C = 2, γ = 1/2.
+    np.testing.assert_allclose(after_a, [0.5 * p_unknown, 0.5 * p_a, 0.5 + 0.5 * p_b], atol=1e-12)
+    # <unk> was never a context: order 1 alone.
+    np.testing.assert_allclose(after_unknown, [p_unknown, p_a, p_b], atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_equals_the_reference_on_text_seen_and_unseen(order: int) -> None:
+    model = fitted(order)
+    reference = Reference(model.vocabulary.encode(TEXT).tolist(), model.vocabulary.size, order)
+    for text in (TEXT, "The shore is sure; she?  Ωsea", "zzz", TEXT[40:70][::-1]):
+        ids = model.vocabulary.encode(text)
+        np.testing.assert_allclose(model.score(ids), reference.score(ids.tolist()), rtol=0, atol=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text("abcdr", min_size=1, max_size=60),
+    other=st.text("abcdrz", max_size=12),
+    order=st.integers(1, 6),
+)
+def test_equals_the_reference_on_any_small_text(text: str, other: str, order: int) -> None:
+    model = NgramModel.fit(text, order=order, vocabulary=ABRACADABRA)
+    ids = ABRACADABRA.encode(other)
+    expected = Reference(ABRACADABRA.encode(text).tolist(), ABRACADABRA.size, order).score(ids.tolist())
+    np.testing.assert_allclose(model.score(ids), expected, rtol=0, atol=1e-9)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    text=st.one_of(st.just(TEXT), st.text(min_size=1, max_size=40)),
+    context=st.lists(st.integers(0, 2000), max_size=8),
+    order=st.integers(1, 6),
+)
+def test_probabilities_sum_to_one_for_every_context(text: str, context: list[int], order: int) -> None:
+    model = fitted(order, text)
+    row = model.log_probs([i % model.vocabulary.size for i in context])
+    assert row.shape == (model.vocabulary.size,)
+    assert row.dtype == np.float64
+    assert np.isfinite(row).all()
+    assert abs(np.exp(row).sum() - 1) < 1e-9
+
+
+def test_a_vocabulary_too_large_to_pack_six_symbols_in_64_bits() -> None:
+    characters = [chr(0x4E00 + i) for i in range(4500)]
+    text = "".join(characters[(i * i) % 4500] for i in range(20_000))
+    model = NgramModel.fit(text, order=6, vocabulary=Vocabulary(tuple(characters)))
+    ids = model.vocabulary.encode(text)
+    for context in (ids[:0], ids[:100], ids[:5][::-1]):
+        assert abs(np.exp(model.log_probs(context)).sum() - 1) < 1e-9
+    part = NgramModel.fit(text[:500], order=6, vocabulary=model.vocabulary)
+    expected = Reference(ids[:500].tolist(), model.vocabulary.size, 6).score(ids[480:500].tolist())
+    np.testing.assert_allclose(part.score(ids[480:500]), expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_score_is_the_row_of_log_probs(order: int) -> None:
+    model = fitted(order)
+    ids = model.vocabulary.encode("sea shells? Ω she sells")
+    rows = [model.log_probs(ids[:t])[symbol] for t, symbol in enumerate(ids)]
+    np.testing.assert_allclose(model.score(ids), rows, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=6), order=st.integers(1, 6))
+def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
+    model = fitted(order)
+    ids = model.vocabulary.encode(TEXT)
+    scorer = model.scorer()
+    pieces = [scorer.advance(piece) for piece in np.split(ids, sorted(cuts))]
+    np.testing.assert_array_equal(np.concatenate(pieces), model.score(ids))
+
+
+def test_blocks_change_nothing() -> None:
+    model = fitted(5)
+    ids = np.tile(model.vocabulary.encode(TEXT), 400)
+    scorer = model.scorer()
+    np.testing.assert_array_equal(
+        model.score(ids), np.concatenate([scorer.advance(piece) for piece in np.array_split(ids, 7)])
+    )
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("edit", [0, 1, 3, 30])
+def test_after_an_edit_only_the_rest_is_scored(order: int, edit: int) -> None:
+    model = fitted(order)
+    ids = model.vocabulary.encode(TEXT[:edit] + "shore is sure")
+    rest = model.score(ids[edit:], ids[max(0, edit - order + 1) : edit])
+    np.testing.assert_array_equal(rest, model.score(ids)[edit:])
+
+
+def test_the_start_symbol_is_read_but_never_predicted() -> None:
+    model = fitted(6)
+    ids = model.vocabulary.encode("She")
+    after_e = model.log_probs(model.vocabulary.encode("e"))
+    assert model.log_probs()[ids[0]] > after_e[ids[0]] + math.log(10)
+    np.testing.assert_array_equal(model.log_probs([model.vocabulary.start]), model.log_probs())
+    np.testing.assert_array_equal(model.score(ids, [model.vocabulary.start]), model.score(ids))
+    with pytest.raises(ConfigError, match=f"integers in 0 … {model.vocabulary.size - 1}"):
+        model.score([model.vocabulary.start])
+
+
+@pytest.mark.parametrize("wrong", [[-1], [[1, 2]], [0.5], [True]])
+def test_what_is_no_symbol_is_refused(wrong: list[object]) -> None:
+    model = fitted(3)
+    with pytest.raises(ConfigError, match="symbols are integers"):
+        model.score(wrong)
+    with pytest.raises(ConfigError, match="symbols are integers"):
+        model.log_probs(wrong)
+
+
+def test_rare_characters_teach_the_unknown_symbol() -> None:
+    model = NgramModel.fit("aabbaabbXaabbYaabb", order=3)
+    assert model.vocabulary.characters == ("a", "b")
+    never = NgramModel.fit("aabbaabbaabbaabb", order=3)
+    after_b = model.vocabulary.encode("aabb")
+    assert model.log_probs(after_b)[0] > never.log_probs(after_b)[0] + 1
+    assert np.isfinite(never.log_probs(after_b)[0])
+    # Whatever the unknown character is, it is the same symbol.
+    np.testing.assert_array_equal(
+        model.score(model.vocabulary.encode("aZb")), model.score(model.vocabulary.encode("a😀b"))
+    )
+
+
+def test_order_one_is_a_smoothed_unigram() -> None:
+    model = NgramModel.fit("aaaabbbc", order=1, vocabulary=Vocabulary(("a", "b", "c", "d")))
+    # Counts 4, 3, 1: no t_2, so the discounts are 0.5, 1 and 1.5; the 3.5 kept back go to all five symbols.
+    share = (0.5 + 1.5 + 1.5) / 8 / 5
+    expected = np.array([0, 4 - 1.5, 3 - 1.5, 1 - 0.5, 0]) / 8 + share
+    for context in ([], [1], [3, 2]):
+        np.testing.assert_allclose(np.exp(model.log_probs(context)), expected, atol=1e-12)
+
+
+def test_longer_contexts_predict_better() -> None:
+    first, second = TEXT[: len(TEXT) // 2], TEXT[len(TEXT) // 2 :]
+    vocabulary = Vocabulary.from_text(TEXT)
+    models = [NgramModel.fit(first, order=order, vocabulary=vocabulary) for order in (1, 2, 3)]
+    costs = [-model.score(vocabulary.encode(second)).mean() for model in models]
+    assert costs[0] > costs[1] > costs[2]
+
+
+def test_line_ends_are_normalised_before_counting() -> None:
+    windows = NgramModel.fit(TEXT.replace("\n", "\r\n"), order=3)
+    assert "\r" not in windows.vocabulary
+    np.testing.assert_array_equal(windows.log_probs([1, 2]), fitted(3).log_probs([1, 2]))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 6), max_size=40))
+def test_discounts_leave_every_count_positive_or_zero(counts: list[int]) -> None:
+    found = discounts(np.array(counts, np.int64))
+    assert all(0 < d <= j for j, d in enumerate(found, start=1))
+
+
+@pytest.mark.parametrize("order", [0, 7, -1, 2.0, True, "3"])
+def test_orders_outside_one_to_six(order: int) -> None:
+    with pytest.raises(ConfigError, match="from 1 to 6; received"):
+        NgramModel.fit(TEXT, order=order)
+    with pytest.raises(CheckpointError, match="from 1 to 6; received"):
+        NgramModel.from_tensors({}, ABRACADABRA, order)
+
+
+def test_an_empty_text_teaches_nothing_but_scores_as_nothing() -> None:
+    with pytest.raises(EmptyTextError, match="received an empty one"):
+        NgramModel.fit("", order=3)
+    assert fitted(3).score([]).shape == (0,)
+    assert fitted(3).scorer().advance(np.empty(0, np.int64)).shape == (0,)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("text", [TEXT, "machine", "a"])
+def test_storage_gives_back_the_same_model(order: int, text: str) -> None:
+    model = NgramModel.fit(text, order=order, name="shells")
+    tensors = model.to_tensors()
+    assert all(array.ndim == 1 and array.dtype.kind == "u" for array in tensors.values())
+    again = NgramModel.from_tensors(tensors, model.vocabulary, order, name="shells", card={"title": "Shells"})
+    ids = model.vocabulary.encode(TEXT + "?!")
+    np.testing.assert_array_equal(again.score(ids), model.score(ids))
+    assert (again.name, again.card, again.normaliser) == ("shells", {"title": "Shells"}, "newlines")
+    assert (again.order, again.parameter_count) == (order, model.parameter_count)
+
+
+def test_parameters_are_the_ngrams_of_all_orders() -> None:
+    model = NgramModel.fit("abab", order=3, vocabulary=Vocabulary(("a", "b")))
+    # <unk> a b, <s>a ab ba, <s>ab aba bab
+    assert model.parameter_count == 9
+
+
+def test_large_counts_keep_their_value() -> None:
+    model = NgramModel.fit("ab" * 40_000, order=2)
+    assert model.to_tensors()["counts"].max() == 40_000
+    again = NgramModel.from_tensors(model.to_tensors(), model.vocabulary, 2)
+    np.testing.assert_array_equal(again.log_probs([1]), model.log_probs([1]))
+
+
+HOSTILE = {
+    "a tensor is missing": (lambda t: t.pop("counts"), "is stored as"),
+    "one too many": (lambda t: t.update(more=t["counts"]), "is stored as"),
+    "floating point": (lambda t: t.update(counts=t["counts"].astype(np.float32)), "unsigned integers"),
+    "signed": (lambda t: t.update(counts=t["counts"].astype(np.int16)), "unsigned integers"),
+    "a matrix": (lambda t: t.update(counts=t["counts"][None]), "unsigned integers"),
+    "a list": (lambda t: t.update(counts=[1, 2]), "received list"),
+    "too short": (lambda t: t.update(counts=t["counts"][:-1]), "as many counts"),
+    "a count of 0": (lambda t: t["counts"].__setitem__(0, 0), "count 0"),
+    "no such symbol": (lambda t: t["symbols.2"].__setitem__(-1, 200), "beyond a vocabulary"),
+    "the start symbol": (lambda t: t["symbols.3"].__setitem__(-1, 6), "beyond a vocabulary"),
+    "too many children": (lambda t: t["children.1"].__setitem__(0, 255), "do not fit"),
+    "children of a large sum": (
+        lambda t: t.update({"children.2": np.full(len(t["children.2"]), 2**32 - 1, np.uint32)}),
+        "do not fit",
+    ),
+    "children for other parents": (lambda t: t.update({"children.1": t["children.1"][1:]}), "do not fit"),
+    "out of order": (lambda t: t.update({"symbols.2": t["symbols.2"][::-1]}), "not in order"),
+    "twice the same": (lambda t: t["symbols.2"].__setitem__(slice(None), 1), "not in order"),
+    "nothing at all": (
+        lambda t: t.update({k: np.zeros(7 if k == "children.1" else 0, np.uint8) for k in t}),
+        "there is none",
+    ),
+    "a suffix that is nowhere": (lambda t: t["symbols.3"].__setitem__(-1, 5), "shorter n-gram at its end"),
+    "two beginnings": (
+        # <s>b is there too, and ends nothing, begins nothing.
+        lambda t: t.update(
+            {
+                "children.1": np.append(t["children.1"][:-1], 2).astype(np.uint8),
+                "symbols.2": np.append(t["symbols.2"], 2).astype(np.uint8),
+                "children.2": np.append(t["children.2"], 0).astype(np.uint8),
+            }
+        ),
+        "more than one way",
+    ),
+    "nothing before": (
+        # cb is there, though no three symbols end in it: its count would be 0, its probability negative.
+        lambda t: t.update(
+            {
+                "children.1": t["children.1"] + np.array([0, 0, 0, 1, 0, 0, 0], np.uint8),
+                "symbols.2": np.insert(t["symbols.2"], t["children.1"][:4].sum(), 2),
+                "children.2": np.insert(t["children.2"], t["children.1"][:4].sum(), 0),
+            }
+        ),
+        "longer n-grams",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_damaged_or_hostile_tensors(case: str) -> None:
+    damage, message = HOSTILE[case]
+    tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
+    damage(tensors)
+    with pytest.raises(CheckpointError, match=message):
+        NgramModel.from_tensors(tensors, ABRACADABRA, 3)
+
+
+@pytest.mark.parametrize("counts", [[0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 1]])
+def test_hostile_unigrams(counts: list[int]) -> None:
+    with pytest.raises(CheckpointError, match="start symbol"):
+        NgramModel.from_tensors({"counts": np.array(counts, np.uint8)}, ABRACADABRA, 1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_flipped_value_is_an_error_or_still_a_distribution(data: st.DataObject) -> None:
+    tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()
+    key = data.draw(st.sampled_from(sorted(tensors)))
+    tensors[key][data.draw(st.integers(0, len(tensors[key]) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        model = NgramModel.from_tensors(tensors, ABRACADABRA, 3)
+    except CheckpointError:
+        return
+    for context in ([], [1], [1, 2], [5, 5]):
+        row = model.log_probs(context)
+        assert abs(np.exp(row).sum() - 1) < 1e-9

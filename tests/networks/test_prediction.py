@@ -1,0 +1,109 @@
+"""Rank and entropy beside each character's cost: against whole predictions, for every kind of model."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.prediction import entropy, rank
+from rnnviz.reading.scoring import UniformModel, pieces
+from rnnviz.reading.trace import trace
+from rnnviz.text.vocabulary import Vocabulary
+from tests.conftest import TEXT, tiny
+from tests.reports.recorded import recorded
+
+OTHER = "A traveller! He is 道 quiet; zzz Time.\n" * 3
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=9), st.data())
+def test_a_rank_is_a_place_in_the_sorted_row(row: list[int], data: st.DataObject) -> None:
+    target = data.draw(st.integers(0, len(row) - 1))
+    falling = sorted(row, reverse=True)
+    scores = np.array([row, row], np.float32)
+    # Equals share the first of their places.
+    assert rank(scores, np.array([target, target])).tolist() == [falling.index(row[target]) + 1] * 2
+
+
+def test_entropies_on_paper() -> None:
+    p = np.array([[0.5, 0.25, 0.25], [1 / 3, 1 / 3, 1 / 3]])
+    expected = [1.5 * math.log(2), math.log(3)]
+    assert entropy(np.log(p)).tolist() == pytest.approx(expected)
+    assert entropy(np.log(p) + 1000).tolist() == pytest.approx(expected)
+    assert entropy(np.log(p), np.zeros(2)).tolist() == pytest.approx(expected)
+    certain = entropy(np.array([[0.0, -1000.0]], np.float32))
+    assert (certain.tolist(), certain.dtype) == ([0.0], np.float32)
+
+
+@pytest.mark.parametrize("piece", [7, 4096])
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_a_network_tells_what_its_trace_tells(cell: str, piece: int) -> None:
+    model = tiny(cell)
+    expected = trace(model, OTHER)
+    parts = list(pieces(model, text=OTHER, piece=piece, details=True))
+    np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), expected.rank)
+    np.testing.assert_allclose(
+        np.concatenate([p.entropy for p in parts]), expected.entropy[:-1], rtol=1e-5, atol=1e-6
+    )
+    plain = np.concatenate([p.nll for p in pieces(model, text=OTHER, piece=piece)])
+    np.testing.assert_array_equal(np.concatenate([p.nll for p in parts]), plain)
+
+
+@pytest.mark.parametrize("piece", [7, 4096])
+@pytest.mark.parametrize("order", [1, 2, 3, 6])
+def test_an_ngram_model_tells_what_its_distributions_tell(order: int, piece: int) -> None:
+    model = NgramModel.fit(TEXT, order=order)
+    ids = model.vocabulary.encode(OTHER)
+    rows = np.array([model.log_probs(ids[:t]) for t in range(len(ids))])
+    parts = list(pieces(model, text=OTHER, piece=piece, details=True))
+    np.testing.assert_array_equal(np.concatenate([p.rank for p in parts]), rank(rows, ids))
+    expected = -(np.exp(rows) * rows).sum(1)
+    np.testing.assert_allclose(np.concatenate([p.entropy for p in parts]), expected, rtol=1e-6)
+    plain = np.concatenate([p.nll for p in pieces(model, text=OTHER)])
+    np.testing.assert_array_equal(np.concatenate([p.nll for p in parts]), plain)
+
+
+def test_nothing_is_more_likely_where_all_is_equally_likely() -> None:
+    (part,) = pieces(UniformModel(Vocabulary(("a", "b"))), text="ab道", details=True)
+    assert part.rank is not None
+    assert part.entropy is not None
+    assert part.rank.tolist() == [1, 1, 1]
+    assert part.entropy.tolist() == pytest.approx([math.log(3)] * 3)
+
+
+@pytest.mark.parametrize("cell", ["mlp", "gru", "lstm"])
+def test_equals_share_a_rank_however_the_text_is_read(cell: str, tmp_path: Path) -> None:
+    """A readout of nothing but three different biases: whole groups of characters are equally likely."""
+    model = tiny(cell)
+    with torch.no_grad():
+        model.readout.weight.zero_()
+        model.readout.bias.copy_(torch.arange(model.vocabulary.size) % 3)
+    ids = model.vocabulary.encode(OTHER)
+    sizes = np.bincount(np.arange(model.vocabulary.size) % 3, minlength=3)
+    more_probable = np.array([sizes[1] + sizes[2], sizes[2], 0])[ids % 3]
+    (part,) = pieces(model, text=OTHER, details=True)
+    kept = recorded(tmp_path, model, OTHER)
+    for found in (trace(model, OTHER).rank, part.rank, kept.ranks(0, len(kept))):
+        np.testing.assert_array_equal(found, 1 + more_probable)
+
+
+def test_what_no_context_has_seen_shares_a_rank_in_an_ngram_model() -> None:
+    model = NgramModel.fit("ab" * 20 + "cd" * 20, order=2)
+    (part,) = pieces(model, text="aca", details=True)
+    row = model.log_probs(model.vocabulary.encode("a"))
+    c = int(model.vocabulary.encode("c")[0])
+    assert part.rank is not None
+    assert part.rank[1] == 1 + np.count_nonzero(row > row[c])
+    assert np.count_nonzero(row == row[c]) > 1
+
+
+def test_nobody_pays_for_what_was_not_asked() -> None:
+    (part,) = pieces(UniformModel(Vocabulary(("a",))), text="a")
+    assert part.rank is None
+    assert part.entropy is None

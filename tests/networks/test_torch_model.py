@@ -1,0 +1,231 @@
+"""CharModel against the textbook's cells, whole sequences against single steps, and its scorer."""
+
+from __future__ import annotations
+
+import gc
+import math
+import weakref
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from rnnviz import CharModel, ModelConfig
+from rnnviz.errors import ConfigError
+from rnnviz.networks.cells import (
+    GRUParameters,
+    LSTMParameters,
+    MLPParameters,
+    RNNParameters,
+    gru_step,
+    lstm_step,
+    mlp_step,
+    rnn_step,
+)
+from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.torch_model import pick_device
+from rnnviz.text.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary(tuple("abcdefgh"))
+V = VOCABULARY.size
+H = 12
+
+KINDS = [
+    ("mlp", "tanh"),
+    ("mlp", "relu"),
+    ("rnn", "tanh"),
+    ("rnn", "relu"),
+    ("gru", "tanh"),
+    ("lstm", "tanh"),
+]
+INPUTS = {
+    "embedding": {"embedding_size": 5},
+    "one-hot": {"embedding_size": 0},
+    "tied": {"embedding_size": H, "tied": True},
+}
+
+
+def make(
+    cell: str, activation: str = "tanh", *, layers: int = 1, inputs: str = "embedding", seed: int = 0
+) -> CharModel:
+    torch.manual_seed(seed)
+    settings: dict[str, Any] = {"cell": cell, "activation": activation, "layers": layers, **INPUTS[inputs]}
+    return CharModel(ModelConfig(vocabulary_size=V, hidden_size=H, **settings), VOCABULARY)
+
+
+def by_cells(model: CharModel, ids: Tensor) -> Tensor:
+    """O (B, T, V), one textbook step at a time."""
+    layers = model.layer_parameters()
+    batch = len(ids)
+    states = [torch.zeros(batch, H) for _ in layers]
+    cells = [torch.zeros(batch, H) for _ in layers]
+    outputs = []
+    for t in range(ids.shape[1]):
+        x = model.embed(ids[:, t : t + 1])[:, 0]
+        for n, p in enumerate(layers):
+            match p:
+                case MLPParameters():
+                    states[n] = mlp_step(p, x).state
+                case RNNParameters():
+                    states[n] = rnn_step(p, x, states[n]).state
+                case GRUParameters():
+                    states[n] = gru_step(p, x, states[n]).state
+                case LSTMParameters():
+                    step = lstm_step(p, x, states[n], cells[n])
+                    states[n], cells[n] = step.state, step.cell
+            x = states[n]
+        outputs.append(x @ model.readout_weight.T + model.readout.bias)
+    return torch.stack(outputs, dim=1)
+
+
+@pytest.mark.parametrize("inputs", list(INPUTS))
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize(("cell", "activation"), KINDS)
+def test_model_is_its_cells_and_carries_its_state(
+    cell: str, activation: str, layers: int, inputs: str
+) -> None:
+    model = make(cell, activation, layers=layers, inputs=inputs)
+    for batch in (1, 4):
+        ids = torch.randint(0, V + 1, (batch, 20), generator=torch.Generator().manual_seed(batch))
+        with torch.no_grad():
+            whole, last = model(ids)
+            assert whole.shape == (batch, 20, V)
+            assert torch.allclose(whole, by_cells(model, ids), rtol=0, atol=1e-5)
+            state, steps = None, []
+            for t in range(20):
+                step, state = model(ids[:, t : t + 1], state)
+                steps.append(step)
+        assert torch.allclose(whole, torch.cat(steps, dim=1), rtol=0, atol=1e-5)
+        assert state is not None
+        for one, other in zip(state, last, strict=True):
+            assert one.shape == (layers, batch, H)
+            assert torch.allclose(one, other, rtol=0, atol=1e-5)
+
+
+def test_an_mlp_sees_the_current_character_only() -> None:
+    model = make("mlp", layers=2)
+    with torch.no_grad():
+        logits, _ = model(torch.tensor([[1, 2, 3, 1, 3]]))
+    assert torch.equal(logits[0, 0], logits[0, 3])
+    assert torch.equal(logits[0, 2], logits[0, 4])
+    assert not torch.allclose(logits[0, 0], logits[0, 1])
+
+
+@pytest.mark.parametrize("inputs", list(INPUTS))
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_parameter_count_is_what_torch_holds(cell: str, inputs: str) -> None:
+    model = make(cell, layers=3, inputs=inputs)
+    assert model.parameter_count == sum(p.numel() for p in model.parameters())
+
+
+def test_config_survives_json() -> None:
+    config = make("rnn", "relu", layers=2).config
+    assert ModelConfig(**config.to_json()) == config
+
+
+def reference(model: CharModel, ids: np.ndarray) -> np.ndarray:
+    """log P of each symbol by one call of the whole model and a softmax in float64."""
+    with torch.no_grad():
+        logits, _ = model(torch.from_numpy(np.concatenate(([VOCABULARY.start], ids[:-1])))[None])
+        return torch.log_softmax(logits[0].double(), dim=-1).numpy()[np.arange(len(ids)), ids]
+
+
+@pytest.mark.parametrize(("cell", "activation", "inputs"), [(*k, i) for k, i in product(KINDS, INPUTS)])
+def test_scorer_equals_the_model_whatever_the_pieces(cell: str, activation: str, inputs: str) -> None:
+    model = make(cell, activation, layers=2, inputs=inputs)
+    ids = np.random.default_rng(0).integers(0, V, 2500)
+    whole = model.scorer().advance(ids)
+    assert whole.dtype == np.float64
+    np.testing.assert_allclose(whole, reference(model, ids), rtol=0, atol=1e-5)
+    for cuts in ([1, 2, 3], [1024], [0, 700, 1724, 2500], list(range(0, 2500, 97))):
+        scorer = model.scorer()
+        pieces = [scorer.advance(piece) for piece in np.split(ids, cuts)]
+        np.testing.assert_allclose(np.concatenate(pieces), whole, rtol=0, atol=1e-6)
+
+
+def test_a_scorer_of_nothing_is_still_before_the_first_character() -> None:
+    scorer = make("gru").scorer()
+    assert scorer.advance(np.empty(0, np.int64)).shape == (0,)
+    ids = np.array([3, 1])
+    np.testing.assert_array_equal(scorer.advance(ids), make("gru").scorer().advance(ids))
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_a_uniform_readout_gives_one_in_v(cell: str) -> None:
+    model = make(cell)
+    with torch.no_grad():
+        model.readout.weight.zero_()
+        model.readout.bias.fill_(3.0)
+    log_probs = model.scorer().advance(np.array([1, 2, 0, 8]))
+    np.testing.assert_allclose(log_probs, -math.log(V), rtol=1e-6)
+
+
+def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
+    model, ids = make("gru"), np.array([1, 2, 3])
+    before = model.scorer().advance(ids)
+    kept = prepare(model)
+    assert prepare(model) is kept
+    # What torch's count of changes misses must be noticed too: fused optimisers and `.data` write silently.
+    model.readout.bias.data[2] += 1.0
+    assert prepare(model) is not kept
+    after = model.scorer().advance(ids)
+    assert after[1] > before[1] + 0.1
+    np.testing.assert_allclose(after, reference(model, ids), rtol=0, atol=1e-5)
+
+
+def test_prepared_weights_are_freed_with_their_model() -> None:
+    model = make("gru")
+    weights = weakref.ref(prepare(model))
+    assert weights() is not None
+    del model
+    gc.collect()
+    assert weights() is None
+
+
+def test_a_copy_on_the_same_device_is_the_model_itself() -> None:
+    model = make("gru")
+    assert model.to_device("cpu") is model
+    assert model.device == pick_device("cpu")
+
+
+GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"cell": "transformer"}, r"cell is one of mlp, rnn, gru, lstm; received 'transformer'"),
+        ({"cell": "rnn", "activation": "gelu"}, r"activation is tanh or relu; received 'gelu'"),
+        ({"activation": "relu"}, r"a gru has tanh and sigmoid built in; .*'relu' is for mlp and rnn"),
+        ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),
+        ({"hidden_size": 0}, r"hidden_size is a whole number from 1 to 16,384; received 0"),
+        ({"hidden_size": 2.0}, r"hidden_size is a whole number .* received 2\.0"),
+        ({"layers": 17}, r"layers is a whole number from 1 to 16; received 17"),
+        ({"embedding_size": -1}, r"embedding_size is a whole number from 0 to 16,384; received -1"),
+        ({"tied": 1}, r"tied is true or false; received 1"),
+        ({"tied": True}, r"tied needs embedding_size = hidden_size; received 128 and 256"),
+    ],
+)
+def test_a_wrong_setting_is_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        ModelConfig(**{**GOOD, **wrong})
+
+
+def test_a_vocabulary_of_another_size_is_refused() -> None:
+    with pytest.raises(ConfigError, match="the configuration says 12 symbols and the vocabulary has 9"):
+        CharModel(ModelConfig("gru", 12), VOCABULARY)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 0), (1, 2, 3)])
+def test_inputs_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ConfigError, match=r"inputs must be \(B, T\) integers with T >= 1; received shape"):
+        make("gru")(torch.zeros(shape, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
+def test_a_device_that_is_not_here_is_refused(device: str) -> None:
+    with pytest.raises(ConfigError, match=f"device '{device}' can't be used here .*; use cpu"):
+        pick_device(device)

@@ -1,0 +1,320 @@
+"""Compressed texts: they come back, are as large as scoring promises, and what is no such file is refused."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnviz.errors import CheckpointError, ConfigError, DecodingError, TextError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.reading import compression
+from rnnviz.reading.compression import compress, compressing, decompress, decompressing, read_header
+from rnnviz.reading.range_coding import Decoder, Encoder, Steps, Unknown
+from rnnviz.reading.scoring import perplexity
+from rnnviz.text.normalising import normalise
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
+from tests.conftest import TEXT, tiny
+
+# Known characters, others, both halves of what a vocabulary's numbering skips, and beyond the first plane.
+ANYTHING = st.text(
+    st.one_of(
+        st.sampled_from(TEXT),
+        st.sampled_from("\n\r\0\ud7ff\ue000\uffff\U00010000\U0010ffff😀👩‍🚀é𝄞行"),
+        st.characters(exclude_categories=["Cs"]),
+    ),
+    max_size=60,
+)
+KINDS = (*CELLS, "relu", "two layers", "tied", "one-hot", "1-gram", "3-gram", "6-gram")
+
+
+@cache
+def make(kind: str) -> Any:
+    options: dict[str, dict[str, Any]] = {
+        "relu": {"cell": "rnn", "activation": "relu"},
+        "two layers": {"cell": "lstm", "layers": 2},
+        "tied": {"cell": "gru", "embedding_size": 12, "tied": True},
+        "one-hot": {"cell": "gru", "embedding_size": 0},
+    }
+    if kind.endswith("gram"):
+        return NgramModel.fit(TEXT, order=int(kind[0]), name=kind)
+    return tiny(**{"cell": kind, "name": kind, **options.get(kind, {})})
+
+
+def promised(model: Any, text: str) -> float:
+    """Bytes that the perplexity promises."""
+    if not text:
+        return 0.0
+    report = perplexity(model, text=text)
+    return report.bits_per_character * report.characters / 8
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(deadline=None, max_examples=25, derandomize=True)
+@given(text=ANYTHING)
+def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str) -> None:
+    model = make(kind)
+    data = compress(model, text)
+    assert decompress(model, data) == normalise(text)
+    assert read_header(data).normalised == ("\r" in text)
+    expected = promised(model, text)
+    assert abs(len(data) - expected) <= 0.001 * expected + 32
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT * 3,
+        "machine " * 500,
+        "😀🎉𝄞" * 300,
+        "".join(map(chr, range(0x4E00, 0x4E00 + 900))),
+        "q" * 2000,
+        "e",
+        "",
+    ],
+    ids=["its own", "repeated", "emoji", "Chinese", "one character again and again", "one", "empty"],
+)
+def test_long_texts_of_many_kinds_are_as_large_as_promised(kind: str, text: str) -> None:
+    model = make(kind)
+    data = compress(model, text)
+    assert decompress(model, data) == text
+    expected = promised(model, text)
+    assert abs(len(data) - expected) <= 0.001 * expected + 32
+
+
+@pytest.mark.parametrize("name", ["timemachine-lstm", "shakespeare-6gram", "chinese-gru"])
+def test_a_shipped_model_keeps_the_promise(name: str) -> None:
+    """Trained models are sure of themselves: what they don't expect costs more than 24 bits a character."""
+    model = checkpoint.load(name)
+    for text in (model.card["example"] * 4, "一二三😀" * 50, "import os\nZZZZ{}[]#" * 10):
+        data = compress(model, text)
+        assert decompress(model, data) == text
+        expected = promised(model, text)
+        assert abs(len(data) - expected) <= 0.001 * expected + 32
+
+
+def test_a_network_without_torch_writes_the_same_bytes(tmp_path: Path) -> None:
+    model = tiny("lstm", embedding_size=6)
+    light = checkpoint.load_numpy(checkpoint.save(model, tmp_path / "m.safetensors"))
+    assert isinstance(light, NumpyModel)
+    assert compress(light, TEXT) == compress(model, TEXT)
+    assert decompress(light, compress(model, TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("name", ["timemachine-lstm", "python-gru"])
+def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: str, threads: int) -> None:
+    model = checkpoint.load(name)
+    (tmp_path / "text").write_bytes(compress(model, TEXT))
+    program = (
+        "import sys; from rnnviz.networks import checkpoint; from rnnviz.reading import compression; "
+        "model = checkpoint.load_numpy(sys.argv[1]); "
+        "text = compression.decompress(model, open(sys.argv[2], 'rb').read()); "
+        "assert 'torch' not in sys.modules; sys.stdout.write(text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, checkpoint.find(name), tmp_path / "text"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)},
+    )
+    assert done.stdout == TEXT
+
+
+def test_a_text_is_restored_as_the_model_reads_it() -> None:
+    data = compress(make("gru"), "The Time\r\nTraveller\r")
+    assert decompress(make("gru"), data) == "The Time\nTraveller\n"
+    assert read_header(data).normalised
+
+
+def test_progress_goes_from_none_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "INTERVAL", 0.0)
+    model, seen = make("3-gram"), []
+    data = compress(model, "machine", progress=seen.append)
+    assert seen == [pytest.approx(n / 7) for n in range(8)]
+    seen.clear()
+    decompress(model, data, progress=seen.append)
+    assert seen == [pytest.approx(n / 7) for n in range(8)]
+
+
+def test_both_ways_stop_when_they_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compression, "INTERVAL", 0.0)
+    model = make("gru")
+    for steps in (compressing(model, TEXT), decompressing(model, compress(model, TEXT))):
+        assert next(steps) == 0
+        steps.close()
+        with pytest.raises(StopIteration):
+            next(steps)
+
+
+FAULTS: dict[str, tuple[Callable[[bytes], bytes], str]] = {
+    "nothing": (lambda d: b"", "no text that rnnviz compressed"),
+    "another program's": (lambda d: b"\x1f\x8b" + d, "no text that rnnviz compressed"),
+    "a text": (lambda d: b"The Time Machine, by H. G. Wells", "no text that rnnviz compressed"),
+    "newer": (lambda d: d[:3] + b"\x09" + d[4:], "has format 9"),
+    "longer": (lambda d: d + b"x", "cut off or damaged"),
+    "a bit turned": (lambda d: d[:-3] + bytes([d[-3] ^ 4]) + d[-2:], "cut off or damaged"),
+    "a length beyond the limit": (lambda d: d[:10] + b"\xff\xff\x7f" + d[12:], "cut off or damaged"),
+    "a length without end": (lambda d: d[:10] + b"\xff" * 60, "cut off or damaged"),
+    "a shorter length": (lambda d: d[:10] + bytes([d[10] ^ 2]) + d[11:], "can't be restored here"),
+    "another checksum of the text": (lambda d: d[:12] + bytes(4) + d[16:], "can't be restored here"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_is_no_compressed_text_is_refused(fault: str) -> None:
+    model = make("gru")
+    damage, message = FAULTS[fault]
+    with pytest.raises(DecodingError, match=message):
+        decompress(model, damage(compress(model, TEXT)))
+
+
+def test_every_cut_is_noticed() -> None:
+    model = make("3-gram")
+    data = compress(model, TEXT[:100] + "😀")
+    for length in range(len(data)):
+        with pytest.raises(DecodingError):
+            decompress(model, data[:length])
+
+
+@settings(deadline=None, max_examples=100, derandomize=True)
+@given(data=st.binary(max_size=80), own=st.booleans())
+def test_arbitrary_bytes_are_refused_in_words(data: bytes, own: bool) -> None:
+    model = make("3-gram")
+    with pytest.raises(DecodingError):
+        decompress(model, compress(model, "machine")[:11] + data if own else data)
+
+
+@pytest.mark.parametrize("kind", ["gru", "6-gram"])
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
+def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
+    """As on a machine that computes other probabilities: the file is whole, and what comes out is no text."""
+    data = compress(make(kind), "")[:10] + bytes([2 * characters]) + b"\x01\x02\x03\x04"
+    with pytest.raises(DecodingError, match="can't be restored here"):
+        decompress(make(kind), data + zlib.crc32(payload).to_bytes(4, "little") + payload)
+
+
+def test_the_model_must_be_the_same() -> None:
+    model = make("gru")
+    data = compress(model, TEXT)
+    changed = tiny("gru", name="changed")
+    with torch.no_grad():
+        changed.readout.bias[3] += 1e-6
+    for other in (make("lstm"), make("3-gram"), changed):
+        with pytest.raises(ConfigError, match="compressed with another model than"):
+            decompress(other, data)
+    with pytest.raises(ConfigError, match="compressed with another model than"):
+        decompress(make("6-gram"), compress(make("3-gram"), TEXT))
+
+
+def test_a_renamed_model_is_the_same() -> None:
+    assert decompress(tiny("gru", name="another name"), compress(make("gru"), TEXT)) == TEXT
+
+
+def test_a_text_beyond_the_limit_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="up to 200,000 characters"):
+        compress(make("gru"), "x" * (compression.LIMIT + 1))
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        compress(make("gru"), "ab\ud800c")
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_model_without_probabilities_is_refused(value: float) -> None:
+    model = tiny("gru", name="broken")
+    with torch.no_grad():
+        model.readout.bias[2] = value
+    with pytest.raises(CheckpointError, match="'broken' gives no probability"):
+        compress(model, TEXT)
+
+
+def test_without_the_coder_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "constriction", None)
+    with pytest.raises(ConfigError, match=r"pip install 'rnnviz\[app\]'"):
+        compress(make("gru"), "x")
+
+
+# What stands below: symbols under any probabilities
+
+
+def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, list[int]]:
+    """How many bytes the symbols take, and what is read back."""
+    encoder = Encoder()
+    steps = Steps(encoder)
+    for log_p, symbol in zip(distributions, symbols, strict=True):
+        assert steps.symbol(log_p, symbol) == symbol
+    payload = encoder.finish()
+    steps = Steps(Decoder(payload))
+    return len(payload), [steps.symbol(log_p) for log_p in distributions]
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(
+    size=st.sampled_from([2, 3, 50, 4000]),
+    sharpness=st.sampled_from([0.0, 1.0, 10.0, 100.0, 2000.0]),
+    seed=st.integers(0, 2**32),
+)
+def test_any_distribution_keeps_its_promise(size: int, sharpness: float, seed: int) -> None:
+    """The symbols are drawn alike, whatever their probability, so that the improbable ones come too."""
+    random = np.random.default_rng(seed)
+    distributions, symbols, bits = [], [], 0.0
+    for _ in range(30):
+        logits = random.normal(size=size) * sharpness
+        logits -= logits.max()
+        log_p = logits - math.log(np.exp(logits).sum())
+        symbol = int(random.integers(size))
+        distributions.append(log_p)
+        symbols.append(symbol)
+        bits -= log_p[symbol] / math.log(2)
+    length, back = coded(distributions, symbols)
+    assert back == symbols
+    assert abs(length - bits / 8) <= 0.001 * bits / 8 + 11
+
+
+def test_a_vocabulary_larger_than_the_coders_precision_allows_for() -> None:
+    size = 60_000
+    random = np.random.default_rng(3)
+    log_p = [np.full(size, -math.log(size)) for _ in range(20)]
+    symbols = [int(n) for n in random.integers(size, size=20)]
+    length, back = coded(log_p, symbols)
+    assert back == symbols
+    assert length == pytest.approx(20 * math.log2(size) / 8, abs=9)
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(
+    known=st.sets(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+    points=st.lists(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+)
+def test_unknown_characters_are_numbered_without_gaps(known: set[str], points: list[str]) -> None:
+    vocabulary = Vocabulary(tuple(sorted(known)))
+    unknown = [ord(c) for c in points if c not in vocabulary]
+    code = Unknown(vocabulary).code
+    encoder = Encoder()
+    for point in unknown:
+        assert code(encoder, point) == point
+    payload = encoder.finish()
+    decoder = Decoder(payload)
+    assert [code(decoder) for _ in unknown] == unknown
+    bits = len(unknown) * math.log2(UNICODE_SCALAR_VALUES - len(known))
+    assert abs(len(payload) - bits / 8) <= 0.001 * bits / 8 + 9

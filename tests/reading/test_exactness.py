@@ -1,0 +1,98 @@
+"""The perplexity of shipped models, against a loop in float64 that reads one character after another."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import rnnviz
+from rnnviz import CharModel
+from rnnviz.networks import side_by_side
+from rnnviz.reading import scoring
+
+Doubles = npt.NDArray[np.float64]
+
+_random = random.Random(5)
+STORY = (
+    "It was past midnight when the machine came back. Nobody had touched the lamp, and the clock on the "
+    "shelf said a quarter to three. 'Well?' said the doctor. The traveller drank, and drank again.\n"
+)
+TEXTS = {
+    "one character": "T",
+    "prose": STORY * 3,
+    "verse": "KING:\nWhat news, my lord?\n\nMESSENGER:\nNone that I dare to bring.\n" * 8,
+    "code": "def mean(values):\n    return sum(values) / len(values)\n\n\nclass Box:\n    pass\n" * 8,
+    "Chinese": "那日天色将晚。师徒四人走到山前，忽见一座古庙。" * 20,
+    "Japanese": "吾輩は猫である。名前はまだ無い。" * 20,
+    "Arabic": "كان يا ما كان في قديم الزمان " * 20,
+    "emoji": "a 👩‍👩‍👧 family, 🇨🇳 a flag, 👍🏽 a thumb\n" * 12,
+    "combining": "re\u0301sume\u0301 and nai\u0308ve " * 30,
+    "capitals": "STOP! WHO GOES THERE? " * 25,
+    "digits": "".join(_random.choice("0123456789,. ") for _ in range(600)),
+    "spaces": " \t  \n" * 100,
+    "one letter": "e" * 600,
+    "noise": "".join(chr(_random.randrange(32, 127)) for _ in range(600)),
+    "any code point": "".join(chr(_random.randrange(0x20, 0xD7FF)) for _ in range(300)),
+    "markup": "<p class='a'>Some &amp; more</p>\n" * 20,
+    "table": "time,place,count\n1895,Richmond,7\n" * 20,
+    "line ends": "one\r\ntwo\rthree\n\r\n" * 30,
+    "one long line": STORY.replace("\n", " ") * 6,
+    "a long text": "".join(
+        " ".join(_random.sample(STORY.split(), 12)) + "\n" for _ in range(side_by_side.LEAST // 55)
+    ),
+}
+
+
+def sigmoid(x: Doubles) -> Doubles:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def gru(p: dict[str, Doubles], x: Doubles, h: Doubles, c: Doubles) -> tuple[Doubles, Doubles]:
+    from_input, from_state = p["W_x"] @ x + p["b_x"], p["W_h"] @ h + p["b_h"]
+    (r, z), n = np.split(sigmoid((from_input + from_state)[: 2 * len(h)]), 2), slice(2 * len(h), None)
+    return z * h + (1 - z) * np.tanh(from_input[n] + r * from_state[n]), c
+
+
+def lstm(p: dict[str, Doubles], x: Doubles, h: Doubles, c: Doubles) -> tuple[Doubles, Doubles]:
+    i, f, g, o = np.split(p["W_x"] @ x + p["b_x"] + p["W_h"] @ h + p["b_h"], 4)
+    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
+
+
+def plain_loop(model: CharModel, text: str) -> float:
+    """The perplexity by its definition, one character after another, by the textbook's equations."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    vocabulary, step = model.vocabulary, {"gru": gru, "lstm": lstm}[model.config.cell]
+    exact = {name: w.detach().double().numpy() for name, w in model.state_dict().items()}
+    names = {"W_x": "weight_ih", "W_h": "weight_hh", "b_x": "bias_ih", "b_h": "bias_hh"}
+    p = {short: exact[f"recurrence.{name}_l0"] for short, name in names.items()}
+    h = c = np.zeros(model.config.hidden_size)
+    total, before = 0.0, vocabulary.start
+    for symbol in vocabulary.encode(text).tolist():
+        h, c = step(p, exact["embedding.weight"][before], h, c)
+        logits = exact["readout.weight"] @ h + exact["readout.bias"]
+        total -= logits[symbol] - logits.max() - np.log(np.exp(logits - logits.max()).sum())
+        if symbol == 0:
+            total += math.log(0x110000 - 0x800 - (vocabulary.size - 1))
+        before = symbol
+    return math.exp(total / len(text))
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+@pytest.mark.parametrize("name", ["timemachine-gru", "timemachine-lstm"])
+def test_a_plain_loop_in_float64_agrees(name: str, kind: str) -> None:
+    model, text = rnnviz.load(name), TEXTS[kind]
+    assert isinstance(model, CharModel)
+    expected = plain_loop(model, text)
+    assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
+    other = list(scoring.score(model, text=text, piece=251))[-1]
+    assert other.perplexity == pytest.approx(expected, rel=1e-4)
+
+
+def test_twenty_kinds_and_one_of_them_long() -> None:
+    assert len(TEXTS) == 20
+    assert len(TEXTS["a long text"]) >= side_by_side.LEAST

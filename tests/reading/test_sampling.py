@@ -1,0 +1,200 @@
+"""Sampling: the right distribution, repeatable, never <unk>."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rnnviz import CharModel, ModelConfig
+from rnnviz.errors import CheckpointError, ConfigError, TextError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.sampling import resume, sample, stream
+from rnnviz.reading.trace import trace
+from rnnviz.text.vocabulary import Vocabulary
+
+TEXT = "a cab,\na bad bead 世界 "
+VOCABULARY = Vocabulary(tuple(sorted(set(TEXT))))
+
+
+def make(cell: str, **options: Any) -> CharModel:
+    torch.manual_seed(0)
+    options = {"hidden_size": 10, "embedding_size": 7, "layers": 2, **options}
+    model = CharModel(ModelConfig(cell, VOCABULARY.size, **options), VOCABULARY)  # type: ignore[arg-type]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(3)
+    return model
+
+
+NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm")}
+MODELS: dict[str, CharModel | NgramModel] = {
+    **NETWORKS,
+    **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},
+}
+every_model = pytest.mark.parametrize("name", list(MODELS))
+
+
+def next_probabilities(name: str, prompt: str) -> np.ndarray:
+    """P (V,) after `prompt`, from the parts of the package that don't sample."""
+    model = MODELS[name]
+    if isinstance(model, CharModel):
+        return np.exp(trace(model, prompt).log_probs[-1].astype(float))
+    return np.exp(model.log_probs(VOCABULARY.encode(prompt)))
+
+
+@every_model
+def test_a_seed_repeats_and_another_does_not(name: str) -> None:
+    texts = [sample(MODELS[name], "a c", 60, seed=seed) for seed in (1, 1, 2)]
+    assert texts[0] == texts[1] != texts[2]
+    assert len(texts[0]) == 60
+    assert set(texts[0]) <= set(TEXT)
+
+
+@every_model
+def test_temperature_zero_takes_the_most_probable_every_time(name: str) -> None:
+    prompt = "a"
+    for character in sample(MODELS[name], prompt, 15, temperature=0):
+        p = next_probabilities(name, prompt)
+        p[0] = 0
+        assert VOCABULARY.symbol(int(p.argmax())) == character
+        prompt += character
+    assert sample(MODELS[name], "a", 15, top_k=1, temperature=2.0) == prompt[1:]
+    if name != "1-gram":  # there two characters are equally frequent, and both are right
+        assert sample(MODELS[name], "a", 15, temperature=1e-300, seed=3) == prompt[1:]
+
+
+@every_model
+@pytest.mark.parametrize(("temperature", "top_k"), [(1.0, None), (0.5, None), (2.0, 4)])
+def test_draws_follow_the_distribution(name: str, temperature: float, top_k: int | None) -> None:
+    p = next_probabilities(name, "a b")
+    p[0] = 0  # <unk> is never drawn
+    p = p ** (1 / temperature)
+    if top_k is not None:
+        p[np.argsort(-p)[top_k:]] = 0
+    p /= p.sum()
+    draws = 1000
+    settings_ = {"temperature": temperature, "top_k": top_k}
+    counts = Counter(sample(MODELS[name], "a b", 1, seed=seed, **settings_) for seed in range(draws))
+    assert sum(counts.values()) == draws
+    for symbol in range(1, VOCABULARY.size):
+        deviation = math.sqrt(draws * p[symbol] * (1 - p[symbol]))
+        assert abs(counts[VOCABULARY.symbol(symbol)] - draws * p[symbol]) <= 5 * deviation + 1e-9
+
+
+def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
+    model = make("gru")
+    with torch.no_grad():
+        model.readout.bias[0] = 50.0
+    assert next(iter(trace(model, "a").top(1, 1)))[0] == 0
+    text = sample(model, "", 200, seed=0, temperature=3.0)
+    assert len(text) == 200
+    assert set(text) <= set(TEXT)
+    assert set(sample(model, "", 20, temperature=0)) <= set(TEXT)
+
+
+@every_model
+def test_a_long_prompt_is_read_whole(name: str) -> None:
+    """The continuation after 2,500 characters is that of one call per character."""
+    prompt = (TEXT * 200)[:2500]
+    p = next_probabilities(name, prompt)
+    p[0] = 0
+    assert sample(MODELS[name], prompt, 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
+
+
+@every_model
+def test_continuing_a_continuation_is_one_continuation(name: str) -> None:
+    whole = sample(MODELS[name], "a", 20, temperature=0)
+    assert sample(MODELS[name], "a" + whole[:8], 12, temperature=0) == whole[8:]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("t", [0, 1, 13, len(TEXT)])
+def test_a_trace_is_continued_without_being_read_again(name: str, t: int) -> None:
+    read = trace(NETWORKS[name], TEXT)
+    options: dict[str, Any] = {"temperature": 0.7, "top_k": 8, "seed": 5}
+    assert resume(read, t, 30, **options) == sample(NETWORKS[name], TEXT[:t], 30, **options)
+
+
+def test_a_trace_is_continued_from_where_it_has_been() -> None:
+    read = trace(make("lstm"), "abc")
+    for t in (-1, 4):
+        with pytest.raises(ConfigError, match=f"rows {t} to {t + 1} were asked for; this trace has 4 states"):
+            resume(read, t, 5)
+    with pytest.raises(ConfigError, match="temperature is a number"):
+        resume(read, 1, 5, temperature=-1)
+
+
+@every_model
+def test_an_empty_prompt_begins_a_text(name: str) -> None:
+    p = next_probabilities(name, "")
+    p[0] = 0
+    assert sample(MODELS[name], "", 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
+
+
+@every_model
+def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> None:
+    for one, other in (("a\r\nb\rc", "a\nb\nc"), ("a😀b", "a龍b")):
+        assert sample(MODELS[name], one, 30, seed=1) == sample(MODELS[name], other, 30, seed=1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    prompt=st.text(st.sampled_from("abc \r\n世龍😀"), max_size=8),
+    length=st.integers(0, 12),
+    temperature=st.floats(0, 1e6),
+    top_k=st.none() | st.integers(1, 100),
+    seed=st.integers(0, 2**63),
+    name=st.sampled_from(list(MODELS)),
+)
+def test_any_settings_give_that_many_known_characters(
+    prompt: str, length: int, temperature: float, top_k: int | None, seed: int, name: str
+) -> None:
+    text = sample(MODELS[name], prompt, length, temperature=temperature, top_k=top_k, seed=seed)
+    assert len(text) == length
+    assert all(character in VOCABULARY for character in text)
+
+
+def test_stream_yields_characters_as_they_are_drawn() -> None:
+    characters = stream(MODELS["gru"], "a", 10**9, seed=5)
+    assert isinstance(characters, Iterator)
+    begin = "".join(next(characters) for _ in range(12))
+    assert begin == sample(MODELS["gru"], "a", 12, seed=5)
+    assert list(stream(MODELS["gru"], "a", 0)) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"length": -1}, r"length counts characters and is at least 0; received -1"),
+        ({"temperature": -0.1}, r"temperature is a number from 0 on; received -0\.1"),
+        ({"temperature": math.nan}, r"temperature is a number from 0 on; received nan"),
+        ({"temperature": math.inf}, r"temperature is a number from 0 on; received inf"),
+        ({"top_k": 0}, r"top_k is at least 1, or None for all characters; received 0"),
+        ({"seed": -1}, r"seed is a whole number from 0 on, or None for chance; received -1"),
+    ],
+)
+def test_wrong_settings_are_named_before_anything_is_drawn(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        stream(MODELS["gru"], "a", **{"length": 3, **wrong})
+
+
+def test_half_a_character_in_the_prompt_is_refused() -> None:
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        stream(MODELS["gru"], "a\ud83d", 3)
+
+
+def test_a_diverged_model_is_named() -> None:
+    model = make("gru")
+    model.name = "broken"
+    with torch.no_grad():
+        model.readout.bias[3] = math.nan
+    with pytest.raises(CheckpointError, match="the model 'broken' gave no probabilities"):
+        sample(model, "a", 3)

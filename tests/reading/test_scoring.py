@@ -1,0 +1,394 @@
+"""Perplexity: by hand, by a plain loop, for every way of cutting a text."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import math
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading.scoring import Progress, Sum, UniformModel, costs, perplexity, pieces, running, score
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary
+
+
+class BigramModel:
+    """A model on paper: row i of `table` (V + 1, V) is P(next | symbol i), the last P(next | <s>)."""
+
+    name = "bigram-on-paper"
+    normaliser = "newlines"
+
+    def __init__(self, characters: str, table: npt.ArrayLike) -> None:
+        self.vocabulary = Vocabulary(tuple(characters))
+        self.table = np.asarray(table, np.float64)
+        assert self.table.shape == (self.vocabulary.size + 1, self.vocabulary.size)
+        assert np.allclose(self.table.sum(1), 1)
+
+    def scorer(self) -> BigramScorer:
+        return BigramScorer(self)
+
+
+class BigramScorer:
+    def __init__(self, model: BigramModel) -> None:
+        self.model = model
+        self.last = model.vocabulary.start
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        out = []
+        for i in ids.tolist():
+            out.append(math.log(self.model.table[self.last, i]))
+            self.last = i
+        return np.array(out)
+
+
+#                         <unk>   a     b
+PAPER = BigramModel(
+    "ab",
+    [
+        [0.50, 0.25, 0.25],  # after <unk>
+        [0.10, 0.20, 0.70],  # after a
+        [0.20, 0.30, 0.50],  # after b
+        [0.25, 0.50, 0.25],  # after <s>
+    ],
+)
+UNKNOWN_CHARACTERS = UNICODE_SCALAR_VALUES - 2
+
+
+def by_hand(model: BigramModel, text: str) -> tuple[float, float | None, int]:
+    """Perplexity, that of the known characters, and the number of unknown ones, one character at a time."""
+    total = known_total = 0.0
+    unknown, last = 0, model.vocabulary.start
+    for character in text:
+        i = (
+            model.vocabulary.characters.index(character) + 1
+            if character in model.vocabulary.characters
+            else 0
+        )
+        cost = -math.log(model.table[last, i])
+        if i:
+            known_total += cost
+        else:
+            unknown += 1
+            cost += math.log(UNICODE_SCALAR_VALUES - len(model.vocabulary.characters))
+        total += cost
+        last = i
+    known = len(text) - unknown
+    return math.exp(total / len(text)), math.exp(known_total / known) if known else None, unknown
+
+
+def test_a_perplexity_computed_on_paper() -> None:
+    # P(a | <s>) P(b | a) P(b | b) P(a | b) = 0.5 · 0.7 · 0.5 · 0.3 = 0.0525
+    report = perplexity(PAPER, text="abba")
+    assert report.perplexity == pytest.approx(0.0525 ** (-1 / 4), rel=1e-12)
+    assert report.perplexity_known == pytest.approx(report.perplexity, rel=1e-12)
+    assert report.bits_per_character == pytest.approx(-math.log2(0.0525) / 4, rel=1e-12)
+    assert (report.characters, report.unknown, report.bytes) == (4, 0, 4)
+
+
+def test_the_first_character_counts() -> None:
+    assert perplexity(PAPER, text="a").perplexity == pytest.approx(2, rel=1e-12)
+    assert perplexity(PAPER, text="b").perplexity == pytest.approx(4, rel=1e-12)
+
+
+def test_what_an_unknown_character_costs() -> None:
+    # P(a) P(<unk> | a) P(b | <unk>) = 0.5 · 0.1 · 0.25, and the unknown character is one of so many.
+    report = perplexity(PAPER, text="a道b")
+    assert report.perplexity == pytest.approx((0.5 * 0.1 * 0.25 / UNKNOWN_CHARACTERS) ** (-1 / 3), rel=1e-12)
+    assert report.perplexity_known == pytest.approx((0.5 * 0.25) ** (-1 / 2), rel=1e-12)
+    assert (report.characters, report.unknown, report.bytes) == (3, 1, 5)
+    assert report.bits_per_byte == pytest.approx(report.bits_per_character * 3 / 5, rel=1e-12)
+
+
+def test_a_text_of_unknown_characters_has_no_known_perplexity() -> None:
+    report = perplexity(PAPER, text="道道")
+    assert report.perplexity_known is None
+    assert report.perplexity == pytest.approx((0.25 * 0.5 / UNKNOWN_CHARACTERS**2) ** (-1 / 2), rel=1e-12)
+    assert math.isfinite(report.perplexity)
+
+
+@pytest.mark.parametrize("model", [PAPER, UniformModel(Vocabulary(("a", "b")))], ids=lambda model: model.name)
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_the_probabilities_of_all_strings_sum_to_one(model, length: int) -> None:
+    # Every unknown character is as likely as the next: one stands for all of them.
+    total = 0.0
+    for symbols in itertools.product("ab?", repeat=length):
+        probability = perplexity(model, text="".join(symbols)).perplexity ** -length
+        total += probability * UNKNOWN_CHARACTERS ** symbols.count("?")
+    assert total == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("size", [1, 2, 26, 69, 4506])
+def test_a_uniform_model_scores_exactly_its_vocabulary(size: int) -> None:
+    vocabulary = Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + size))))
+    text = "".join(vocabulary.characters) * (20_000 // size)
+    report = perplexity(UniformModel(vocabulary), text=text)
+    assert report.perplexity == pytest.approx(vocabulary.size, rel=1e-12)
+    assert report.unknown == 0
+    assert report.model == "uniform"
+
+
+@given(st.text(alphabet="ab道\r\n", min_size=1, max_size=60), st.integers(1, 70))
+def test_it_equals_a_plain_loop_however_the_text_is_cut(text: str, piece: int) -> None:
+    normalised = text.replace("\r\n", "\n").replace("\r", "\n")
+    expected, expected_known, unknown = by_hand(PAPER, normalised)
+    *_, last = score(PAPER, text=text, piece=piece)
+    report = perplexity(PAPER, text=text)
+    assert last.perplexity == pytest.approx(expected, rel=1e-12)
+    assert report.perplexity == pytest.approx(expected, rel=1e-12)
+    assert report.perplexity_known == (expected_known and pytest.approx(expected_known, rel=1e-12))
+    assert (report.unknown, last.unknown) == (unknown, unknown)
+    assert report.characters == len(normalised)
+    assert report.normalised == text.count("\r")
+    assert report.bytes == len(normalised.encode("utf-8"))
+
+
+def test_a_file_a_path_and_a_text_give_the_same_number(tmp_path: Path) -> None:
+    text = "abba\r\n道ab\rb" * 5_000
+    path = tmp_path / "book.txt"
+    path.write_bytes(text.encode("utf-8"))
+    expected = perplexity(PAPER, text=text)
+    with path.open("rb") as file:
+        reports = [
+            perplexity(PAPER, path),
+            perplexity(PAPER, str(path)),
+            perplexity(PAPER, file, name="upload.txt"),
+        ]
+    for report in reports:
+        assert report.perplexity == expected.perplexity
+        assert report.perplexity_known == expected.perplexity_known
+        assert report.bits_per_byte == expected.bits_per_byte
+        assert (report.encoding, report.certainty, report.normalised) == ("utf-8", "verified", 10_000)
+    assert [r.file for r in reports] == [str(path), str(path), "upload.txt"]
+    assert (expected.file, expected.encoding, expected.certainty) == ("this text", None, None)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "gb18030", "utf-8-sig"])
+def test_the_encoding_of_a_file_changes_nothing(encoding: str) -> None:
+    text = "道可道非常道ab" * 1_000
+    report = perplexity(PAPER, io.BytesIO(text.encode(encoding)), encoding=encoding)
+    expected = perplexity(PAPER, text=text)
+    assert (report.perplexity, report.bytes) == (expected.perplexity, expected.bytes)
+    assert report.certainty == "declared"
+
+
+def test_pieces_hold_the_cost_of_every_character() -> None:
+    text = "abba道" * 100
+    parts = list(pieces(PAPER, text=text, piece=64))
+    assert "".join(p.text for p in parts) == text
+    assert [p.start for p in parts] == list(range(0, 500, 64))
+    nll = np.concatenate([p.nll for p in parts])
+    known = np.concatenate([p.known for p in parts])
+    assert nll.shape == known.shape == (500,)
+    assert math.exp(nll.mean()) == pytest.approx(perplexity(PAPER, text=text).perplexity, rel=1e-12)
+    assert known.tolist() == [c != "道" for c in text]
+    assert nll[4] == pytest.approx(-math.log(0.1) + math.log(UNKNOWN_CHARACTERS))
+    assert list(pieces(PAPER, text="")) == []
+
+
+def test_costs_and_running_perplexity() -> None:
+    vocabulary = Vocabulary(("a", "b"))
+    nll = costs(np.log([0.5, 0.25]).astype(np.float32), np.array([1, UNKNOWN]), vocabulary)
+    assert nll.dtype == np.float64
+    assert nll.tolist() == pytest.approx([math.log(2), math.log(4) + vocabulary.unknown_cost])
+    assert running(nll).tolist() == pytest.approx([2, math.sqrt(8 * UNKNOWN_CHARACTERS)])
+    assert running([]).shape == (0,)
+
+
+@given(st.lists(st.floats(-1e12, 1e12)))
+def test_a_sum_loses_nothing(values: list[float]) -> None:
+    total = Sum()
+    for value in values:
+        total.add(value)
+    assert total.value == pytest.approx(math.fsum(values), rel=1e-12, abs=1e-3)
+
+
+def test_a_sum_of_a_million_small_terms_and_a_large_one() -> None:
+    total = Sum()
+    total.add(1e16)
+    for _ in range(1000):
+        total.add(1.0)
+    assert total.value == 1e16 + 1000
+
+
+def test_progress_is_reported_as_the_text_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    path.write_bytes(b"abba" * 50_000)
+    steps: list[Progress] = []
+
+    report = perplexity(PAPER, path, progress=steps.append)
+    assert steps, "at least the end is reported"
+    last = steps[-1]
+    assert (last.characters, last.bytes_read, last.bytes_total, last.fraction) == (
+        200_000,
+        200_000,
+        200_000,
+        1,
+    )
+    assert last.perplexity == report.perplexity
+    assert [s.characters for s in steps] == sorted({s.characters for s in steps})
+    for step in steps:
+        # Reading runs ahead of scoring by a little more than a piece.
+        assert step.characters <= step.bytes_read <= step.characters + 20_000
+    assert report.seconds >= last.seconds
+
+
+def test_an_error_in_progress_ends_the_scoring() -> None:
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perplexity(PAPER, text="abba", progress=stop)
+
+
+def test_the_json_of_a_report() -> None:
+    report = perplexity(PAPER, text="abba\r\n")
+    value = json.loads(json.dumps(report.to_json()))
+    assert list(value) == [
+        "file",
+        "model",
+        "characters",
+        "unknown",
+        "perplexity",
+        "perplexity_known",
+        "bits_per_character",
+        "bits_per_byte",
+        "encoding",
+        "seconds",
+        "certainty",
+        "normalised",
+        "bytes",
+    ]
+    assert value["model"] == "bigram-on-paper"
+    assert value["perplexity"] == report.perplexity
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\xff\xfe"])
+def test_nothing_has_no_perplexity(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "empty.txt"
+    path.write_bytes(data)
+    with pytest.raises(EmptyTextError, match=r"empty\.txt has no characters, and nothing has no perplexity"):
+        perplexity(PAPER, path)
+
+
+def test_an_empty_text_has_no_perplexity() -> None:
+    with pytest.raises(EmptyTextError, match="this text has no characters"):
+        perplexity(PAPER, text="")
+
+
+def test_what_cannot_be_scored(tmp_path: Path) -> None:
+    with pytest.raises(TextError, match="there is no file"):
+        perplexity(PAPER, tmp_path / "absent.txt")
+    with pytest.raises(TextError, match="is a folder"):
+        perplexity(PAPER, tmp_path)
+    with pytest.raises(DecodingError, match=r"is not ascii: byte 1 "):
+        perplexity(PAPER, io.BytesIO("né".encode()), encoding="ascii")
+    with pytest.raises(TextError, match=r"character 70,001 is U\+D83C"):
+        perplexity(PAPER, text="a" * 70_000 + "\ud83c")
+
+
+def test_exactly_one_text_is_scored() -> None:
+    with pytest.raises(ConfigError, match="received neither"):
+        perplexity(PAPER)
+    with pytest.raises(ConfigError, match="received both"):
+        perplexity(PAPER, "a.txt", text="")
+    with pytest.raises(ConfigError, match="has no encoding"):
+        perplexity(PAPER, text="a", encoding="utf-8")
+    with pytest.raises(ConfigError, match="at least 1 character; received 0"):
+        list(score(PAPER, text="a", piece=0))
+
+
+def test_a_model_that_gives_no_probability_is_named() -> None:
+    broken = BigramModel("ab", np.full((4, 3), 1 / 3))
+    broken.table[1] = np.nan
+    with pytest.raises(
+        CheckpointError, match=r"'bigram-on-paper' gave no probability .* between 1 and 3: its weights"
+    ):
+        perplexity(broken, text="aab")
+
+
+def test_a_model_of_an_unknown_normaliser_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no normaliser is called 'shouting'"):
+        perplexity(UniformModel(Vocabulary(("a",)), normaliser="shouting"), text="a")
+
+
+class Certain(BigramModel):
+    """Gives everything that comes a probability beyond the reach of float64."""
+
+    def scorer(self) -> Certain:
+        return self
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        return np.full(len(ids), -1e4)
+
+
+def test_a_perplexity_beyond_float64_is_infinite_and_not_a_crash() -> None:
+    report = perplexity(Certain("ab", PAPER.table), text="aa")
+    assert report.perplexity == math.inf
+    assert report.bits_per_character == pytest.approx(1e4 / math.log(2))
+    assert running([1.0, 1e4]).tolist() == [pytest.approx(math.e), math.inf]
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_a_neural_model_scores_the_same_one_character_at_a_time(cell: str) -> None:
+    torch.manual_seed(0)
+    vocabulary = Vocabulary.from_text("abc, ", min_count=1)
+    config = ModelConfig(cell=cell, vocabulary_size=vocabulary.size, hidden_size=16, embedding_size=8)
+    model = CharModel(config, vocabulary, name="random")
+    text = "a cab, a bac; ab 道\n" * 150
+    scorer = model.scorer()
+    ids = vocabulary.encode(text)
+    one_by_one = costs(
+        np.concatenate([scorer.advance(ids[i : i + 1]) for i in range(len(ids))]), ids, vocabulary
+    )
+    report = perplexity(model, text=text)
+    assert report.perplexity == pytest.approx(math.exp(one_by_one.mean()), rel=1e-5)
+    *_, last = score(model, text=text, piece=37)
+    assert last.perplexity == pytest.approx(report.perplexity, rel=1e-6)
+
+
+def test_an_ngram_model_scores_the_same_however_the_text_is_cut() -> None:
+    text = "the theme of the thesis " * 40
+    model = NgramModel.fit(text, order=3, vocabulary=Vocabulary.from_text(text), name="3gram")
+    report = perplexity(model, text=text + "道")
+    assert 1 < report.perplexity_known < 3
+    assert report.unknown == 1
+    *_, last = score(model, text=text + "道", piece=11)
+    assert last.perplexity == pytest.approx(report.perplexity, rel=1e-12)
+
+
+def _peak(path: Path) -> int:
+    tracemalloc.start()
+    try:
+        perplexity(UniformModel(Vocabulary(("a", "b"))), path)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_memory_does_not_grow_with_the_file(encoding: str, tmp_path: Path) -> None:
+    small, large = tmp_path / "small.txt", tmp_path / "large.txt"
+    block = ("It was a naïve café.\r\n" * 4_000).encode(encoding.replace("utf-16", "utf-16-le"))
+    mark = b"\xff\xfe" if encoding == "utf-16" else b""
+    for path, size in ((small, 2_000_000), (large, 20_000_000)):
+        with path.open("wb") as file:
+            file.write(mark)
+            for _ in range(size // len(block)):
+                file.write(block)
+    _peak(small)  # what is imported and cached on first use is not the file's
+    before = _peak(small)
+    after = _peak(large)
+    assert after < before * 1.1 + 100_000
+    assert after < 5_000_000

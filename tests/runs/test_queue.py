@@ -1,0 +1,188 @@
+"""The queue: in the order of the starts, whoever is killed, however many may train."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.runs import api as runs
+from rnnviz.runs import queue
+from rnnviz.runs.folder import Description, RunFolder
+from tests.runs.processes import until
+
+TOY = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("RNNVIZ_NICE", "0")
+    yield tmp_path / "runs"
+    for run in runs.listed():
+        runs.stop(run.id)
+    until(lambda: not any(RunFolder(run.path).locked() for run in runs.listed()))
+    until(lambda: runs.listed() is not None and not runs._processes)
+
+
+@pytest.fixture
+def busy(home: Path) -> Iterator[threading.Event]:
+    """A run that trains for as long as the event isn't set: the test itself holds its lock."""
+    folder = RunFolder(home / "busy")
+    folder.path.mkdir(parents=True)
+    done = threading.Event()
+    lock = folder.take_lock()
+    queue.take_ticket(folder)
+
+    def hold() -> None:
+        done.wait()
+        lock.close()  # as when a process is killed: it tidies nothing up
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    yield done
+    done.set()
+    thread.join()
+
+
+def start(name: str = "toy") -> str:
+    return runs.start(Description(name, TOY, corpus="machine"))
+
+
+def state(id: str) -> str:
+    return runs.find(id).state
+
+
+def ready(id: str) -> str:
+    """`id`, whose process has signed."""
+    until(lambda: RunFolder(runs.find(id).path).owner())
+    return id
+
+
+def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
+    busy: threading.Event,
+) -> None:
+    first, killed, third = (ready(start()) for _ in range(3))
+    assert [state(id) for id in (first, killed, third)] == ["waiting"] * 3
+    assert [queue.ahead(RunFolder(runs.find(id).path)) for id in (first, killed, third)] == [1, 2, 3]
+    pid = RunFolder(runs.find(killed).path).owner()
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: state(killed) == "died")
+    assert "without a word" in runs.find(killed).reason
+    assert queue.ahead(RunFolder(runs.find(third).path)) == 2  # and the dead one's ticket is gone
+    busy.set()
+    until(lambda: state(first) != "waiting")
+    assert state(third) == "waiting"
+    runs.stop(first)
+    until(lambda: state(first) == "stopped")
+    until(lambda: state(third) != "waiting")
+    runs.stop(third)
+    until(lambda: state(third) == "stopped")
+
+
+def test_as_many_train_as_the_limit_says(busy: threading.Event) -> None:
+    assert runs.limit() == 1
+    with pytest.raises(ConfigError, match="from 1 to 64; received 0"):
+        runs.set_limit(0)
+    first, second = ready(start()), ready(start())
+    runs.set_limit(2)
+    until(lambda: state(first) != "waiting")
+    assert state(second) == "waiting"
+    runs.set_limit(1)
+    assert runs.limit() == 1
+    assert state(second) == "waiting"
+
+
+def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threading.Event) -> None:
+    id = start()
+    runs.stop(id)  # perhaps before it can take a signal
+    until(lambda: not runs.find(id).alive, within=60)
+    assert state(id) == "stopped"
+    assert runs.find(id).reason == ""
+    runs.resume(id)
+    ready(id)
+    assert state(id) == "waiting"
+    with pytest.raises(TrainingError, match="going on already"):
+        runs.resume(id)
+    with pytest.raises(TrainingError, match="is alive; stop it"):
+        runs.delete(id)
+    runs.stop(id)
+    until(lambda: state(id) == "stopped")
+    runs.delete(id)
+    assert id not in [run.id for run in runs.listed()]
+    with pytest.raises(TrainingError, match="there is no run"):
+        runs.follow(id)
+
+
+STARTER = """
+import sys
+from rnnviz.runs import api as runs
+from rnnviz.networks.config import TrainConfig
+toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
+sys.stdin.readline()
+print(runs.start(runs.Description("toy", toy, corpus="machine")))
+"""
+
+
+def test_starts_at_the_same_instant_are_different_runs_with_different_places(
+    busy: threading.Event, home: Path
+) -> None:
+    root = Path(__file__).resolve().parents[2]
+    starters = [
+        subprocess.Popen(
+            [sys.executable, "-c", STARTER],
+            cwd=root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for starter in starters:
+        assert starter.stdin is not None
+        starter.stdin.write("go\n")
+        starter.stdin.flush()
+    ids = [starter.communicate()[0].strip() for starter in starters]
+    assert sorted(ids) == ["toy", "toy-2", "toy-3", "toy-4"]
+    assert {state(id) for id in ids} == {"waiting"}  # the process that started them has ended meanwhile
+    places = [queue.ahead(RunFolder(home / id)) for id in ids]
+    assert sorted(places) == [1, 2, 3, 4]
+
+
+def test_a_waiting_run_loads_no_torch(busy: threading.Event) -> None:
+    folder = RunFolder(runs.find(ready(start())).path)
+    maps = Path(f"/proc/{folder.owner()}/maps")
+    if not maps.exists():
+        pytest.skip("no /proc to look into")
+    assert "libtorch" not in maps.read_text()
+    assert os.getpriority(os.PRIO_PROCESS, folder.owner() or 0) >= 0
+
+
+def test_a_run_needs_a_text_a_good_name_and_a_folder_to_be_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "file"))
+    with pytest.raises(TrainingError, match="needs a text"):
+        runs.start(Description("toy", TOY))
+    with pytest.raises(ConfigError, match=r"no folder; received '\.\./toy'"):
+        Description("../toy", TOY)
+    with pytest.raises(ConfigError, match="at most 400 characters; received 500"):
+        Description("toy", TOY, probe="x" * 500)
+    with pytest.raises(ConfigError, match="minutes is a number above 0"):
+        Description("toy", TOY, minutes=0)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TrainingError, match="no run can be kept"):
+        runs.start(Description("toy", TOY, corpus="machine"))
+    assert runs.listed() == []
+    for id in ("", ".", "..", "a/b", ".queue"):
+        with pytest.raises(TrainingError, match="there is no run"):
+            runs.find(id)

@@ -1,0 +1,123 @@
+"""The shipped models: complete, small, as good as their cards say, and described in models/README.md."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.networks import checkpoint
+from rnnviz.reading import scoring
+from rnnviz.runs import card as model_card
+from rnnviz.runs import story as run_story
+from rnnviz.text import corpora
+
+FOLDER = Path(__file__).resolve().parents[2] / "models"
+
+# The highest held-out perplexity each may have; None: 5 % below its n-gram model.
+LIMITS: dict[str, float | None] = {
+    "timemachine-mlp": 11.6,
+    "timemachine-rnn": 5.10,
+    "timemachine-gru": 4.40,
+    "timemachine-lstm": 4.25,
+    "timemachine-6gram": 4.40,
+    "shakespeare-lstm": 4.30,
+    "shakespeare-6gram": 4.60,
+    "python-gru": None,
+    "python-6gram": math.inf,
+    "chinese-gru": None,
+    "chinese-6gram": math.inf,
+}
+
+
+@pytest.fixture(autouse=True)
+def only_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RNNVIZ_MODELS", raising=False)
+
+
+def test_all_are_there_and_nothing_else() -> None:
+    models, damaged = checkpoint.available()
+    assert {m.name for m in models} == set(LIMITS)
+    assert not damaged
+    assert sum(m.bytes for m in models) <= 40e6
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob(f"*{run_story.SUFFIX}")), ids=lambda path: path.stem)
+def test_a_story_ends_with_the_model_it_stands_beside(path: Path) -> None:
+    story = run_story.read(path)
+    model = checkpoint.load(story.name)
+    last = story.snapshot()
+    traced = rnnviz.trace(model, last.text)
+    assert np.abs(last.hidden - traced.hidden).max() < 0.01  # kept as int8
+    assert last.nll == pytest.approx(traced.nll, abs=2e-3)  # the weights ship as float16
+    held_out = [e["held_out_perplexity"] for e in story.events if "held_out_perplexity" in e]
+    assert held_out[-1] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
+    assert held_out[0] > held_out[len(held_out) // 2] > held_out[-1]
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_the_card_is_complete_and_reaches_the_limit(name: str) -> None:
+    info = checkpoint.read_info(checkpoint.find(name))
+    card, held_out = info.card, info.card["held_out"]
+    for key in (
+        "corpus",
+        "title",
+        "licence",
+        "sha256",
+        "split",
+        "recipe",
+        "command",
+        "parameters",
+        "versions",
+    ):
+        assert card[key], key
+    assert held_out["uniform"] == info.vocabulary_size
+    assert held_out["bits_per_character"] == pytest.approx(math.log2(held_out["perplexity"]))
+    limit = LIMITS[name]
+    if limit is None:
+        limit = 0.95 * held_out["ngram"]
+    assert held_out["perplexity"] <= limit
+    if info.kind != "ngram":
+        yardstick = checkpoint.read_info(checkpoint.find(card["ngram"]))
+        assert held_out["ngram"] == pytest.approx(yardstick.card["held_out"]["perplexity"], rel=1e-9)
+        assert yardstick.card["sha256"] == card["sha256"]
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_it_loads_and_reads_its_example(name: str) -> None:
+    model = checkpoint.load(name)
+    assert model.name == name
+    assert model.parameter_count == model.card["parameters"]
+    example = model.card["example"]
+    report = scoring.perplexity(model, text=example)
+    assert report.unknown == 0
+    assert 1 < report.perplexity < model.vocabulary.size / 2
+
+
+@pytest.mark.parametrize("name", ["python-6gram", "python-gru"])
+def test_the_held_out_figure_comes_out_again(name: str) -> None:
+    """The one text that is on every machine, where this Python is the one the model was trained on."""
+    model = checkpoint.load(name)
+    corpus = corpora.read("python-source")
+    if corpus.sha256 != model.card["sha256"]:
+        pytest.skip(f"this Python's library differs from that of Python {model.card['versions']['python']}")
+    report = scoring.perplexity(model, text=corpus.split().held_out)
+    held_out = model.card["held_out"]
+    assert report.perplexity == pytest.approx(held_out["perplexity"], rel=1e-3)
+    assert (report.characters, report.unknown) == (held_out["characters"], held_out["unknown"])
+
+
+def test_the_page_of_cards_says_what_the_files_say() -> None:
+    models, _ = checkpoint.available()
+    assert (FOLDER / "README.md").read_text("utf-8") == model_card.to_markdown(models)
+
+
+def test_no_training_text_is_in_the_files() -> None:
+    """No file holds a run of characters that the corpus can be read from."""
+    source = corpora.read("python-source").text.encode()
+    for name in ("python-6gram", "python-gru"):
+        data = checkpoint.find(name).read_bytes()
+        assert not any(source[i : i + 40] in data for i in range(0, len(source) - 40, 5003))

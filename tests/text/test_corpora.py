@@ -1,0 +1,196 @@
+"""Texts by name: what is on every machine, a file of one's own, and how a text is split."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rnnviz.errors import ConfigError, CorpusError, DecodingError, TextError
+from rnnviz.text import corpora
+from rnnviz.text.corpora import Split
+
+# ---- what is on every machine ------------------------------------------------------------------------------
+
+
+def test_names_list_what_needs_no_download_first() -> None:
+    assert corpora.names() == ("python-source", "python-docs", "machine", "timemachine", "tinyshakespeare")
+
+
+@pytest.mark.parametrize("name", corpora.names())
+def test_every_corpus_says_what_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    info = corpora.describe(name)
+    assert info.name == name
+    assert info.title
+    assert info.licence
+    assert info.source
+    assert info.language
+    assert info.bytes > 0
+    assert info.needs_download == (name in ("timemachine", "tinyshakespeare"))
+
+
+def test_the_standard_library_is_read_from_the_running_python() -> None:
+    corpus = corpora.read("python-source")
+    assert corpus.skipped == ()
+    assert 1_200_000 < corpus.characters < 2_000_000
+    assert len(corpus.text.encode()) == pytest.approx(corpora.describe("python-source").bytes, rel=0.01)
+    assert corpus.text.startswith("# asyncio.locks\n\n")
+    assert "\r" not in corpus.text
+    assert "def quantiles(" in corpus.text
+    assert "\n\n\n# timeit\n\n" in corpus.text
+    heads = [line[2:] for line in corpus.text.split("\n") if line[2:] in corpora.PYTHON_MODULES]
+    assert tuple(heads) == corpora.PYTHON_MODULES, "each once, in order"
+    held_out = corpus.split().held_out
+    whole = [m for m in corpora.PYTHON_MODULES if f"\n# {m}\n" in held_out]
+    assert {"tokenize", "textwrap", "heapq", "timeit"} <= set(whole)
+
+
+def test_the_standard_library_is_not_shadowed_nor_run(tmp_path: Path) -> None:
+    (tmp_path / "timeit.py").write_text("raise SystemExit('run')\n", encoding="utf-8")
+    code = (
+        "from rnnviz import corpora; t = corpora.read('python-source').text; print('raise SystemExit(' in t)"
+    )
+    root = Path(corpora.__file__).parents[2]
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout == "False\n"
+
+
+def test_a_missing_module_is_skipped_and_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Path(sysconfig.get_path("stdlib"))
+    for name in (
+        "asyncio",
+        "json",
+        "email",
+        "http",
+        "html",
+        "xml",
+        "zoneinfo",
+        "urllib",
+        "logging",
+        "collections",
+    ):
+        (tmp_path / name).symlink_to(library / name)
+    for file in library.glob("*.py"):
+        if file.stem not in ("textwrap", "heapq"):
+            (tmp_path / file.name).symlink_to(file)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    corpus = corpora.read("python-source")
+    assert corpus.skipped == ("textwrap", "heapq")
+    assert "# textwrap\n" not in corpus.text
+    assert "# tokenize\n" in corpus.text
+
+
+def test_a_python_without_sources_is_said_to_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(
+        CorpusError, match=r"no source files of its standard library in .*; use another corpus"
+    ):
+        corpora.read("python-source")
+
+
+def test_the_reference_of_help() -> None:
+    corpus = corpora.read("python-docs")
+    assert 300_000 < corpus.characters < 900_000
+    assert "try" in corpus.text
+    assert corpus.language == "en"
+
+
+def test_the_textbooks_toy_is_too_short_to_split() -> None:
+    corpus = corpora.read("machine")
+    assert (corpus.text, corpus.characters, corpus.distinct, corpus.sample) == ("machine", 7, 7, "machine")
+    assert corpus.split() == Split("machine", "", "")
+
+
+def test_reading_the_same_corpus_twice_gives_the_same_text() -> None:
+    assert corpora.read("python-source").sha256 == corpora.read("python-source").sha256
+
+
+# ---- splitting and the user's own --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [200, 201, 999, 1000, 178_979, 1_115_394])
+def test_a_text_is_split_in_order(n: int) -> None:
+    text = ("0123456789" * (n // 10 + 1))[:n]
+    split = corpora.from_text(text).split()
+    assert split.train + split.validation + split.held_out == text
+    assert len(split.train) == int(n * 0.85)
+    assert len(split.train) + len(split.validation) == int(n * 0.9)
+
+
+def test_the_final_run_trains_on_the_first_nine_tenths() -> None:
+    corpus = corpora.from_text("0123456789" * 100)
+    split = corpus.split(validation=0)
+    assert (len(split.train), split.validation) == (900, "")
+    assert split.held_out == corpus.split().held_out
+
+
+@pytest.mark.parametrize("shares", [(-0.1, 0.1), (0.5, 0.5), (0.1, float("nan")), (0, 1.5)])
+def test_shares_that_leave_nothing_to_train_on(shares: tuple[float, float]) -> None:
+    with pytest.raises(ConfigError, match="shares of the text"):
+        corpora.from_text("a" * 1000).split(*shares)
+
+
+def test_199_characters_are_not_split() -> None:
+    assert corpora.from_text("a" * 199).split() == Split("a" * 199, "", "")
+
+
+def test_a_text_of_ones_own() -> None:
+    corpus = corpora.from_text("one\r\ntwo 道", "mine", language="en")
+    assert (corpus.name, corpus.title, corpus.text, corpus.language) == ("mine", "mine", "one\ntwo 道", "en")
+    assert corpus.sha256 == hashlib.sha256("one\ntwo 道".encode()).hexdigest()
+    with pytest.raises(CorpusError, match="is empty"):
+        corpora.from_text("")
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        corpora.from_text("a\ud83c")
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "西游记.txt"
+    path.write_bytes("行者道\r\n".encode("utf-16"))
+    corpus = corpora.from_file(path, language="zh")
+    assert (corpus.name, corpus.title, corpus.source) == ("西游记", "西游记.txt", "西游记.txt")
+    assert corpus.text == "行者道\n"
+    assert corpora.open_corpus(str(path), title="Journey to the West").title == "Journey to the West"
+    assert str(tmp_path) not in repr(corpus), "a model's card must not tell where a file was"
+
+
+def test_files_that_are_no_corpus(tmp_path: Path) -> None:
+    path = tmp_path / "book.txt"
+    with pytest.raises(TextError, match="there is no file"):
+        corpora.from_file(path)
+    path.write_bytes(b"")
+    with pytest.raises(CorpusError, match="is empty"):
+        corpora.from_file(path)
+    path.write_bytes(b"%PDF-1.7")
+    with pytest.raises(DecodingError, match="a PDF document"):
+        corpora.from_file(path)
+
+
+def test_a_name_or_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "machine").write_text("not the word", encoding="utf-8")
+    assert corpora.open_corpus("machine").text == "machine"
+    assert corpora.open_corpus("./machine").text == "not the word"
+    assert corpora.open_corpus(Path("machine")).text == "not the word"
+
+
+@pytest.mark.parametrize("ask", [corpora.read, corpora.describe, corpora.fetch, corpora.open_corpus])
+def test_an_unknown_name(ask: Callable[[str], object]) -> None:
+    with pytest.raises(
+        CorpusError, match=r"no corpus is called 'ulysses'.*corpora are python-source, .*path"
+    ):
+        ask("ulysses")

@@ -1,0 +1,392 @@
+"""Bytes to text: every encoding found or refused, in chunks of any size."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import errno
+import gzip
+import io
+import lzma
+import os
+import pickle
+import sqlite3
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError, DecodingError, TextError
+from rnnviz.text.decoding import Normaliser, decode, normalise, open_text
+from rnnviz.text.filetypes import binary_kind
+
+ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
+FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"
+POLISH = "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw.\n"
+CZECH = "Všichni lidé se rodí svobodní a sobě rovní co do důstojnosti a práv.\n"
+TURKISH = "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar. Akıl ve vicdana sahiptirler.\n"
+RUSSIAN = "Все счастливые семьи похожи друг на друга, каждая несчастливая семья несчастлива по-своему.\n"
+GREEK = "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.\n"
+SIMPLIFIED = "道可道，非常道。名可名，非常名。无名天地之始；有名万物之母。\n"
+TRADITIONAL = "道可道，非常道。名可名，非常名。無名天地之始；有名萬物之母。\n"
+JAPANESE = "吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n"
+KOREAN = "모든 국민은 인간으로서의 존엄과 가치를 가지며, 행복을 추구할 권리를 가진다.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "encoding", "certainty"),
+    [
+        ("plain ASCII", "ascii", "utf-8", "verified"),
+        ("", "ascii", "utf-8", "verified"),
+        (ENGLISH, "utf-8", "utf-8", "verified"),
+        (SIMPLIFIED + "🎉", "utf-8", "utf-8", "verified"),
+        (ENGLISH, "utf-8-sig", "utf-8", "declared"),
+        (ENGLISH, "utf-16", "utf-16-le", "declared"),
+        (SIMPLIFIED + "🎉", "utf-32", "utf-32-le", "declared"),
+        (ENGLISH, "utf-16-le", "utf-16-le", "guessed"),
+        (ENGLISH, "utf-16-be", "utf-16-be", "guessed"),
+        (SIMPLIFIED, "utf-16-le", "utf-16-le", "guessed"),
+        (SIMPLIFIED, "utf-16-be", "utf-16-be", "guessed"),
+        (ENGLISH, "utf-32-le", "utf-32-le", "guessed"),
+        (ENGLISH, "utf-32-be", "utf-32-be", "guessed"),
+        (SIMPLIFIED, "gb18030", "gb18030", "guessed"),
+        (SIMPLIFIED, "gbk", "gb18030", "guessed"),
+        (TRADITIONAL, "big5", "big5", "guessed"),
+        (JAPANESE, "shift_jis", "cp932", "guessed"),
+        (JAPANESE * 4, "euc_jp", "euc_jp", "guessed"),
+        (KOREAN, "euc_kr", "cp949", "guessed"),
+        (RUSSIAN, "cp1251", "cp1251", "guessed"),
+        (RUSSIAN, "koi8-r", "koi8_r", "guessed"),
+        (GREEK, "iso8859-7", "cp1253", "guessed"),
+        (ENGLISH, "cp1252", "cp1252", "guessed"),
+        (FRENCH, "latin-1", "cp1252", "guessed"),
+        (POLISH, "cp1250", "cp1250", "guessed"),
+        (POLISH, "iso8859-2", "iso8859_2", "guessed"),
+        (CZECH, "cp1250", "cp1250", "guessed"),
+        (CZECH, "iso8859-2", "iso8859_2", "guessed"),
+        (TURKISH, "cp1254", "cp1254", "guessed"),
+    ],
+)
+def test_the_encoding_is_found(text: str, codec: str, encoding: str, certainty: str) -> None:
+    decoded = decode(text.encode(codec))
+    assert (decoded.text, decoded.encoding, decoded.certainty) == (text, encoding, certainty)
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE])
+def test_a_big_endian_mark_is_a_declaration(mark: bytes) -> None:
+    codec = "utf-16-be" if len(mark) == 2 else "utf-32-be"
+    decoded = decode(mark + SIMPLIFIED.encode(codec))
+    assert (decoded.text, decoded.encoding, decoded.certainty) == (SIMPLIFIED, codec, "declared")
+
+
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252", "gb18030"])
+def test_a_callers_encoding_is_a_declaration(codec: str) -> None:
+    decoded = decode(FRENCH.encode(codec), encoding=codec)
+    assert (decoded.text, decoded.certainty) == (FRENCH, "declared")
+
+
+def test_a_mark_is_no_character_of_the_text() -> None:
+    assert decode("\ufeffmachine".encode(), encoding="utf-8").text == "machine"
+    assert decode(b"\xef\xbb\xbf").text == ""
+    assert decode("ma\ufeffchine".encode()).text == "ma\ufeffchine"
+
+
+@given(
+    st.text(), st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16-be", "gb18030"]), st.data()
+)
+def test_chunks_of_any_size_give_the_same_text(text: str, codec: str, data: st.DataObject) -> None:
+    encoded = text.encode(codec)
+    chunk = data.draw(st.integers(1, max(len(encoded), 1)))
+    stream = open_text(io.BytesIO(encoded), encoding=codec, chunk=chunk)
+    # Without a mark of its own, a text that begins with U+FEFF has one.
+    expected = text if codec in ("utf-8-sig", "utf-16", "utf-32", "gb18030") else text.removeprefix("\ufeff")
+    pieces = list(stream)
+    assert "".join(pieces) == expected
+    assert all(pieces)
+    assert stream.bytes_read == stream.bytes_total == len(encoded)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 64])
+@pytest.mark.parametrize("codec", ["big5", "shift_jis", "euc_jp", "gb18030", "utf-16"])
+def test_a_character_across_a_chunk_border(codec: str, size: int) -> None:
+    text = JAPANESE if codec in ("shift_jis", "euc_jp") else "道可道，非常道。" * 9
+    assert "".join(open_text(io.BytesIO(text.encode(codec)), encoding=codec, chunk=size)) == text
+
+
+def test_a_stream_can_be_read_again_and_leaves_its_file_open() -> None:
+    file = io.BytesIO(FRENCH.encode())
+    stream = open_text(file, chunk=10)
+    assert next(iter(stream)) == FRENCH[:8]
+    assert "".join(stream) == FRENCH
+    assert not file.closed
+
+
+def test_a_path_is_closed_after_reading(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(FRENCH, encoding="utf-8")
+    stream = open_text(path, chunk=7)
+    before = len(os.listdir("/dev/fd"))
+    iterator = iter(stream)
+    next(iterator)
+    assert len(os.listdir("/dev/fd")) == before + 1
+    del iterator
+    assert len(os.listdir("/dev/fd")) == before
+    assert "".join(stream) == FRENCH
+
+
+def test_a_rare_letter_far_down_the_file_is_part_of_the_guess(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    text = "Nothing beyond ASCII for a long while.\n" * 20_000 + ENGLISH.replace("\r", "")
+    path.write_bytes(text.encode("cp1252"))
+    stream = open_text(path)
+    assert (stream.encoding, stream.certainty) == ("cp1252", "guessed")
+    assert "".join(stream) == text
+
+
+def test_a_guess_that_fails_further_down_makes_way_for_the_next() -> None:
+    # 0x81 is no character of Windows-1252; Latin-1 has one for every byte.
+    data = FRENCH.encode("cp1252") * 5_000 + b"\x81\n"
+    decoded = decode(data)
+    assert decoded.certainty == "guessed"
+    assert decoded.encoding != "cp1252"
+    assert decoded.text.encode(decoded.encoding) == data
+
+
+@pytest.mark.parametrize(
+    "text", [SIMPLIFIED * 3, RUSSIAN, JAPANESE * 30_000, "plain\n" * 50_000 + KOREAN * 9]
+)
+def test_utf8_that_was_cut_off_is_not_guessed_to_be_something_else(text: str) -> None:
+    data = text.encode() + "道".encode()[:2]
+    with pytest.raises(DecodingError, match=rf"is UTF-8 but damaged: byte {len(text.encode()):,} \(0xE9\)"):
+        decode(data)
+
+
+def test_a_stray_byte_in_utf8_is_named() -> None:
+    data = (RUSSIAN * 50).encode() + b"caf\xe9\n" + (RUSSIAN * 2000).encode()
+    with pytest.raises(
+        DecodingError, match=rf"is UTF-8 but damaged: byte {len((RUSSIAN * 50).encode()) + 3:,} "
+    ):
+        decode(data)
+
+
+def test_what_no_encoding_explains_is_refused() -> None:
+    data = SIMPLIFIED.encode("gb18030") * 2000 + b"\xff\xff\n"
+    with pytest.raises(
+        DecodingError, match=r"this text is not UTF-8 \(byte 0 is 0xB5\) and no other encoding"
+    ):
+        decode(data)
+
+
+def _zip(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "application/epub+zip" if name == "mimetype" else "words " * 50)
+    return buffer.getvalue()
+
+
+def _png() -> bytes:
+    header = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
+    return b"\x89PNG\r\n\x1a\n" + chunk
+
+
+def _sqlite() -> bytes:
+    with sqlite3.connect(":memory:") as database:
+        database.execute("create table t (x)")
+        data = database.serialize()
+    database.close()
+    return data
+
+
+def _numpy() -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, np.arange(5))
+    return buffer.getvalue()
+
+
+BINARY = [
+    (_png, "a PNG image"),
+    (lambda: b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(50), "a JPEG image"),
+    (lambda: b"GIF89a\x10\x00\x10\x00" + bytes(50), "a GIF image"),
+    (lambda: b"RIFF\x10\x00\x00\x00WAVEfmt " + bytes(20), "a sound or a film"),
+    (lambda: b"ID3\x04\x00" + bytes(50), "a sound"),
+    (lambda: b"\x00\x00\x00\x20ftypisom" + bytes(50), "a film or a picture"),
+    (lambda: b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "a PDF document; open it in its own program"),
+    (lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), "an older Word"),
+    (lambda: _zip("notes.txt"), "a ZIP archive; unpack it"),
+    (lambda: _zip("mimetype", "book.xhtml"), "an EPUB book"),
+    (lambda: _zip("[Content_Types].xml", "word/document.xml"), "a Word, Excel or PowerPoint document"),
+    (lambda: gzip.compress(b"words"), "a gzip archive"),
+    (lambda: bz2.compress(b"words"), "a bzip2 archive"),
+    (lambda: lzma.compress(b"words"), "an xz archive"),
+    (lambda: b"\x7fELF\x02\x01\x01" + bytes(50), "a Linux program"),
+    (lambda: b"MZ\x90\x00\x03\x00\x00\x00" + bytes(50), "a Windows program"),
+    (_sqlite, "an SQLite database"),
+    (_numpy, "a NumPy array"),
+    (lambda: pickle.dumps({"weights": [1, 2, 3]}), "a Python pickle"),
+    (lambda: struct.pack("<Q", 40) + b'{"__metadata__":{}}' + bytes(50), "a model file"),
+    (lambda: np.random.default_rng(0).normal(size=500).tobytes(), "byte .* is NUL"),
+    (lambda: b"a log file\n" * 30_000 + bytes(40) + b"\nthat was cut off", r"byte 330,000 is NUL \(0x00\)"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), BINARY)
+def test_what_is_no_text_is_named(make, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(make())
+    with pytest.raises(DecodingError, match=f"upload is not a text file: .*{message}"):
+        open_text(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["GIF89a is a format.", "PK fire!", "%PDF- is how they begin", "MZ, a name", "BZh is none", "RIFF raff"],
+)
+def test_a_text_that_resembles_a_signature_is_a_text(text: str) -> None:
+    assert decode(text.encode()).text == text
+
+
+def test_a_declared_encoding_may_contain_nul() -> None:
+    assert decode(b"a\0b", encoding="utf-8").text == "a\0b"
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "message"),
+    [
+        (b"abc\xffdef", "utf-8", r"is not utf-8: byte 3 \(0xFF\)"),
+        ("naïve".encode(), "ascii", r"is not ascii: byte 2 \(0xC3\)"),
+        ("machine".encode("utf-16-le")[:-1], "utf-16-le", r"is not utf-16-le: byte 12 \(0x65\)"),
+        (b"\xe2\x82", "utf-8", r"is not utf-8: byte 0 \(0xE2\).*unexpected end of data"),
+        (b"\x80", "euc-jp", r"is not euc_jp: byte 0"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 2, 100])
+def test_a_wrong_encoding_names_file_and_byte(data: bytes, encoding: str, message: str, chunk: int) -> None:
+    with pytest.raises(DecodingError, match=f"this text {message}"):
+        list(open_text(io.BytesIO(data), encoding=encoding, chunk=chunk))
+
+
+@pytest.mark.parametrize(
+    "name", ["klingon", "", "rot13", "base64", "zlib", "idna", "utf-7", "unicode_escape", "a\0b"]
+)
+def test_what_is_no_text_encoding_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="no text encoding is called"):
+        decode(b"machine", encoding=name)
+
+
+def test_a_truncated_mark_is_an_error_in_its_encoding() -> None:
+    with pytest.raises(DecodingError, match="is not utf-16-le: byte 2"):
+        decode(codecs.BOM_UTF16_LE + b"a")
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error_and_not_a_wrong_text(tmp_path: Path) -> None:
+    path = tmp_path / "changing.txt"
+    path.write_bytes(b"machine")
+    stream = open_text(path)
+    path.write_bytes(b"mach\xefne")
+    with pytest.raises(DecodingError, match=r"changing\.txt is not utf-8: byte 4 \(0xEF\)"):
+        list(stream)
+
+
+def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(TextError, match=r"there is no file .*absent\.txt; check its name"):
+        open_text(tmp_path / "absent.txt")
+    with pytest.raises(TextError, match=f"^{tmp_path} is a folder; choose a text file in it"):
+        open_text(str(tmp_path))
+    with pytest.raises(TextError, match="can't be opened"):
+        open_text("a\0b")
+    with pytest.raises(TextError, match="can't be opened"):
+        open_text(tmp_path / ("long" * 100))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TextError, match=r"^\S+ is a pipe or a device"):
+        open_text(tmp_path / "pipe")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = tmp_path / "secret.txt"
+    path.write_text("machine", encoding="utf-8")
+    path.chmod(0)
+    with pytest.raises(TextError, match="may not be read by you"):
+        open_text(path)
+
+
+class _FailingDisk(io.RawIOBase):
+    """A file whose reads fail, as those of a disk with a bad sector do."""
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 1000 if whence == os.SEEK_END else offset
+
+    def read(self, size: int = -1) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def test_a_disk_error_is_a_text_error() -> None:
+    with pytest.raises(TextError, match=r"^this text can't be read \(Input/output error\); copy it"):
+        open_text(_FailingDisk())
+
+
+def test_a_file_that_cannot_be_rewound() -> None:
+    reader, writer = os.pipe()
+    os.close(writer)
+    with os.fdopen(reader, "rb") as file, pytest.raises(TextError, match="pass a seekable file"):
+        open_text(file)
+
+
+def test_a_chunk_has_a_size() -> None:
+    with pytest.raises(ConfigError, match="at least 1 byte; received 0"):
+        open_text(io.BytesIO(b"a"), chunk=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "changed"),
+    [
+        ("", "", 0),
+        ("a\nb", "a\nb", 0),
+        ("a\r\nb", "a\nb", 1),
+        ("a\rb", "a\nb", 1),
+        ("\r\r\n\n\r", "\n\n\n\n", 3),
+        ("a\u2028b\x85c\tNFD e\u0301", "a\u2028b\x85c\tNFD e\u0301", 0),
+    ],
+)
+def test_line_ends_become_lf_and_nothing_else_changes(text: str, expected: str, changed: int) -> None:
+    normaliser = Normaliser()
+    assert normaliser.feed(text) + normaliser.finish() == expected == normalise(text)
+    assert normaliser.changed == changed
+
+
+@given(st.lists(st.text(alphabet="a\r\n", max_size=4)))
+def test_line_ends_across_chunk_borders(chunks: list[str]) -> None:
+    whole, pieces = Normaliser(), Normaliser()
+    expected = whole.feed("".join(chunks)) + whole.finish()
+    assert "".join(map(pieces.feed, chunks)) + pieces.finish() == expected
+    assert pieces.changed == whole.changed
+    assert "\r" not in expected
+
+
+def test_an_unknown_normaliser_is_named() -> None:
+    with pytest.raises(ConfigError, match="no normaliser is called 'lowercase'; there is newlines"):
+        normalise("Machine", "lowercase")
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_a_text_without_half_characters_or_a_decoding_error(data: bytes) -> None:
+    try:
+        decoded = decode(data)
+    except DecodingError:
+        # Never for a text: UTF-8 without NUL is one.
+        with pytest.raises((UnicodeDecodeError, AssertionError)):  # noqa: PT012
+            assert "\0" not in data.decode("utf-8")
+            assert binary_kind(data) is None
+        return
+    decoded.text.encode("utf-8")
+    assert len(decoded.text) <= len(data)

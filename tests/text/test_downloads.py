@@ -1,0 +1,304 @@
+"""Downloads from a real server on this machine, in all the ways they fail."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import socket
+import struct
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from rnnviz.errors import ConfigError, CorpusError, DownloadError
+from rnnviz.text import corpora
+from rnnviz.text.downloads import Limits, cache_folder, download
+
+TEXT = b"The Time Traveller asked his guests to stand back from the machine.\n" * 4_000
+SHA256 = hashlib.sha256(TEXT).hexdigest()
+
+
+@dataclass
+class Server:
+    """A web server on this machine whose every address fails in its own way."""
+
+    url: str
+    requests: list[str] = field(default_factory=list)
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    ended: threading.Event
+    seen: list[str]
+
+    def do_GET(self) -> None:
+        self.seen.append(self.path)
+        getattr(self, "serve_" + self.path.rsplit("/")[-1].removesuffix(".txt"), self.serve_missing)()
+
+    def _begin(self, length: int | None, status: int = 200) -> None:
+        self.send_response(status)
+        if length is not None:
+            self.send_header("Content-Length", str(length))
+        self.end_headers()
+
+    def serve_right(self) -> None:
+        self._begin(len(TEXT))
+        self.wfile.write(TEXT)
+
+    def serve_altered(self) -> None:
+        self._begin(len(TEXT))
+        self.wfile.write(TEXT[:-1] + b"!")
+
+    def serve_too_large(self) -> None:
+        self._begin(None)
+        while not self.ended.is_set():
+            self.wfile.write(b"a" * 65536)
+
+    def serve_stalling(self) -> None:
+        self._begin(len(TEXT))
+        self.wfile.write(TEXT[:1000])
+        self.wfile.flush()
+        self.ended.wait(60)
+
+    def serve_trickling(self) -> None:
+        self._begin(len(TEXT))
+        for i in range(len(TEXT)):
+            self.wfile.write(TEXT[i : i + 1])
+            self.wfile.flush()
+            if self.ended.wait(0.01):
+                return
+
+    def serve_dying(self) -> None:
+        self._begin(len(TEXT))
+        self.wfile.write(TEXT[:1000])
+        self.wfile.flush()
+
+    def serve_reset(self) -> None:
+        self._begin(len(TEXT))
+        self.wfile.write(TEXT[:1000])
+        self.wfile.flush()
+        # Closing with unsent data forgotten makes the other side see a broken connection.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.connection.close()
+
+    def serve_half(self) -> None:
+        self._begin(None)  # no length was promised: only the size that is known can tell
+        self.wfile.write(TEXT[:1000])
+
+    def serve_silent(self) -> None:
+        self.ended.wait(60)
+
+    def serve_moved(self) -> None:
+        self.send_response(302)
+        self.send_header("Location", "/right.txt")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def serve_circle(self) -> None:
+        self.send_response(302)
+        self.send_header("Location", "/circle.txt")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def serve_missing(self) -> None:
+        self._begin(0, 404)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+class _QuietServer(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *args: object) -> None:
+        """A client that gives up is what these tests are about."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    ended = threading.Event()
+    seen: list[str] = []
+    handler = type("Handler", (_Handler,), {"ended": ended, "seen": seen})
+    with _QuietServer(("127.0.0.1", 0), handler) as http_server:
+        thread = threading.Thread(target=http_server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield Server(f"http://127.0.0.1:{http_server.server_port}", seen)
+        ended.set()
+        http_server.shutdown()
+        thread.join()
+
+
+LIMITS = Limits(connect=5, stall=0.3, total=20)
+
+
+def fetch(url: str, folder: Path, limits: Limits = LIMITS, **options: object) -> Path:
+    return download(url, folder / "text.txt", sha256=SHA256, size=len(TEXT), limits=limits, **options)
+
+
+def test_the_right_file_arrives(server: Server, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    steps: list[tuple[int, int]] = []
+    path = fetch(
+        f"{server.url}/right.txt", tmp_path / "new" / "folder", progress=lambda *step: steps.append(step)
+    )
+    assert path.read_bytes() == TEXT
+    assert steps[-1] == (len(TEXT), len(TEXT))
+    assert [received for received, _ in steps] == sorted(received for received, _ in steps)
+    assert list(path.parent.iterdir()) == [path]
+    assert capfd.readouterr() == ("", ""), "the library that downloads has nothing to say on the terminal"
+
+
+def test_what_is_there_already_is_not_fetched_again(server: Server, tmp_path: Path) -> None:
+    fetch(f"{server.url}/right.txt", tmp_path)
+    fetch(f"{server.url}/right.txt", tmp_path)
+    assert server.requests == ["/right.txt"]
+
+
+def test_an_altered_copy_is_fetched_again(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_bytes(b"altered")
+    assert fetch(f"{server.url}/right.txt", tmp_path).read_bytes() == TEXT
+
+
+def test_a_redirection_is_followed(server: Server, tmp_path: Path) -> None:
+    assert fetch(f"{server.url}/moved.txt", tmp_path).read_bytes() == TEXT
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("altered", "arrived with the wrong checksum"),
+        ("too_large", "is larger than the 272,000 bytes it should have"),
+        ("stalling", "stalled: 0.3 s without a byte, after 1,000 of 272,000"),
+        ("dying", "was cut off after 1,000 of 272,000 bytes"),
+        ("reset", r"was cut off after [\d,]+ of 272,000 bytes"),
+        ("half", "was cut off after 1,000 of 272,000 bytes"),
+        ("silent", "was not answered: 127.0.0.1 is silent"),
+        ("missing", "was refused by the server: 404"),
+        ("circle", "can't be fetched .*redirect"),
+    ],
+)
+def test_a_download_that_fails_says_how_and_keeps_nothing(
+    page: str, message: str, server: Server, tmp_path: Path
+) -> None:
+    with pytest.raises(DownloadError, match=f"{page}.txt {message}.*try again, or save that file yourself"):
+        fetch(f"{server.url}/{page}.txt", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("page", ["altered", "stalling"])
+def test_a_download_that_fails_leaves_the_file_that_was_there(
+    page: str, server: Server, tmp_path: Path
+) -> None:
+    old = tmp_path / "text.txt"
+    old.write_bytes(b"an older edition")
+    with pytest.raises(DownloadError):
+        fetch(f"{server.url}/{page}.txt", tmp_path)
+    assert list(tmp_path.iterdir()) == [old]
+    assert old.read_bytes() == b"an older edition"
+
+
+def test_a_trickle_does_not_outlast_the_limit(server: Server, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match=r"took longer than 0\.5 s \([\d,]+ of 272,000 bytes arrived\)"):
+        fetch(f"{server.url}/trickling.txt", tmp_path, Limits(connect=5, stall=5, total=0.5))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nobody_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but not listening
+        port = taken.getsockname()[1]
+        with pytest.raises(DownloadError, match=r"there is no connection to 127\.0\.0\.1; are you offline\?"):
+            fetch(f"http://127.0.0.1:{port}/right.txt", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="can't be fetched"):
+        fetch("no-such-scheme://somewhere/right.txt", tmp_path)
+
+
+def test_stopping_a_download_keeps_nothing(server: Server, tmp_path: Path) -> None:
+    def stop(received: int, size: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fetch(f"{server.url}/right.txt", tmp_path, progress=stop)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cache_that_cannot_be_written(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(DownloadError, match=r"can't be written .*set RNNVIZ_CACHE"):
+        fetch(f"{server.url}/right.txt", tmp_path / "file")
+
+
+@pytest.mark.parametrize("limits", [{"connect": 0}, {"stall": -1}, {"total": float("nan")}])
+def test_time_limits_are_positive(limits: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="seconds above 0"):
+        Limits(**limits)
+
+
+def test_the_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("RNNVIZ_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder().name == "rnnviz"
+    assert cache_folder().is_absolute()
+
+
+@pytest.fixture
+def published(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The server as the source of a corpus called `traveller`, with an empty cache."""
+    about = ("The Time Traveller", "public domain", "a test", "en")
+    remote = corpora.Remote(about, "right.txt", len(TEXT), SHA256)
+    monkeypatch.setitem(corpora.REMOTE, "traveller", remote)
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    monkeypatch.setenv("RNNVIZ_CORPORA_URL", server.url + "/")
+    return server
+
+
+def test_a_corpus_is_fetched_once_and_then_read_from_this_machine(published: Server) -> None:
+    assert corpora.describe("traveller").needs_download
+    with pytest.raises(
+        CorpusError, match=r"not on this machine yet; .*fetch\('traveller'\) .*0\.3 MB from 127\.0\.0\.1"
+    ):
+        corpora.read("traveller")
+    assert published.requests == [], "reading fetches nothing"
+    corpus = corpora.fetch("traveller")
+    assert corpus.text == TEXT.decode()
+    assert corpus.sha256 == SHA256
+    assert not corpora.describe("traveller").needs_download
+    assert (
+        corpora.fetch("traveller") == corpora.read("traveller") == corpora.open_corpus("traveller") == corpus
+    )
+    assert published.requests == ["/right.txt"]
+
+
+def test_an_altered_cache_is_noticed_and_restored(published: Server, tmp_path: Path) -> None:
+    corpora.fetch("traveller")
+    (file,) = (f for f in tmp_path.rglob("*") if f.is_file())
+    file.write_bytes(TEXT[:-5])
+    with pytest.raises(CorpusError, match="was altered since it was fetched; fetch traveller again"):
+        corpora.read("traveller")
+    assert corpora.fetch("traveller").text == TEXT.decode()
+
+
+def test_what_is_not_the_time_machine_is_not_taken_for_it(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    with pytest.raises(
+        DownloadError, match=r"d2l-ai/d2l-zh/master/data/timemachine\.txt was refused by the server: 404"
+    ):
+        corpora.fetch("timemachine", base_url=server.url)
+    assert server.requests == ["/d2l-ai/d2l-zh/master/data/timemachine.txt"]
+    assert not [f for f in tmp_path.rglob("*") if f.is_file()]
+
+
+def test_fetching_what_is_on_every_machine_fetches_nothing(server: Server) -> None:
+    assert corpora.fetch("machine", base_url=server.url).text == "machine"
+    assert server.requests == []

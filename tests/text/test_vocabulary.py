@@ -1,0 +1,111 @@
+"""The characters a model knows, and their integers."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points, unknown_counts
+
+
+def test_the_layout_of_the_integers() -> None:
+    vocabulary = Vocabulary.from_text("machine", min_count=1)
+    assert vocabulary.characters == ("a", "c", "e", "h", "i", "m", "n")
+    assert vocabulary.size == 8
+    assert vocabulary.start == 8
+    assert vocabulary.encode("cab").tolist() == [2, 1, UNKNOWN]
+    assert vocabulary.encode("cab").dtype == np.int64
+    assert vocabulary.decode([2, 1, 0]) == "ca\ufffd"
+    assert [vocabulary.symbol(i) for i in (0, 1, 8)] == ["<unk>", "a", "<s>"]
+
+
+def test_rare_characters_are_left_to_unknown() -> None:
+    assert Vocabulary.from_text("abracadabra").characters == ("a", "b", "r")
+    assert Vocabulary.from_text("abracadabra", min_count=1).characters == ("a", "b", "c", "d", "r")
+    assert Vocabulary.from_text("abracadabra", min_count=1, size=3).characters == ("a", "b")
+    assert Vocabulary.from_text("abc").characters == ("a", "b", "c"), "nothing repeats: everything is kept"
+
+
+@given(st.text(min_size=1), st.text())
+def test_encoding_and_decoding_are_inverse_on_known_characters(text: str, other: str) -> None:
+    vocabulary = Vocabulary.from_text(text, min_count=1)
+    assert vocabulary.decode(vocabulary.encode(text)) == text
+    assert [i != UNKNOWN for i in vocabulary.encode(other)] == [c in text for c in other]
+    assert [c in vocabulary for c in other] == [c in text for c in other]
+
+
+@given(st.text(min_size=1))
+def test_a_vocabulary_survives_json(text: str) -> None:
+    vocabulary = Vocabulary.from_text(text)
+    assert Vocabulary.from_json(json.loads(json.dumps(vocabulary.to_json()))) == vocabulary
+
+
+def test_what_unknown_stands_for() -> None:
+    assert UNICODE_SCALAR_VALUES == 1_112_064
+    vocabulary = Vocabulary.from_text("abc", min_count=1)
+    assert vocabulary.unknown_cost == pytest.approx(math.log(1_112_061))
+
+
+def test_characters_beyond_the_basic_plane_are_one_character() -> None:
+    assert code_points("a🎉").tolist() == [0x61, 0x1F389]
+    vocabulary = Vocabulary.from_text("🎉a", min_count=1)
+    assert vocabulary.encode("🎉\U0010ffff").tolist() == [2, UNKNOWN]
+
+
+def test_half_a_surrogate_pair_is_refused() -> None:
+    with pytest.raises(TextError, match=r"character 3 is U\+D83C, half of a surrogate pair"):
+        code_points("ab\ud83c")
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        Vocabulary.from_text("ab\udf89", min_count=1)
+    with pytest.raises(TextError, match="half of a surrogate pair"):
+        Vocabulary(("a",)).encode("\udf89")
+
+
+def test_contains_takes_single_characters_alone() -> None:
+    vocabulary = Vocabulary(("a", "b"))
+    assert "a" in vocabulary
+    assert "ab" not in vocabulary
+    assert "" not in vocabulary
+    assert 1 not in vocabulary
+
+
+@pytest.mark.parametrize(
+    ("characters", "message"),
+    [
+        ((), "at least one character"),
+        (("ab",), "single characters; received 'ab'"),
+        (("",), "single characters"),
+        (("\ud800",), "single characters"),
+        (("b", "a"), "sorted by code point"),
+        (("a", "a"), "each once"),
+    ],
+)
+def test_what_is_no_vocabulary(characters: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Vocabulary(characters)
+
+
+def test_settings_outside_their_range() -> None:
+    with pytest.raises(TextError, match="needs a text"):
+        Vocabulary.from_text("")
+    with pytest.raises(ConfigError, match="at least 1; received 0"):
+        Vocabulary.from_text("a", min_count=0)
+    with pytest.raises(ConfigError, match="at least 2 symbols"):
+        Vocabulary.from_text("a", size=1)
+
+
+@pytest.mark.parametrize("value", [None, "abc", {"a": 1}, ["a"], [97.0], [True], [-1], [0x110000]])
+def test_json_that_is_no_vocabulary(value: object) -> None:
+    with pytest.raises(ConfigError, match="list of code points"):
+        Vocabulary.from_json(value)
+
+
+def test_counting_what_is_unknown() -> None:
+    vocabulary = Vocabulary(("a", "b"))
+    assert unknown_counts(["abz", "zy"], vocabulary) == {"z": 2, "y": 1}

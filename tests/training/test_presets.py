@@ -1,0 +1,52 @@
+"""Presets: recipes that hold for any text and machine, and the toy's promise."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from rnnviz.errors import ConfigError
+from rnnviz.reading.scoring import perplexity
+from rnnviz.text import corpora
+from rnnviz.training.presets import PRESETS, TOY, dropout, preset
+from rnnviz.training.trainer import train
+
+
+def test_every_preset_has_a_recipe_for_every_text_and_machine() -> None:
+    for one in PRESETS:
+        for characters in (1, 7, 200, 178_979, 10**9):
+            for cores in (1, 2, 16, 256):
+                config, minutes = preset(one.key, characters, cores)
+                assert minutes == one.minutes
+                assert config.model_config(70).parameter_count > 0
+
+
+def test_dropout_grows_with_the_passes_over_the_text() -> None:
+    assert dropout(0.01) == dropout(2) == (0, 0, 0)
+    levels = [dropout(passes) for passes in (2, 4, 8, 16, 32, 64, 1000)]
+    assert levels == sorted(levels)
+    assert levels[-2] == levels[-1]
+    once, often = preset("five-minutes", 10**9, 2)[0], preset("five-minutes", 178_979, 2)[0]
+    assert once.dropout_output == 0 < often.dropout_output
+
+
+def test_mistaken_presets_are_refused() -> None:
+    with pytest.raises(ConfigError, match="one-minute, five-minutes, best; received 'ten-minutes'"):
+        preset("ten-minutes", 1000, 2)
+    with pytest.raises(ConfigError, match="at least 1 core; received 1000 and 0"):
+        preset("best", 1000, 0)
+
+
+def test_the_toy_learns_its_word_in_under_three_seconds() -> None:
+    began, reports = time.process_time(), list(train(TOY, corpora.read("machine"), device="cpu"))
+    assert time.process_time() - began < 3
+    assert perplexity(reports[-1].model, text="machine").perplexity < 1.05
+    assert len(reports) >= 10  # something to look at while it learns
+
+
+def test_presets_load_no_torch() -> None:
+    code = "import sys, rnnviz.training.presets, rnnviz.training.estimate; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,294 @@
+"""Training: the data it reads, the gradients it cuts, and that a run can be stopped and resumed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from rnnviz.errors import ConfigError, CorpusError, TrainingError
+from rnnviz.networks.config import CELLS, Cell, TrainConfig
+from rnnviz.networks.torch_model import Dropout
+from rnnviz.reading.scoring import perplexity
+from rnnviz.runs.folder import Description, RunFolder
+from rnnviz.runs.training_state import restore, save
+from rnnviz.text import corpora
+from rnnviz.training.batches import Streams
+from rnnviz.training.optimiser import fast_bfloat16
+from rnnviz.training.trainer import StepReport, Trainer, train
+
+TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
+CORPUS = corpora.from_text(TEXT, "smiles")
+SMALL = TrainConfig(
+    cell="gru", hidden_size=12, embedding_size=6, epochs=2, batch=4, steps=10, learning_rate=0.02,
+    precision="float32",
+)  # fmt: skip
+
+
+def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
+    return {k: v.clone() for k, v in trainer.model.state_dict().items()}
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[k], b[k]) for k in a)
+
+
+def test_streams_read_every_character_once_and_in_order() -> None:
+    ids = torch.arange(1000)
+    streams = Streams(ids, 4, 30, start=-1)
+    pieces = [streams.chunk(i, offset=7) for i in range(streams.chunks)]
+    inputs = torch.cat([x for x, _ in pieces], dim=1)
+    labels = torch.cat([y for _, y in pieces], dim=1)
+    assert labels.shape == (4, streams.length)
+    assert torch.equal(labels.flatten(), torch.arange(7, 7 + 4 * streams.length))
+    assert torch.equal(inputs[:, 1:], labels[:, :-1])  # labels are the inputs, one further on
+    assert (inputs[:, 0] == -1).all()  # every stream begins with the start symbol
+    assert (
+        1000 - 4 * streams.length < 4 + 30
+    )  # only a chunk and a remainder are left out, elsewhere each epoch
+
+
+@pytest.mark.parametrize("length", [2, 7, 50, 63])
+def test_short_texts_still_give_streams(length: int) -> None:
+    streams = Streams(torch.arange(length), 32, 10, start=-1)
+    for index in range(streams.chunks):
+        inputs, labels = streams.chunk(index, 0)
+        assert inputs.shape == labels.shape
+        assert labels.numel() > 0
+
+
+def test_the_textbook_pair_machin_achine() -> None:
+    """The toy is one stream: inputs <s>machin…, labels machine…, one further on."""
+    trainer = Trainer(replace(SMALL, steps=100), corpora.read("machine"))
+    inputs, labels = trainer.streams.chunk(0, 0)
+    vocabulary = trainer.model.vocabulary
+    read, asked = inputs[0, 1:].tolist(), labels[0, 1:].tolist()
+    assert inputs[0, 0] == vocabulary.start
+    assert vocabulary.decode(read)[:6] == "machin"
+    assert vocabulary.decode(asked)[:6] == "achine"
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_cell_learns(cell: Cell) -> None:
+    reports = list(train(replace(SMALL, cell=cell, epochs=25), CORPUS, sample_length=20))
+    assert reports[-1].train_perplexity < 0.6 * reports[0].train_perplexity
+    assert reports[-1].held_out_perplexity is not None
+    assert reports[-1].held_out_perplexity < 0.6 * reports[-1].model.vocabulary.size
+    assert reports[-1].step == reports[-1].total_steps
+    assert len(reports[-1].sample) == 20
+    assert all(r.gradient_norm > 0 and r.characters_per_second > 0 for r in reports)
+
+
+def test_held_out_perplexity_is_the_scored_one() -> None:
+    last = list(train(SMALL, CORPUS))[-1]
+    scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
+    assert last.held_out_perplexity == pytest.approx(scored, rel=1e-12)
+
+
+def test_best_is_the_lowest_so_far() -> None:
+    reports = list(train(replace(SMALL, epochs=40, learning_rate=0.05), CORPUS, sample_length=0))
+    lowest = math.inf
+    for report in reports:
+        assert report.held_out_perplexity is not None
+        assert report.best == (report.held_out_perplexity < lowest)
+        lowest = min(lowest, report.held_out_perplexity)
+
+
+def test_training_on_validation_too_reports_no_held_out_perplexity() -> None:
+    reports = list(train(replace(SMALL, train_on="train+validation"), CORPUS))
+    assert all(r.held_out_perplexity is None and r.best for r in reports)
+    split = CORPUS.split()
+    trainer = Trainer(replace(SMALL, train_on="train+validation"), CORPUS)
+    assert trainer.text == split.train + split.validation
+
+
+def test_the_held_out_part_is_never_read() -> None:
+    text = TEXT[: int(len(TEXT) * 0.9)] + "@" * (len(TEXT) - int(len(TEXT) * 0.9))
+    trainer = Trainer(replace(SMALL, train_on="train+validation", min_count=1), corpora.from_text(text, "x"))
+    assert "@" not in trainer.text
+    assert "@" not in trainer.model.vocabulary
+
+
+def test_gradients_stop_at_the_chunk_and_the_state_crosses_it() -> None:
+    """One step's gradient is that of its own characters, computed from the state carried in."""
+    trainer = Trainer(replace(SMALL, clip=1e6), CORPUS)
+    trainer.step()
+    carried = trainer.carried
+    assert carried is not None
+    assert not carried[0].requires_grad
+    assert carried[0].abs().sum() > 0
+    before = {k: p.detach().clone() for k, p in trainer.model.named_parameters()}
+    inputs, labels = trainer.streams.chunk(1, trainer.offset)
+    logits, _ = trainer.model(inputs, carried)
+    loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten())
+    expected = torch.autograd.grad(loss, list(trainer.model.parameters()))
+    measured, norm, count = trainer.step()
+    assert float(measured) == pytest.approx(loss.item(), rel=1e-6)
+    assert count == labels.numel()
+    for (name, p), gradient in zip(trainer.model.named_parameters(), expected, strict=True):
+        assert p.grad is not None
+        torch.testing.assert_close(p.grad, gradient, atol=1e-6, rtol=1e-4)
+        assert not torch.equal(p, before[name])
+    assert float(norm) == pytest.approx(math.sqrt(sum(float((g**2).sum()) for g in expected)), rel=1e-4)
+
+
+def test_clipping_scales_the_gradient_down_and_reports_the_norm_before() -> None:
+    trainer = Trainer(replace(SMALL, clip=1e-3), CORPUS)
+    _, norm, _ = trainer.step()
+    after = math.sqrt(sum(float((p.grad**2).sum()) for p in trainer.model.parameters() if p.grad is not None))
+    assert float(norm) > 1e-2
+    assert after == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_the_learning_rate_warms_up_and_falls_as_a_cosine() -> None:
+    trainer = Trainer(replace(SMALL, epochs=100), CORPUS)
+    rates = []
+    for step in range(trainer.total_steps):
+        trainer.step_index = step
+        rates.append(trainer.learning_rate())
+    top = rates.index(max(rates))
+    assert rates[top] == pytest.approx(0.02)
+    assert top <= trainer.total_steps // 50
+    assert rates[:top] == sorted(rates[:top])
+    assert rates[top:] == sorted(rates[top:], reverse=True)
+    assert rates[-1] == pytest.approx(0.02 * 0.01, rel=0.05)
+
+
+def test_dropout_keeps_the_mean_and_is_seeded() -> None:
+    trainer = Trainer(replace(SMALL, dropout_output=0.5, dropout_weight=0.5, dropout_embedding=0.2), CORPUS)
+    inputs, _ = trainer.streams.chunk(0, 0)
+    dropout = Dropout(output=0.5)
+    plain, _ = trainer.model(inputs)
+
+    def draw(seed: int, d: Dropout = dropout) -> torch.Tensor:
+        return trainer.model(inputs, dropout=d, generator=torch.Generator().manual_seed(seed))[0].detach()
+
+    assert torch.equal(draw(1), draw(1))
+    assert not torch.equal(draw(1), draw(2))
+    draws = torch.stack([draw(seed) for seed in range(1500)])
+    error = (draws.mean(0) - plain).abs() / (draws.std(0) / math.sqrt(len(draws)) + 1e-6)
+    assert error.max() < 6  # standard errors, over 40 × 20 cells
+    assert not torch.equal(draw(1, Dropout(weight=0.5)), plain)
+    assert not torch.equal(draw(1, Dropout(embedding=0.5)), plain)
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:
+    def run(seed: int) -> dict[str, torch.Tensor]:
+        trainer = Trainer(replace(SMALL, seed=seed, dropout_output=0.3), CORPUS)
+        list(trainer.run(sample_length=0))
+        return weights(trainer)
+
+    first = run(1)
+    torch.manual_seed(99)  # the caller's random numbers are neither used nor disturbed
+    expected = torch.rand(1, generator=torch.Generator().manual_seed(99))
+    assert same(first, run(1))
+    assert torch.rand(1) == expected
+    assert not same(first, run(2))
+
+
+@pytest.mark.parametrize("stop_at", [1, 9, 22, 24, 25, 40, 44])
+def test_a_resumed_run_has_the_same_weights_bit_for_bit(tmp_path: Path, stop_at: int) -> None:
+    config = replace(SMALL, dropout_output=0.3, dropout_weight=0.2, dropout_embedding=0.1)
+    whole = Trainer(config, CORPUS)
+    reports = list(whole.run())
+
+    first = Trainer(config, CORPUS)
+    list(first.run(on_step=lambda t: t.stop() if t.step_index == stop_at else None))
+    assert first.step_index == stop_at
+    folder = RunFolder(tmp_path / "run")
+    folder.begin(Description("x", config, corpus="smiles"))
+    save(folder, first)
+
+    loaded = folder.description()
+    assert (loaded.name, loaded.config, loaded.corpus) == ("x", config, "smiles")
+    second = Trainer(loaded.config, CORPUS)
+    assert restore(folder, second)
+    resumed = list(second.run())
+    assert same(weights(whole), weights(second))
+    assert second.characters == whole.characters
+    for a, b in zip(resumed, reports[-len(resumed) :], strict=True):  # the partial sums went on, too
+        assert numbers(a) == numbers(b)
+    if stop_at == 22:  # stopped where a report was due: it is made when the run goes on
+        assert len(resumed) == len(reports)
+
+
+def numbers(report: StepReport) -> dict[str, Any]:
+    """A report without its model, and without what the clock says."""
+    timed = ("model", "seconds", "characters_per_second")
+    return {f.name: getattr(report, f.name) for f in fields(report) if f.name not in timed}
+
+
+def test_a_run_of_another_text_or_recipe_is_not_resumed(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    trainer = Trainer(SMALL, CORPUS)
+    assert not restore(folder, trainer)  # nothing saved yet
+    trainer.step()
+    save(folder, trainer)
+    with pytest.raises(TrainingError, match="another text"):
+        restore(folder, Trainer(SMALL, corpora.from_text(TEXT.upper(), "x")))
+    with pytest.raises(TrainingError, match="another recipe"):
+        restore(folder, Trainer(replace(SMALL, learning_rate=0.1), CORPUS))
+
+
+def test_a_damaged_run_says_so(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    with pytest.raises(TrainingError, match="there is no run in"):
+        folder.description()
+    folder.begin(Description("x", SMALL, corpus="machine"))
+    with pytest.raises(TrainingError, match="already holds a run"):
+        folder.begin(Description("x", SMALL, corpus="machine"))
+    (tmp_path / "run" / "state.safetensors").write_bytes(b"cut off")
+    with pytest.raises(TrainingError, match="is damaged"):
+        restore(folder, Trainer(SMALL, CORPUS))
+    (tmp_path / "run" / "run.json").write_text('{"config": {"cell": "gru", "speed": 9}}')
+    with pytest.raises(TrainingError, match="is damaged"):
+        folder.description()
+
+
+def test_an_early_report_changes_nothing_about_the_others() -> None:
+    plain, early = (list(Trainer(SMALL, CORPUS).run(early=e)) for e in (False, True))
+    assert [r.step for r in early] == [1, *(r.step for r in plain)]
+    assert [numbers(r) for r in early[1:]] == [numbers(r) for r in plain]
+
+
+def test_a_diverging_run_says_so_and_what_to_change() -> None:
+    config = replace(SMALL, cell="rnn", activation="relu", steps=60, learning_rate=100.0, clip=1e6)
+    with pytest.raises(TrainingError, match=r"no longer a number.*learning_rate"):
+        list(train(config, CORPUS, sample_length=0))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"epochs": 0}, "epochs is a number from"),
+        ({"batch": 0}, "batch is a whole number"),
+        ({"batch": 1.5}, "batch is a whole number"),
+        ({"learning_rate": float("nan")}, "learning_rate is a number"),
+        ({"dropout_output": 1.0}, "dropout_output is a number from 0 to 0.95"),
+        ({"train_on": "all"}, "train_on is"),
+        ({"precision": "float8"}, "precision is"),
+        ({"cell": "gpt"}, "cell is one of"),
+        ({"cell": "mlp", "dropout_weight": 0.1}, "an mlp has none"),
+        ({"hidden_size": 0}, "hidden_size is a whole number"),
+    ],
+)
+def test_a_bad_recipe_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        replace(SMALL, **change)
+
+
+def test_a_text_too_short_to_train_on_is_refused() -> None:
+    with pytest.raises(CorpusError, match="at least 2 characters"):
+        Trainer(SMALL, corpora.from_text("a", "a"))
+
+
+def test_bfloat16_agrees_with_what_the_processor_says() -> None:
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    if not flags:
+        pytest.skip("no /proc/cpuinfo to compare with")
+    assert fast_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
