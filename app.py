@@ -30,7 +30,7 @@ plotly = find_spec("plotly")
 if plotly is None or plotly.origin is None:
     raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
 app = st.App(
-    "rnnviz/ui/main.py",
+    "rnnviz/ui/script/main.py",
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),

@@ -1,7 +1,9 @@
 """The errors a user of rnnviz can meet.
 
-Every message says what was received and what to do about it, so that a page
-or a terminal can show it as it is.
+Every message says what was received and what to do about it. It is a template
+and its values, so that a page can say the same sentence in another language:
+
+    ConfigError("hidden_size is at least 1; received {size}", size=0)
 
     RnnvizError
     ├── ConfigError              a setting outside its range, or settings that contradict each other
@@ -14,13 +16,20 @@ or a terminal can show it as it is.
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
     ├── TrainingError            a run that can't start or go on
     └── ExportError              a table or a page that can't be written
-
-This module knows nothing of the rest of the package.
 """
 
 
 class RnnvizError(Exception):
-    """Base of every error that rnnviz raises on purpose."""
+    """Base of every error that rnnviz raises on purpose.
+
+    message   the sentence in English, with {names} where values go; the key of its translations
+    values    what goes there
+    """
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(message.format(**values) if values else message)
+        self.message = message
+        self.values = values
 
 
 class ConfigError(RnnvizError, ValueError):

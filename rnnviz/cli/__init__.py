@@ -139,7 +139,7 @@ def _trace(args: argparse.Namespace) -> int:
     model = load(args)
     if not isinstance(model, CharModel):
         raise ConfigError(
-            f"trace looks inside a network; {args.model} counts n-grams and has no hidden state"
+            "trace looks inside a network; {model} counts n-grams and has no hidden state", model=args.model
         )
     traced = trace(model, args.text if args.file is None else _whole(args.file, args.encoding))
     columns = ("position", "character", "nll", "rank", "entropy")

@@ -38,9 +38,14 @@ def main(args: argparse.Namespace) -> int:
     corpus = corpora.open_corpus(args.corpus)
     if card.get("sha256") != corpus.sha256:
         raise ConfigError(
-            f"{path.name} was trained on {card.get('title') or card.get('corpus') or 'an unnamed text'} "
-            f"(sha256 {str(card.get('sha256'))[:12]}…), and {args.corpus} is another text "
-            f"(sha256 {corpus.sha256[:12]}…); give the text it was trained on"
+            "{name} was trained on {get} "
+            "(sha256 {get2}…), and {corpus} is another text "
+            "(sha256 {sha256}…); give the text it was trained on",
+            name=path.name,
+            get=card.get("title") or card.get("corpus") or "an unnamed text",
+            get2=str(card.get("sha256"))[:12],
+            corpus=args.corpus,
+            sha256=corpus.sha256[:12],
         )
     split = corpus.split()
     # A text too short to be split is all training, whatever the card calls it.

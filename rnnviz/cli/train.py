@@ -116,7 +116,9 @@ HEEDED_AT_FIRST = (
 def main(args: argparse.Namespace) -> int:
     """Run `train` with parsed arguments; returns the exit status."""
     if args.threads is not None and args.threads < 1:
-        raise ConfigError(f"--threads counts processor threads and is at least 1; received {args.threads}")
+        raise ConfigError(
+            "--threads counts processor threads and is at least 1; received {threads}", threads=args.threads
+        )
     if int(os.environ.get("RANK", "0")) > 0 and "TORCHELASTIC_RUN_ID" in os.environ:
         from rnnviz.runs import distributed
 
@@ -211,8 +213,9 @@ def _begin(args: argparse.Namespace) -> int:
         folder.begin(description)
     except OSError as error:
         raise TrainingError(
-            f"no run can be kept in {folder.path} ({error.strerror}); choose another folder with --run-dir "
-            "or RNNVIZ_RUNS"
+            "no run can be kept in {path} ({strerror}); choose another folder with --run-dir or RNNVIZ_RUNS",
+            path=folder.path,
+            strerror=error.strerror,
         ) from None
     return _run(args, folder, corpus)
 
@@ -224,8 +227,8 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
     if args.resume is not None and unheeded:
         raise ConfigError(
-            f"--resume goes on with a run as it was begun; leave out --{unheeded[0].replace('_', '-')}, or "
-            "begin another run"
+            "--resume goes on with a run as it was begun; leave out --{replace}, or begin another run",
+            replace=unheeded[0].replace("_", "-"),
         )
     changed = description
     if args.threads is not None:
@@ -243,7 +246,7 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
 def _check(description: Description, corpus: Any) -> None:
     """Refuse what can't be trained before there is a folder for it."""
     if len(corpus.split().train) < 2:
-        raise CorpusError(f"training needs at least 2 characters; received {len(corpus.text)}")
+        raise CorpusError("training needs at least 2 characters; received {count}", count=len(corpus.text))
     if description.ngram:
         checkpoint.find(description.ngram)
     checkpoint.check_target(description.output)

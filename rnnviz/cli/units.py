@@ -79,9 +79,11 @@ def main(args: argparse.Namespace) -> int:
 
     model = load_numpy(args.model)
     if not isinstance(model, NumpyModel):
-        raise ConfigError(f"units are those of a network; {args.model} counts n-grams and has none")
+        raise ConfigError(
+            "units are those of a network; {model} counts n-grams and has none", model=args.model
+        )
     if args.characters < 1:
-        raise ConfigError(f"characters is at least 1; received {args.characters}")
+        raise ConfigError("characters is at least 1; received {characters}", characters=args.characters)
     traced = trace(model, _text(args)[: args.characters])
     named = args.target if args.target or args.pattern else list(units.KINDS)
     targets = [units.target(name, traced.text, unclosed=args.unclosed) for name in named or []]
@@ -119,7 +121,9 @@ def _text(args: argparse.Namespace) -> str:
         with opened(args.file) as source:
             text = "".join(open_text(source, encoding=args.encoding))
         if not text:
-            raise EmptyTextError(f"{args.file} is empty: there is nothing to search; give a longer text")
+            raise EmptyTextError(
+                "{file} is empty: there is nothing to search; give a longer text", file=args.file
+            )
         return text
     from rnnviz.text.corpora import open_corpus
 

@@ -37,7 +37,11 @@ def ranking(
     """
     heights = np.asarray(values, np.float64)
     if heights.shape != (len(names),) or not len(names):
-        raise ConfigError(f"a ranking has a name for each bar; received {len(names)} for {heights.shape}")
+        raise ConfigError(
+            "a ranking has a name for each bar; received {count} for {shape}",
+            count=len(names),
+            shape=heights.shape,
+        )
     start = 0.0 if first is None else first
     bar: Figure = {
         "type": "bar",
@@ -117,7 +121,12 @@ def histogram(
 ) -> Figure:
     """How often values lay between two `edges` (n + 1,), as shares of all `counts` (n,)."""
     if len(edges) != len(counts) + 1:
-        raise ConfigError(f"{len(counts)} bins have {len(counts) + 1} edges; received {len(edges)}")
+        raise ConfigError(
+            "{count} bins have {count2} edges; received {count3}",
+            count=len(counts),
+            count2=len(counts) + 1,
+            count3=len(edges),
+        )
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
     seen = np.flatnonzero(counts)
     low, high = (edges[seen[0]], edges[seen[-1] + 1]) if len(seen) else (edges[0], edges[-1])

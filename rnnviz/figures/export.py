@@ -101,8 +101,9 @@ def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) ->
         or len(os.fsencode(path.name)) > LONGEST_NAME
     ):
         raise ExportError(
-            f"{path} can't be written: there is no folder for it, or its name is too long; make one or name "
-            "another file"
+            "{path} can't be written: there is no folder for it, or its name is too long; make one or name "
+            "another file",
+            path=path,
         )
 
 
@@ -114,7 +115,9 @@ def _format(target: Target, format: str | None) -> Format:
     for known in FORMATS:
         if format == known:
             return known
-    raise ConfigError(f"a table of characters is csv or parquet; received {format or os.fspath(target)!r}")  # type: ignore[arg-type]
+    raise ConfigError(
+        "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
+    )
 
 
 def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
@@ -266,7 +269,9 @@ def _replacing(target: Target) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise ExportError(
-            f"{path} can't be written: {error.strerror or error}; free some space or choose another folder"
+            "{path} can't be written: {strerror}; free some space or choose another folder",
+            path=path,
+            strerror=error.strerror or error,
         ) from None
     finally:
         if temporary is not None and os.path.exists(temporary):

@@ -34,7 +34,7 @@ def table(
 ) -> Figure:
     """`values` (rows, T) as colours of `scale`, the first row above. Raises ConfigError for another shape."""
     if values.ndim != 2:
-        raise ConfigError(f"a table is (rows, T); received shape {values.shape}")
+        raise ConfigError("a table is (rows, T); received shape {shape}", shape=values.shape)
     rows, T = values.shape
     ends = [f"{scale.low:g}", f"{(scale.low + scale.high) / 2:g}", f"{scale.high:g}"]
     return {
@@ -61,7 +61,7 @@ def square(
     ten-thousandth, a hundredth and all. Raises ConfigError for another shape.
     """
     if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
-        raise ConfigError(f"a connectivity is (T, T); received shape {log10.shape}")
+        raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)
     T = len(log10)
     levels = CONNECTED.levels(np.where(np.isfinite(log10), log10, CONNECTED.low))
     return {

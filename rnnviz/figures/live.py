@@ -67,7 +67,11 @@ PANELS = {"states": (0.46, 1.0), "perplexity": (0.2, 0.38), "surprisal": (0.0, 0
 def scale(quantity: str, activation: str = "tanh") -> Scale:
     """The fixed colour scale of a quantity of QUANTITIES; raises ConfigError for another name."""
     if quantity not in SYMBOLS:
-        raise ConfigError(f"quantity is one of {', '.join(SYMBOLS)}; received {quantity!r}")
+        raise ConfigError(
+            "quantity is one of {symbols}; received {quantity!r}",
+            symbols=", ".join(SYMBOLS),
+            quantity=quantity,
+        )
     if quantity == "cell":
         return themes.CELL
     if quantity == "hidden":
@@ -82,7 +86,7 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
     """
     layers = trace.hidden.shape[1]
     if not 0 <= layer < layers:
-        raise ConfigError(f"layer is 0 to {layers - 1}; received {layer}")
+        raise ConfigError("layer is 0 to {layers}; received {layer}", layers=layers - 1, layer=layer)
     if quantity == "hidden":
         return trace.hidden[start:stop, layer]
     if quantity == "cell" and trace.cell is not None:
@@ -90,7 +94,9 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
     gates = trace.gates_at(start, stop)
     if quantity not in gates:
         held = ["hidden", *(["cell"] if trace.cell is not None else []), *gates]
-        raise ConfigError(f"this trace holds {', '.join(held)}; received {quantity!r}")
+        raise ConfigError(
+            "this trace holds {held}; received {quantity!r}", held=", ".join(held), quantity=quantity
+        )
     return gates[quantity][:, layer]
 
 
@@ -246,7 +252,11 @@ def figure(
     at = length if at is None else at
     if not 0 <= start <= stop <= length or not 0 <= at <= length:
         raise ConfigError(
-            f"a text of {length:,} characters has no window {start} to {stop} with position {at}"
+            "a text of {length:,} characters has no window {start} to {stop} with position {at}",
+            length=length,
+            start=start,
+            stop=stop,
+            at=at,
         )
     columns = max(1, stop - start)
     drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=columns)

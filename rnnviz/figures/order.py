@@ -26,7 +26,7 @@ def seriate(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]
     Raises ConfigError for anything that is not (T, H).
     """
     if activations.ndim != 2:
-        raise ConfigError(f"activations are (T, H); received shape {activations.shape}")
+        raise ConfigError("activations are (T, H); received shape {shape}", shape=activations.shape)
     values = np.nan_to_num(np.asarray(activations, np.float64), posinf=0.0, neginf=0.0)
     values = values - values.mean(axis=0) if len(values) else values
     length = np.linalg.norm(values, axis=0)

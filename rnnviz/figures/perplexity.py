@@ -112,7 +112,7 @@ def skeleton(
     Raises ConfigError for no model or more than MOST.
     """
     if not 1 <= len(names) <= MOST:
-        raise ConfigError(f"a curve shows 1 to {MOST} models; received {len(names)}")
+        raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))
     values, texts = ticks(*ends)
     quiet = axis(theme)
     data = []

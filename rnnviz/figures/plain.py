@@ -104,7 +104,9 @@ def lines(
     for no line or too many.
     """
     if not 1 <= len(curves) <= MOST:
-        raise ConfigError(f"a figure tells 1 to {MOST} lines apart; received {len(curves)}")
+        raise ConfigError(
+            "a figure tells 1 to {most} lines apart; received {count}", most=MOST, count=len(curves)
+        )
     data: list[Figure] = []
     largest = max((float(np.nanmax(v)) for v in curves.values() if np.isfinite(v).any()), default=1.0)
     for (name, values), colour in zip(curves.items(), colours(theme), strict=False):

@@ -49,7 +49,11 @@ def path(
     `explained` are the two axes' shares of the variance. Raises ConfigError for other shapes.
     """
     if points.ndim != 2 or points.shape[1] != 2 or kind.shape != points.shape[:1]:
-        raise ConfigError(f"a path is (T, 2) with T kinds; received {points.shape} and {kind.shape}")
+        raise ConfigError(
+            "a path is (T, 2) with T kinds; received {shape} and {shape2}",
+            shape=points.shape,
+            shape2=kind.shape,
+        )
     places = np.asarray(points, np.float32)
     data: list[Figure] = [
         {

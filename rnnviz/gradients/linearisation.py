@@ -81,7 +81,9 @@ class Reading:
         if target is None:
             return self.came
         if len(target) != 1:
-            raise ConfigError(f"target is one character, or None for the one that came; received {target!r}")
+            raise ConfigError(
+                "target is one character, or None for the one that came; received {target!r}", target=target
+            )
         return np.repeat(self.vocabulary.encode(target), len(self.inputs))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
@@ -113,17 +115,27 @@ def read(
     if isinstance(model, NgramModel) or not hasattr(model, "config"):
         kind = f"the n-gram model {model.name!r}" if isinstance(model, NgramModel) else type(model).__name__
         raise ConfigError(
-            f"gradients flow through networks, and {kind} is a table of counts or no network; "
-            "choose an mlp, rnn, gru or lstm"
+            "gradients flow through networks, and {kind} is a table of counts or no network; "
+            "choose an mlp, rnn, gru or lstm",
+            kind=kind,
         )
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
     stop = len(text) if stop is None else stop
     if not 1 <= stop <= len(text):
-        raise ConfigError(f"`at` counts the characters read, from 1 to {len(text):,}; received {stop}")
+        raise ConfigError(
+            "`at` counts the characters read, from 1 to {count:,}; received {stop}",
+            count=len(text),
+            stop=stop,
+        )
     if stop > limit:
-        raise TextError(f"received {stop:,} characters, and the limit is {limit:,}: {advice}")
+        raise TextError(
+            "received {stop:,} characters, and the limit is {limit:,}: {advice}",
+            stop=stop,
+            limit=limit,
+            advice=advice,
+        )
     weights = prepare(model)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, came = ids[: stop + 1], ids[1:]
@@ -131,8 +143,10 @@ def read(
     weights.run(inputs, hidden, cell)
     if not np.isfinite(hidden).all():
         raise CheckpointError(
-            f"the states of the model {model.name!r} overflow within {stop:,} characters: its weights are "
-            "damaged or its training diverged; use another model, or a shorter text"
+            "the states of the model {name!r} overflow within {stop:,} characters: its weights are "
+            "damaged or its training diverged; use another model, or a shorter text",
+            name=model.name,
+            stop=stop,
         )
     layers = tuple(
         slopes(

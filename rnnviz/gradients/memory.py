@@ -76,7 +76,7 @@ class Connectivity:
         The lag T - 1 has one row only. Raises ConfigError for another average than "median" or "mean".
         """
         if average not in get_args(Average):
-            raise ConfigError(f"average is 'median' or 'mean'; received {average!r}")
+            raise ConfigError("average is 'median' or 'mean'; received {average!r}", average=average)
         of = np.median if average == "median" else np.mean
         logs = self.log10.astype(np.float64)
         return np.array([of(10.0 ** logs.diagonal(-lag)) for lag in range(len(self))])

@@ -41,15 +41,24 @@ class SmallRNN:
             object.__setattr__(self, name, np.array(getattr(self, name), np.float64))
         if self.W_xh.ndim != 2 or self.W_hq.ndim != 2:
             raise ConfigError(
-                f"W_xh is (X, H) and W_hq (H, V); received {self.W_xh.shape}, {self.W_hq.shape}"
+                "W_xh is (X, H) and W_hq (H, V); received {shape}, {shape2}",
+                shape=self.W_xh.shape,
+                shape2=self.W_hq.shape,
             )
         H, V = self.W_xh.shape[1], self.W_hq.shape[1]
         shapes = {"W_hh": (H, H), "b_h": (H,), "W_hq": (H, V), "b_q": (V,)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
-                raise ConfigError(f"{name} should be {shape}; received {getattr(self, name).shape}")
+                raise ConfigError(
+                    "{name} should be {shape}; received {shape2}",
+                    name=name,
+                    shape=shape,
+                    shape2=getattr(self, name).shape,
+                )
         if self.activation not in ("tanh", "relu", "identity"):
-            raise ConfigError(f"activation is tanh, relu or identity; received {self.activation!r}")
+            raise ConfigError(
+                "activation is tanh, relu or identity; received {activation!r}", activation=self.activation
+            )
 
     @classmethod
     def random(cls, inputs: int, units: int, symbols: int, *, seed: int = 0, scale: float = 0.5) -> SmallRNN:
@@ -103,19 +112,28 @@ def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrol
     if x.ndim == 1 and np.issubdtype(x.dtype, np.integer) and len(x):
         if not (x.min() >= 0 and x.max() < len(net.W_xh)):
             raise ConfigError(
-                f"inputs pick rows 0 to {len(net.W_xh) - 1} of W_xh; received {x.min()} to {x.max()}"
+                "inputs pick rows 0 to {count} of W_xh; received {min} to {max}",
+                count=len(net.W_xh) - 1,
+                min=x.min(),
+                max=x.max(),
             )
         driven = net.W_xh[x] + net.b_h
     elif x.ndim == 2 and x.shape[1] == len(net.W_xh) and len(x):
         driven = x @ net.W_xh + net.b_h
     else:
         raise ConfigError(
-            f"inputs are (T, {len(net.W_xh)}), or (T,) integers, T ≥ 1; received shape {x.shape}"
+            "inputs are (T, {count}), or (T,) integers, T ≥ 1; received shape {shape}",
+            count=len(net.W_xh),
+            shape=x.shape,
         )
     T, H = driven.shape
     if y.shape != (T,) or not np.issubdtype(y.dtype, np.integer) or y.min() < 0 or y.max() >= V:
         raise ConfigError(
-            f"labels are ({T},) integers from 0 to {V - 1}; received {y.dtype} of shape {y.shape}"
+            "labels are ({t},) integers from 0 to {v}; received {dtype} of shape {shape}",
+            t=T,
+            v=V - 1,
+            dtype=y.dtype,
+            shape=y.shape,
         )
     states, slopes = np.zeros((T + 1, H)), np.ones((T, H))
     for t in range(T):

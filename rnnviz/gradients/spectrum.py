@@ -38,10 +38,15 @@ def hidden_weights(model: CharModel | NumpyModel, layer: int = 0) -> Doubles:
     config = getattr(model, "config", None)
     if config is None or config.cell != "rnn":
         raise ConfigError(
-            f"only an rnn has one W_hh; received {'no network' if config is None else 'a ' + config.cell}"
+            "only an rnn has one W_hh; received {value}",
+            value="no network" if config is None else "a " + config.cell,
         )
     if not 0 <= layer < config.layers:
-        raise ConfigError(f"the layers are numbered from 0 to {config.layers - 1}; received {layer}")
+        raise ConfigError(
+            "the layers are numbered from 0 to {layers}; received {layer}",
+            layers=config.layers - 1,
+            layer=layer,
+        )
     W_h = prepare(model).layers[layer].W_h
     assert W_h is not None
     return np.ascontiguousarray(W_h.T, np.float64)
@@ -68,7 +73,7 @@ def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
     are all 0 (it can't be scaled to any other), and a model that is no rnn.
     """
     if not (math.isfinite(rho) and rho >= 0):
-        raise ConfigError(f"rho is a number from 0 on; received {rho}")
+        raise ConfigError("rho is a number from 0 on; received {rho}", rho=rho)
     if not hasattr(of, "config"):
         W = _square(of)
         largest = float(np.abs(eigenvalues(W)[0]))
@@ -94,9 +99,9 @@ def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Double
     """
     matrix = _square(W)
     if not 0 <= n <= MAX_POWER:
-        raise ConfigError(f"n is from 0 to {MAX_POWER:,}; received {n}")
+        raise ConfigError("n is from 0 to {max_power:,}; received {n}", max_power=MAX_POWER, n=n)
     if norm not in ("frobenius", "spectral"):
-        raise ConfigError(f"norm is 'frobenius' or 'spectral'; received {norm!r}")
+        raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
     measure = np.linalg.norm if norm == "frobenius" else Largest(len(matrix))
     size = float(np.abs(matrix).max()) or 1.0
     factor, step = (matrix / size).astype(np.float32), math.log2(size)
@@ -115,7 +120,7 @@ def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Double
 def _square(W: npt.ArrayLike) -> Doubles:
     matrix = np.array(W, np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ConfigError(f"W_hh is a square matrix, (H, H); received shape {matrix.shape}")
+        raise ConfigError("W_hh is a square matrix, (H, H); received shape {shape}", shape=matrix.shape)
     if not np.isfinite(matrix).all():
         raise ConfigError("W_hh holds values that are not finite")
     return matrix

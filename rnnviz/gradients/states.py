@@ -97,7 +97,7 @@ def jacobian_norms(
     Raises as `state_gradients` does, and ConfigError for another norm.
     """
     if norm not in get_args(Norm):
-        raise ConfigError(f"norm is 'frobenius' or 'spectral'; received {norm!r}")
+        raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
     reading = read(
         model,
         text,

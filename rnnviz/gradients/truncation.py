@@ -48,10 +48,14 @@ def gradient(
     T, H = run.slopes.shape
     xi = np.ones(T) if crossing is None else np.asarray(crossing, np.float64)
     if xi.ndim not in (1, 2) or xi.shape[-1] != T:
-        raise ConfigError(f"crossing has a number for each of {T} steps; received shape {xi.shape}")
+        raise ConfigError(
+            "crossing has a number for each of {t} steps; received shape {shape}", t=T, shape=xi.shape
+        )
     rows = np.atleast_2d(xi)
     if rows.shape[0] * T * H > MAX_NUMBERS or rows.shape[0] * H * H > MAX_NUMBERS:
-        raise ConfigError(f"{len(rows):,} draws of {H} units are too many at once; draw fewer and add up")
+        raise ConfigError(
+            "{count:,} draws of {h} units are too many at once; draw fewer and add up", count=len(rows), h=H
+        )
     deltas, adjoint = np.empty((len(rows), T, H)), np.zeros((len(rows), H))
     for t in range(T - 1, -1, -1):
         deltas[:, t] = (run.seeds[t] + adjoint) * run.slopes[t]
@@ -65,12 +69,16 @@ def cuts(steps: int, cut: int | Sequence[int]) -> Doubles:
     xi = np.ones(_count(steps))
     if isinstance(cut, (int, np.integer)):
         if cut < 1:
-            raise ConfigError(f"cut is every how many steps gradients stop, from 1 on; received {cut}")
+            raise ConfigError(
+                "cut is every how many steps gradients stop, from 1 on; received {cut}", cut=cut
+            )
         xi[cut::cut] = 0
         return xi
     where = list(cut)
     if not all(isinstance(step, (int, np.integer)) and 1 <= step < steps for step in where):
-        raise ConfigError(f"gradients can be cut before steps 1 to {steps - 1}; received {where}")
+        raise ConfigError(
+            "gradients can be cut before steps 1 to {steps}; received {where}", steps=steps - 1, where=where
+        )
     xi[where] = 0
     return xi
 
@@ -88,7 +96,12 @@ def random_crossings(
     """ξ (T,): 1/π_t with probability π_t, else 0. `keep` is π, one number or (T,). N `draws`: (N, T)."""
     pi = _probabilities(steps, keep)
     if draws is not None and not 1 <= draws * steps <= MAX_NUMBERS:
-        raise ConfigError(f"draws are from 1 to {MAX_NUMBERS // steps:,} for {steps} steps; received {draws}")
+        raise ConfigError(
+            "draws are from 1 to {max_numbers:,} for {steps} steps; received {draws}",
+            max_numbers=MAX_NUMBERS // steps,
+            steps=steps,
+            draws=draws,
+        )
     kept = generator.random((steps,) if draws is None else (draws, steps)) < pi
     return np.where(kept, 1 / pi, 0.0)
 
@@ -114,7 +127,7 @@ def pair_weights(crossing: npt.ArrayLike) -> Doubles:
     """w (T, T), lower-triangular: what the loss at step t (row) weighs at step s ≤ t (column)."""
     xi = np.asarray(crossing, np.float64)
     if xi.ndim != 1 or not len(xi):
-        raise ConfigError(f"crossing is a row of numbers, (T,); received shape {xi.shape}")
+        raise ConfigError("crossing is a row of numbers, (T,); received shape {shape}", shape=xi.shape)
     out = np.zeros((len(xi), len(xi)))
     for t in range(len(xi)):
         out[t, t] = 1
@@ -131,7 +144,7 @@ def lag_gradients(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -
     T, H = run.slopes.shape
     if T * H * H > MAX_NUMBERS:
         raise ConfigError(
-            f"{T:,} lags of {H} × {H} numbers are too many; use a shorter text or a smaller net"
+            "{t:,} lags of {h} × {h} numbers are too many; use a shorter text or a smaller net", t=T, h=H
         )
     out, delta = np.empty((T, H, H)), run.seeds * run.slopes
     for lag in range(T):
@@ -155,7 +168,7 @@ def clip(gradient: npt.ArrayLike, theta: float) -> Clipped:
     """
     g = np.array(gradient, np.float64)
     if not (theta > 0 and math.isfinite(theta)):
-        raise ConfigError(f"theta is a length above 0; received {theta}")
+        raise ConfigError("theta is a length above 0; received {theta}", theta=theta)
     if not np.isfinite(g).all():
         raise ConfigError("the gradient holds values that are not finite, and no scale mends that")
     largest = float(np.abs(g).max(initial=0)) or 1.0
@@ -166,7 +179,7 @@ def clip(gradient: npt.ArrayLike, theta: float) -> Clipped:
 
 def _count(steps: int) -> int:
     if steps < 1:
-        raise ConfigError(f"there is at least one step; received {steps}")
+        raise ConfigError("there is at least one step; received {steps}", steps=steps)
     return steps
 
 
@@ -174,7 +187,9 @@ def _probabilities(steps: int, keep: npt.ArrayLike) -> Doubles:
     pi = np.asarray(keep, np.float64)
     if pi.shape not in ((), (_count(steps),)) or not np.all((pi > 0) & (pi <= 1)):
         raise ConfigError(
-            f"keep is the probability of going on, above 0 and at most 1, one number or {steps}; "
-            f"received {keep!r}"
+            "keep is the probability of going on, above 0 and at most 1, one number or {steps}; "
+            "received {keep!r}",
+            steps=steps,
+            keep=keep,
         )
     return np.broadcast_to(pi, (steps,))

@@ -47,7 +47,9 @@ WEIGHT = 1.1
 def clip(gradient: npt.ArrayLike, threshold: float) -> Doubles:
     """g · min(1, θ / ‖g‖): as long as θ at most, and in the same direction."""
     if threshold <= 0:
-        raise ConfigError(f"gradients are clipped to a positive norm; received {threshold}")
+        raise ConfigError(
+            "gradients are clipped to a positive norm; received {threshold}", threshold=threshold
+        )
     g = np.asarray(gradient, np.float64)
     norm = float(np.linalg.norm(g))
     return g * min(1.0, threshold / norm) if norm > 0 else g.copy()
@@ -132,7 +134,7 @@ def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) 
     the dial moves. Raises ConfigError for a radius that is not positive.
     """
     if not 0 < radius <= 10:
-        raise ConfigError(f"the dial goes from above 0 to 10; received {radius}")
+        raise ConfigError("the dial goes from above 0 to 10; received {radius}", radius=radius)
     unit, inputs, last = _network(seed, units, lags)
     matrix = unit * radius
     states = np.zeros((lags + 1, units))
@@ -198,7 +200,9 @@ class Chain:
     def truncated(self, steps: int) -> float:
         """The gradient through the last `steps` steps alone: values cross the cut, gradients stop."""
         if not 1 <= steps <= len(self.terms):
-            raise ConfigError(f"the cut leaves 1 to {len(self.terms)} steps; received {steps}")
+            raise ConfigError(
+                "the cut leaves 1 to {count} steps; received {steps}", count=len(self.terms), steps=steps
+            )
         return float(self.terms[:steps].sum())
 
 
@@ -227,7 +231,7 @@ def weights(lengths: npt.NDArray[np.int64], keep: float, steps: int) -> Doubles:
 def draw(keep: float, draws: int, seed: int = 0, *, steps: int = 12) -> npt.NDArray[np.int64]:
     """(draws,) how many steps beyond the last each draw goes back, 0 .. steps - 1."""
     if not 0 < keep <= 1:
-        raise ConfigError(f"the probability of going on lies above 0 and up to 1; received {keep}")
+        raise ConfigError("the probability of going on lies above 0 and up to 1; received {keep}", keep=keep)
     goes_on = np.random.default_rng(seed).random((draws, steps - 1)) < keep
     return np.asarray(np.cumprod(goes_on, axis=1).sum(axis=1), np.int64)
 

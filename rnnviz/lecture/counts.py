@@ -33,7 +33,9 @@ Doubles = npt.NDArray[np.float64]
 def table_size(symbols: int, n: int) -> int:
     """|V|^n, exactly. Raises ConfigError unless both are at least 1."""
     if symbols < 1 or n < 1:
-        raise ConfigError(f"a table has |V| >= 1 symbols and n >= 1; received |V| = {symbols}, n = {n}")
+        raise ConfigError(
+            "a table has |V| >= 1 symbols and n >= 1; received |V| = {symbols}, n = {n}", symbols=symbols, n=n
+        )
     return int(symbols**n)
 
 

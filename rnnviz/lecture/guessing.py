@@ -43,7 +43,9 @@ ENDINGS = (" outside", " banana tree", " piouw;kcj pwepoiut")
 def surprisal(probability: Probability) -> float:
     """-log P in nats; infinite for what was held impossible. Raises ConfigError outside [0, 1]."""
     if not 0 <= probability <= 1:
-        raise ConfigError(f"a probability lies between 0 and 1; received {probability}")
+        raise ConfigError(
+            "a probability lies between 0 and 1; received {probability}", probability=probability
+        )
     return -math.log(probability) if probability > 0 else math.inf
 
 
@@ -72,7 +74,7 @@ def perplexity(probabilities: Sequence[Probability]) -> Probability:
 def spread_out(p: float, size: int) -> Doubles:
     """(V,) probabilities that give p to the first symbol and share the rest equally among the others."""
     if size < 2:
-        raise ConfigError(f"there are at least 2 symbols to share among; received {size}")
+        raise ConfigError("there are at least 2 symbols to share among; received {size}", size=size)
     surprisal(p)
     found = np.full(size, (1 - p) / (size - 1))
     found[0] = p

@@ -104,8 +104,10 @@ def record(
     plain = letters(text)
     if len(plain) < 2 * characters:
         raise CorpusError(
-            f"the text has {len(plain):,} letters and spaces; "
-            f"{2 * characters:,} are needed, half to train on and half to measure on"
+            "the text has {count:,} letters and spaces; "
+            "{value:,} are needed, half to train on and half to measure on",
+            count=len(plain),
+            value=2 * characters,
         )
     halves = _Halves(plain[:characters], plain[characters : 2 * characters])
     config = TrainConfig(

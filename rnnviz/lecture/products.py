@@ -40,7 +40,12 @@ class Factors:
         wanted = {"W_xh": (inputs, units), "H": (rows, units), "W_hh": (units, units)}
         for name, shape in wanted.items():
             if getattr(self, name).shape != shape:
-                raise ConfigError(f"{name} must be {shape}; received {getattr(self, name).shape}")
+                raise ConfigError(
+                    "{name} must be {shape}; received {shape2}",
+                    name=name,
+                    shape=shape,
+                    shape2=getattr(self, name).shape,
+                )
 
     @classmethod
     def drawn(cls, seed: int, *, rows: int = 3, inputs: int = 1, units: int = 4) -> Factors:
@@ -52,14 +57,22 @@ class Factors:
     def changed(self, name: str, values: Sequence[Sequence[float]]) -> Factors:
         """With another matrix of the same shape in place of `name`; ConfigError for anything else."""
         if name not in NAMES:
-            raise ConfigError(f"the matrices are {', '.join(NAMES)}; received {name!r}")
+            raise ConfigError(
+                "the matrices are {names}; received {name!r}", names=", ".join(NAMES), name=name
+            )
         shape = getattr(self, name).shape
         try:
             array = np.asarray(values, np.float64)
         except (TypeError, ValueError):
             array = np.empty(0)
         if array.shape != shape or not np.all(np.abs(array) <= LIMIT):
-            raise ConfigError(f"{name} has {shape[0]} × {shape[1]} numbers between -{LIMIT:g} and {LIMIT:g}")
+            raise ConfigError(
+                "{name} has {shape} × {shape2} numbers between -{limit:g} and {limit:g}",
+                name=name,
+                shape=shape[0],
+                shape2=shape[1],
+                limit=LIMIT,
+            )
         changes: Mapping[str, Any] = {name: array}
         return replace(self, **changes)
 

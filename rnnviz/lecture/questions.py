@@ -61,7 +61,12 @@ class Question:
     def evidence(self, setting: int, load: Load) -> Evidence:
         """What happens at settings[setting]; `load` gives a shipped model by its name."""
         if not 0 <= setting < len(self.settings):
-            raise ConfigError(f"{self.key} has settings 0 to {len(self.settings) - 1}; received {setting}")
+            raise ConfigError(
+                "{key} has settings 0 to {count}; received {setting}",
+                key=self.key,
+                count=len(self.settings) - 1,
+                setting=setting,
+            )
         return self._find(self.settings[setting], load)
 
 

@@ -119,8 +119,10 @@ class Taken:
         (layer, *more) = weights.layers
         if layer.cell != "rnn" or more or layer.W_h is None:
             raise ConfigError(
-                f"one sum makes a unit only in a plain recurrent network of one layer; received "
-                f"{model.config.layers} of {model.config.cell}"
+                "one sum makes a unit only in a plain recurrent network of one layer; received "
+                "{layers} of {cell}",
+                layers=model.config.layers,
+                cell=model.config.cell,
             )
         self._layer = layer
         ids = model.vocabulary.encode(normalise(text, model.normaliser))
@@ -148,7 +150,13 @@ class Taken:
         """Unit `unit` after character t, 1 to T. Raises ConfigError for any other."""
         units = self._layer.units
         if not (1 <= t <= len(self) and 0 <= unit < units):
-            raise ConfigError(f"t is 1 to {len(self)} and a unit 0 to {units - 1}; received {t} and {unit}")
+            raise ConfigError(
+                "t is 1 to {count} and a unit 0 to {units}; received {t} and {unit}",
+                count=len(self),
+                units=units - 1,
+                t=t,
+                unit=unit,
+            )
         assert self._layer.W_h is not None
         return Parts(
             float(self._from_inputs[t, unit]),

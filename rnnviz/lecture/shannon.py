@@ -69,7 +69,11 @@ def bounds(ranks: Sequence[int], symbols: int = len(ALPHABET)) -> Bounds:
     Raises ConfigError for ranks out of range or none at all.
     """
     if not ranks or not all(1 <= r <= symbols for r in ranks):
-        raise ConfigError(f"guesses are counted from 1 to {symbols}; received {list(ranks)[:5]!r}")
+        raise ConfigError(
+            "guesses are counted from 1 to {symbols}; received {ranks!r}",
+            symbols=symbols,
+            ranks=list(ranks)[:5],
+        )
     return bounds_of(np.bincount(ranks, minlength=symbols + 1)[1:] / len(ranks), len(ranks))
 
 
@@ -111,7 +115,11 @@ def play(sentence: int, history: str) -> Game:
     left is found without being named.
     """
     if not 0 <= sentence < len(SENTENCES):
-        raise ConfigError(f"there are sentences 0 to {len(SENTENCES) - 1}; received {sentence}")
+        raise ConfigError(
+            "there are sentences 0 to {count}; received {sentence}",
+            count=len(SENTENCES) - 1,
+            sentence=sentence,
+        )
     given, hidden = SENTENCES[sentence]
     found: list[int] = []
     tried = ""
@@ -136,7 +144,9 @@ def probabilities(model: CharModel | NumpyModel | NgramModel, sentence: int) -> 
     text, vocabulary = given + hidden, model.vocabulary
     places = vocabulary.encode(ALPHABET)
     if not places.all():
-        raise ConfigError(f"{model.name or 'the model'} doesn't know all 26 letters; choose another")
+        raise ConfigError(
+            "{name} doesn't know all 26 letters; choose another", name=model.name or "the model"
+        )
     first, last = len(given), len(text)
     if isinstance(model, NgramModel):
         ids = vocabulary.encode(text)
@@ -166,7 +176,11 @@ def played(model: CharModel | NumpyModel | NgramModel, sentence: int, characters
 def judged(name: str, expected: Doubles, sentence: int, characters: int) -> Played:
     """The same, from what the model expected: `probabilities` (n, 27)."""
     if not 1 <= characters <= len(expected):
-        raise ConfigError(f"the game has 1 to {len(expected)} characters; received {characters}")
+        raise ConfigError(
+            "the game has 1 to {count} characters; received {characters}",
+            count=len(expected),
+            characters=characters,
+        )
     truth = np.array([ALPHABET.index(c) for c in SENTENCES[sentence][1][:characters]])
     rows = expected[:characters]
     came = rows[np.arange(characters), truth]

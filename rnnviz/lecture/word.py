@@ -81,7 +81,11 @@ class WordRun:
 
     def __init__(self, word: str, seed: int = 0, *, hidden: int = HIDDEN, steps: int = STEPS) -> None:
         if not 1 < len(word) <= LONGEST:
-            raise ConfigError(f"a word of 2 to {LONGEST} characters is wanted; received {len(word):,}")
+            raise ConfigError(
+                "a word of 2 to {longest} characters is wanted; received {count:,}",
+                longest=LONGEST,
+                count=len(word),
+            )
         self.word, self.seed, self.steps = word, seed, steps
         vocabulary = Vocabulary.from_text(word, min_count=1)
         self.targets: tuple[int, ...] = tuple(int(i) for i in vocabulary.encode(word))
@@ -103,7 +107,7 @@ class WordRun:
     def at(self, step: int) -> Snapshot:
         """The network after `step` training steps, 0 .. `steps`; trains as far as it has not been."""
         if not 0 <= step <= self.steps:
-            raise ConfigError(f"this run has steps 0 to {self.steps}; received {step}")
+            raise ConfigError("this run has steps 0 to {steps}; received {step}", steps=self.steps, step=step)
         with self._lock:  # two readers may look at the same word
             while len(self._found) <= step:
                 self._train()

@@ -71,14 +71,15 @@ def adapt(
     """
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
         what = type(recurrence).__name__
-        raise ConfigError(f"the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {what}")
+        raise ConfigError("the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {what}", what=what)
     if recurrence.dropout:
         raise ConfigError(
-            f"the recurrence has a dropout of {recurrence.dropout:g} between its layers, which a CharModel "
-            "hasn't; it does nothing while a text is read: set its `dropout` to 0 and adapt it again"
+            "the recurrence has a dropout of {dropout:g} between its layers, which a CharModel "
+            "hasn't; it does nothing while a text is read: set its `dropout` to 0 and adapt it again",
+            dropout=recurrence.dropout,
         )
     if not isinstance(output, nn.Linear):
-        raise ConfigError(f"the output layer is an nn.Linear; received {type(output).__name__}")
+        raise ConfigError("the output layer is an nn.Linear; received {name}", name=type(output).__name__)
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
     tensors = {f"recurrence.{key}": w for key, w in recurrence.state_dict().items()}
@@ -111,7 +112,9 @@ def adapt_state_dict(
     """
     called = {**KEYS, **(keys or {})}
     if strange := sorted(called.keys() - KEYS.keys()):
-        raise ConfigError(f"keys are {', '.join(KEYS)}; received {', '.join(map(repr, strange))}")
+        raise ConfigError(
+            "keys are {keys}; received {map}", keys=", ".join(KEYS), map=", ".join(map(repr, strange))
+        )
     return _adapted(state, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
 
 
@@ -133,34 +136,47 @@ def _adapted(
     cell = None if rest else kinds.get(gates)
     if cell is None:
         raise ConfigError(
-            f"{called['recurrence']}.weight_hh_l0 has shape {tuple(recurrence['weight_hh_l0'].shape)}, "
-            "which is no rnn's, gru's or lstm's"
+            "{called}.weight_hh_l0 has shape {shape}, which is no rnn's, gru's or lstm's",
+            called=called["recurrence"],
+            shape=tuple(recurrence["weight_hh_l0"].shape),
         )
     n = len(symbols.entries)
     if readout is None or tuple(readout.shape) != (n, H):
         received = "none" if readout is None else str(tuple(readout.shape))
         raise ConfigError(
-            f"{called['output']}.weight has a row for each of the {n} characters and {H} columns, one for "
-            f"each unit; received {received}"
+            "{called}.weight has a row for each of the {n} characters and {h} columns, one for "
+            "each unit; received {received}",
+            called=called["output"],
+            n=n,
+            h=H,
+            received=received,
         )
     embedding = parts["embedding"].get("weight")
     if embedding is not None and len(embedding) != n:
         raise ConfigError(
-            f"{called['embedding']}.weight has a row for each of the {n} characters; "
-            f"received {tuple(embedding.shape)}"
+            "{called}.weight has a row for each of the {n} characters; received {shape}",
+            called=called["embedding"],
+            n=n,
+            shape=tuple(embedding.shape),
         )
     X = n if embedding is None else int(embedding.shape[1])
     if recurrence["weight_ih_l0"].shape[1] != X:
         what = "one-hot vectors" if embedding is None else "the embedding"
         raise ConfigError(
-            f"the recurrence reads {recurrence['weight_ih_l0'].shape[1]} numbers and has {X} from {what}"
+            "the recurrence reads {shape} numbers and has {x} from {what}",
+            shape=recurrence["weight_ih_l0"].shape[1],
+            x=X,
+            what=what,
         )
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
-        raise ConfigError(f"unknown_gap is a number of nats above 0; received {unknown_gap}")
+        raise ConfigError(
+            "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
+        )
     if symbols.start is None and layers > 1:
         raise ConfigError(
-            f"this network has {layers} layers, and no input leaves them all as they are before a text; "
-            "name the character that is read first, such as start='\\n'"
+            "this network has {layers} layers, and no input leaves them all as they are before a text; "
+            "name the character that is read first, such as start='\\n'",
+            layers=layers,
         )
     parts["recurrence"] |= {  # a layer without biases has biases of 0
         f"bias_{kind}_l{layer}": torch.zeros(gates * H)
@@ -182,7 +198,13 @@ def _adapted(
 def _check_shape(part: Mapping[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
     received = tuple(part[key].shape) if key in part else "none"
     if received != shape:
-        raise ConfigError(f"{called}.{key} should have shape {shape}; received {received}")
+        raise ConfigError(
+            "{called}.{key} should have shape {shape}; received {received}",
+            called=called,
+            key=key,
+            shape=shape,
+            received=received,
+        )
 
 
 def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
@@ -206,7 +228,8 @@ def _layers(recurrence: Mapping[str, Tensor], called: str) -> int:
         raise ConfigError("the recurrence has a proj_size, which a CharModel hasn't; train it without one")
     if not {"weight_ih_l0", "weight_hh_l0"} <= recurrence.keys():
         raise ConfigError(
-            f"there is no {called}.weight_ih_l0 with {called}.weight_hh_l0; say with "
-            "keys={'recurrence': …} what the recurrent layer is called in the state dict"
+            "there is no {called}.weight_ih_l0 with {called}.weight_hh_l0; say with "
+            "keys={{'recurrence': …}} what the recurrent layer is called in the state dict",
+            called=called,
         )
     return sum(key.startswith("weight_hh_l") for key in recurrence)

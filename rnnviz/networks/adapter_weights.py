@@ -30,24 +30,30 @@ class Symbols:
         n = len(characters)
         if isinstance(start, str):
             if start not in characters:
-                raise ConfigError(f"the start {start!r} is not among the {n} characters; name one that is")
+                raise ConfigError(
+                    "the start {start!r} is not among the {n} characters; name one that is", start=start, n=n
+                )
             start = list(characters).index(start)
         for what, index in (("start", start), ("unknown", unknown)):
             if index is not None and (type(index) is not int or not 0 <= index < n):
-                raise ConfigError(f"{what} is an index from 0 to {n - 1}; received {index!r}")
+                raise ConfigError(
+                    "{what} is an index from 0 to {n}; received {index!r}", what=what, n=n - 1, index=index
+                )
         if start is not None and start == unknown:
-            raise ConfigError(f"start and unknown are two symbols; received {start} twice")
+            raise ConfigError("start and unknown are two symbols; received {start} twice", start=start)
         special = {unknown} | ({start} if start is not None and len(characters[start]) != 1 else set())
         own = [n for n in range(n) if n not in special]
         for index in own:
             if not isinstance(characters[index], str) or len(characters[index]) != 1:
                 raise ConfigError(
-                    f"entry {index} of the characters is {characters[index]!r}, and only those that `start` "
-                    "and `unknown` name are no single characters"
+                    "entry {index} of the characters is {characters!r}, and only those that `start` "
+                    "and `unknown` name are no single characters",
+                    index=index,
+                    characters=characters[index],
                 )
         if len({characters[index] for index in own}) < len(own):
             twice = next(c for c in characters if list(characters).count(c) > 1)
-            raise ConfigError(f"each character stands once; received {twice!r} twice")
+            raise ConfigError("each character stands once; received {twice!r} twice", twice=twice)
         own.sort(key=lambda index: characters[index])
         self.entries, self.rows, self.start, self.unknown = tuple(characters), own, start, unknown
         self.vocabulary = Vocabulary(tuple(characters[index] for index in own))

@@ -148,11 +148,17 @@ def check(parameters: Parameters, x: Tensor, *states: Tensor) -> None:
     weights = {f.name: getattr(parameters, f.name) for f in fields(parameters) if f.name.startswith("W_")}
     first = next(iter(weights.values()))
     if x.dim() != 2 or x.shape[1] != first.shape[0]:
-        raise ConfigError(f"X_t must be (B, {first.shape[0]}), batch by inputs; received {tuple(x.shape)}")
+        raise ConfigError(
+            "X_t must be (B, {shape}), batch by inputs; received {shape2}",
+            shape=first.shape[0],
+            shape2=tuple(x.shape),
+        )
     for state in states:
         if tuple(state.shape) != (x.shape[0], first.shape[1]):
             raise ConfigError(
-                f"a state must be (B, H) = {(x.shape[0], first.shape[1])}; received {tuple(state.shape)}"
+                "a state must be (B, H) = {value}; received {shape}",
+                value=(x.shape[0], first.shape[1]),
+                shape=tuple(state.shape),
             )
 
 
@@ -210,7 +216,9 @@ def gru_step(
     elif reset == "before":
         from_state = (r.value * h) @ p.W_hh + p.b_hh
     else:
-        raise ConfigError(f"reset is 'after' or 'before' the product with W_hh; received {reset!r}")
+        raise ConfigError(
+            "reset is 'after' or 'before' the product with W_hh; received {reset!r}", reset=reset
+        )
     pre = from_input + from_state + p.b_h
     candidate = GateStep(from_input, from_state, p.b_h.expand_as(pre), pre, torch.tanh(pre))
     return GRUStep(r, z, candidate, z.value * h + (1 - z.value) * candidate.value)

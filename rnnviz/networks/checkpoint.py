@@ -113,7 +113,7 @@ def find(name_or_path: str | Path) -> Path:
             path, there = Path(name_or_path), False
         if not there:
             raise ModelNotFoundError(
-                f"no model file at {path}; check the path, or use a name that `rnnviz models` lists"
+                "no model file at {path}; check the path, or use a name that `rnnviz models` lists", path=path
             )
         return path
     check_name(text)
@@ -122,7 +122,10 @@ def find(name_or_path: str | Path) -> Path:
             return folder / f"{text}{SUFFIX}"
     names = ", ".join(sorted({path.stem for path in _files()})) or "none"
     raise ModelNotFoundError(
-        f"no model is called {text!r}; there are: {names}. A file's path, ending in {SUFFIX}, works too"
+        "no model is called {text!r}; there are: {names}. A file's path, ending in {suffix}, works too",
+        text=text,
+        names=names,
+        suffix=SUFFIX,
     )
 
 
@@ -189,14 +192,18 @@ def check_target(path: str | Path) -> Path:
     """The path, its folder made, if a model can be written there. Raises CheckpointError otherwise."""
     path = Path(path).expanduser()
     if path.suffix != SUFFIX:
-        raise CheckpointError(f"a model file ends in {SUFFIX}; received {path.name!r}")
+        raise CheckpointError(
+            "a model file ends in {suffix}; received {name!r}", suffix=SUFFIX, name=path.name
+        )
     check_name(path.stem)
     try:
         if path.is_dir():
-            raise CheckpointError(f"{path} is a folder; name a file in it")
+            raise CheckpointError("{path} is a folder; name a file in it", path=path)
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CheckpointError(f"{path} can't be written: {error.strerror}; choose another folder") from None
+        raise CheckpointError(
+            "{path} can't be written: {strerror}; choose another folder", path=path, strerror=error.strerror
+        ) from None
     return path
 
 
@@ -269,10 +276,14 @@ def _load(
         config = ModelConfig(**meta["config"])
         if config.vocabulary_size != about["vocabulary"].size:
             raise ConfigError(
-                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
-                f"{about['vocabulary'].size}; they must be equal"
+                "the configuration says {vocabulary_size} symbols and the vocabulary has "
+                "{size}; they must be equal",
+                vocabulary_size=config.vocabulary_size,
+                size=about["vocabulary"].size,
             )
         tensors = read_weights(path, described, config)
     except (ConfigError, TypeError) as error:
-        raise CheckpointError(f"{path.name} is not a usable rnnviz model: {error}") from None
+        raise CheckpointError(
+            "{name} is not a usable rnnviz model: {error}", name=path.name, error=error
+        ) from None
     return network(config, tensors, about)

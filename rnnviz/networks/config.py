@@ -42,12 +42,18 @@ class ModelConfig:
 
     def __post_init__(self) -> None:
         if self.cell not in CELLS:
-            raise ConfigError(f"cell is one of {', '.join(CELLS)}; received {self.cell!r}")
+            raise ConfigError(
+                "cell is one of {cells}; received {cell!r}", cells=", ".join(CELLS), cell=self.cell
+            )
         if self.activation not in get_args(Activation):
-            raise ConfigError(f"activation is tanh or relu; received {self.activation!r}")
+            raise ConfigError(
+                "activation is tanh or relu; received {activation!r}", activation=self.activation
+            )
         if self.activation != "tanh" and self.cell in ("gru", "lstm"):
             raise ConfigError(
-                f"a {self.cell} has tanh and sigmoid built in; {self.activation!r} is for mlp and rnn"
+                "a {cell} has tanh and sigmoid built in; {activation!r} is for mlp and rnn",
+                cell=self.cell,
+                activation=self.activation,
             )
         for name, low, high in (
             ("vocabulary_size", 2, 1_112_065),
@@ -57,13 +63,20 @@ class ModelConfig:
         ):
             value = getattr(self, name)
             if type(value) is not int or not low <= value <= high:
-                raise ConfigError(f"{name} is a whole number from {low:,} to {high:,}; received {value!r}")
+                raise ConfigError(
+                    "{name} is a whole number from {low:,} to {high:,}; received {value!r}",
+                    name=name,
+                    low=low,
+                    high=high,
+                    value=value,
+                )
         if type(self.tied) is not bool:
-            raise ConfigError(f"tied is true or false; received {self.tied!r}")
+            raise ConfigError("tied is true or false; received {tied!r}", tied=self.tied)
         if self.tied and self.embedding_size != self.hidden_size:
             raise ConfigError(
-                "tied needs embedding_size = hidden_size; "
-                f"received {self.embedding_size} and {self.hidden_size}"
+                "tied needs embedding_size = hidden_size; received {embedding_size} and {hidden_size}",
+                embedding_size=self.embedding_size,
+                hidden_size=self.hidden_size,
             )
 
     @property
@@ -172,13 +185,26 @@ class TrainConfig:
             ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
             if not ok or not low <= value <= high:
                 kind = "a whole number" if whole else "a number"
-                raise ConfigError(f"{name} is {kind} from {low:g} to {high:g}; received {value!r}")
+                raise ConfigError(
+                    "{name} is {kind} from {low:g} to {high:g}; received {value!r}",
+                    name=name,
+                    kind=kind,
+                    low=low,
+                    high=high,
+                    value=value,
+                )
         if self.train_on not in ("train", "train+validation"):
-            raise ConfigError(f"train_on is 'train' or 'train+validation'; received {self.train_on!r}")
+            raise ConfigError(
+                "train_on is 'train' or 'train+validation'; received {train_on!r}", train_on=self.train_on
+            )
         if self.precision not in ("auto", "float32", "bfloat16"):
-            raise ConfigError(f"precision is auto, float32 or bfloat16; received {self.precision!r}")
+            raise ConfigError(
+                "precision is auto, float32 or bfloat16; received {precision!r}", precision=self.precision
+            )
         if self.truncation not in get_args(Truncation):
-            raise ConfigError(f"truncation is regular or random; received {self.truncation!r}")
+            raise ConfigError(
+                "truncation is regular or random; received {truncation!r}", truncation=self.truncation
+            )
         if self.cell == "mlp" and self.dropout_weight:
             raise ConfigError("dropout_weight drops entries of W_hh, and an mlp has none; set it to 0")
         self.model_config(2)

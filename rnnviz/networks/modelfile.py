@@ -60,8 +60,10 @@ def check_name(name: str) -> str:
     """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
     if not NAME.fullmatch(name) or ".." in name:
         raise CheckpointError(
-            f"a model's name has letters, digits, '.', '_' and '-' and no folder; received {name[:100]!r}. "
-            f"To load a file, give its path, ending in {SUFFIX}"
+            "a model's name has letters, digits, '.', '_' and '-' and no folder; received {name!r}. "
+            "To load a file, give its path, ending in {suffix}",
+            name=name[:100],
+            suffix=SUFFIX,
         )
     return name
 
@@ -73,7 +75,7 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     """
 
     def bad(what: str) -> CheckpointError:
-        return CheckpointError(f"{path.name} is not a usable rnnviz model: {what}")
+        return CheckpointError("{name} is not a usable rnnviz model: {what}", name=path.name, what=what)
 
     try:
         size = path.stat().st_size
@@ -90,7 +92,9 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
                 raise bad("it is cut off inside its header; copy or download it again")
             raw = json.loads(file.read(length))
     except OSError as error:
-        raise CheckpointError(f"{path} can't be read: {error.strerror}") from None
+        raise CheckpointError(
+            "{path} can't be read: {strerror}", path=path, strerror=error.strerror
+        ) from None
     except (ValueError, RecursionError):
         raise bad("its header is not JSON, so it is no safetensors file") from None
     if not isinstance(raw, dict):
@@ -162,7 +166,9 @@ def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
     try:
         return load_file(path)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
+        raise CheckpointError(
+            "{name} is damaged ({error}); copy or download it again", name=path.name, error=error
+        ) from None
 
 
 def read_weights(
@@ -179,13 +185,18 @@ def read_weights(
     if stored != shapes:
         wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
         raise ConfigError(
-            f"tensor {wrong[0]!r} should have shape {shapes.get(wrong[0])} and has {stored.get(wrong[0])}"
+            "tensor {wrong!r} should have shape {get} and has {get2}",
+            wrong=wrong[0],
+            get=shapes.get(wrong[0]),
+            get2=stored.get(wrong[0]),
         )
     if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
-        raise ConfigError(f"weights are float32 or float16; received {', '.join(sorted(strange))}")
+        raise ConfigError(
+            "weights are float32 or float16; received {strange}", strange=", ".join(sorted(strange))
+        )
     weights = {k: w.astype(np.float32) for k, w in read_tensors(path).items() if k != SKETCH}
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
-        raise ConfigError(f"tensor {broken[0]!r} holds values that are not finite")
+        raise ConfigError("tensor {broken!r} holds values that are not finite", broken=broken[0])
     return weights
 
 
@@ -222,7 +233,9 @@ def write_atomic(path: Path, data: bytes) -> None:
             os.close(folder)
     except OSError as error:
         raise CheckpointError(
-            f"{path} can't be written: {error.strerror}; free some space or choose another folder"
+            "{path} can't be written: {strerror}; free some space or choose another folder",
+            path=path,
+            strerror=error.strerror,
         ) from None
     finally:
         if temporary is not None and os.path.exists(temporary):
@@ -264,11 +277,14 @@ def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any])
             pass
         case _:
             raise CheckpointError(
-                f"{path.name} is damaged: what it says of its training text can't be read; "
-                "copy or download it again"
+                "{name} is damaged: what it says of its training text can't be read; "
+                "copy or download it again",
+                name=path.name,
             )
     try:
         with safe_open(path, framework="numpy") as file:
             return Sketch(file.get_tensor(SKETCH), modulus)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{path.name} is damaged ({error}); copy or download it again") from None
+        raise CheckpointError(
+            "{name} is damaged ({error}); copy or download it again", name=path.name, error=error
+        ) from None

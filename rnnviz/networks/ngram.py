@@ -108,7 +108,11 @@ class NgramModel:
         """
         _check_order(order, ConfigError)
         if order > self.order:
-            raise ConfigError(f"this model counts up to {self.order}-grams; received order {order}")
+            raise ConfigError(
+                "this model counts up to {order}-grams; received order {order2}",
+                order=self.order,
+                order2=order,
+            )
         base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
         for level in range(len(keys) - 1, order - 2, -1):
             nodes = len(keys[level - 1]) if level else base
@@ -195,9 +199,12 @@ class NgramModel:
         expected |= {key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}")}
         if set(tensors) != expected:
             raise CheckpointError(
-                f"an order-{order} n-gram model is stored as {', '.join(sorted(expected))}; "
-                f"received {', '.join(sorted(map(str, tensors)))[:200] or 'nothing'}; "
-                "the file is damaged or not one of ours"
+                "an order-{order} n-gram model is stored as {expected}; "
+                "received {map}; "
+                "the file is damaged or not one of ours",
+                order=order,
+                expected=", ".join(sorted(expected)),
+                map=", ".join(sorted(map(str, tensors)))[:200] or "nothing",
             )
         arrays = {key: _unsigned(key, tensors[key]) for key in expected}
         try:
@@ -205,7 +212,7 @@ class NgramModel:
             return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
             raise CheckpointError(
-                f"these are not the n-gram counts of a text: {error}; the file is damaged"
+                "these are not the n-gram counts of a text: {error}; the file is damaged", error=error
             ) from None
 
     def _nodes(self, sequence: Ints) -> Iterator[Ints]:
@@ -274,9 +281,9 @@ class NgramModel:
             return np.empty(0, np.int64)
         if array.ndim != 1 or array.dtype.kind not in "iu" or array.min() < 0 or array.max() > highest:
             raise ConfigError(
-                f"symbols are integers in 0 … {highest}, in one row; "
-                f"received {array.dtype} of shape {array.shape}"
-                + (f" from {array.min()} to {array.max()}" if array.dtype.kind in "iuf" else "")
+                "symbols are integers from 0 to {highest}, in one row; received {received}",
+                highest=highest,
+                received=array if array.size < 10 else f"{array.dtype} of shape {array.shape}",
             )
         return array.astype(np.int64)
 
@@ -321,8 +328,10 @@ def _unsigned(key: str, array: object) -> Ints:
             return array.astype(np.int64)
         received = f"{array.dtype} of shape {array.shape}"
     raise CheckpointError(
-        f"the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}; "
-        "the file is damaged or not one of ours"
+        "the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}; "
+        "the file is damaged or not one of ours",
+        key=key,
+        received=received,
     )
 
 

@@ -145,8 +145,9 @@ def prepare(model: Network | NumpyModel) -> Weights:
         return model.weights
     if not hasattr(model, "state_dict"):
         raise ConfigError(
-            f"{getattr(model, 'name', type(model).__name__)!r} has no hidden state to look at, as tables and "
-            "guesses have none; choose a network: mlp, rnn, gru or lstm"
+            "{getattr!r} has no hidden state to look at, as tables and "
+            "guesses have none; choose a network: mlp, rnn, gru or lstm",
+            getattr=getattr(model, "name", type(model).__name__),
         )
     now = [p.detach() for p in model.parameters()]
     with _lock:

@@ -109,8 +109,10 @@ class CharModel(nn.Module):
         super().__init__()
         if config.vocabulary_size != vocabulary.size:
             raise ConfigError(
-                f"the configuration says {config.vocabulary_size} symbols and the vocabulary has "
-                f"{vocabulary.size}; they must be equal"
+                "the configuration says {vocabulary_size} symbols and the vocabulary has "
+                "{size}; they must be equal",
+                vocabulary_size=config.vocabulary_size,
+                size=vocabulary.size,
             )
         self.config, self.vocabulary, self.name, self.normaliser = config, vocabulary, name, normaliser
         self.card: dict[str, Any] = dict(card or {})
@@ -213,7 +215,8 @@ class CharModel(nn.Module):
         """
         if inputs.dim() != 2 or inputs.shape[1] < 1:
             raise ConfigError(
-                f"inputs must be (B, T) integers with T >= 1; received shape {tuple(inputs.shape)}"
+                "inputs must be (B, T) integers with T >= 1; received shape {shape}",
+                shape=tuple(inputs.shape),
             )
         d = dropout or Dropout()
         if self._unrolls():
@@ -334,6 +337,8 @@ def pick_device(device: Device = "auto") -> torch.device:
         torch.zeros(1, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(
-            f"device {device!r} can't be used here ({str(error).splitlines()[0]}); use cpu"
+            "device {device!r} can't be used here ({splitlines}); use cpu",
+            device=device,
+            splitlines=str(error).splitlines()[0],
         ) from None
     return chosen

@@ -107,7 +107,9 @@ def compressing(model: CharModel | NumpyModel | NgramModel, text: str) -> Genera
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
     if len(text) > LIMIT:
         raise ConfigError(
-            f"up to {LIMIT:,} characters are compressed at a time; received {len(text):,}. Take a part of it"
+            "up to {limit:,} characters are compressed at a time; received {count:,}. Take a part of it",
+            limit=LIMIT,
+            count=len(text),
         )
     normaliser = Normaliser(model.normaliser)
     text = normaliser.feed(text) + normaliser.finish()
@@ -144,8 +146,9 @@ def decompressing(model: CharModel | NumpyModel | NgramModel, data: bytes) -> Ge
     predictor, digest = _predictor(model)
     if header.digest != digest:
         raise ConfigError(
-            f"this text was compressed with another model than {model.name or 'this one'!r} (its weights "
-            "differ, or their preparation on this machine); choose the model it was compressed with"
+            "this text was compressed with another model than {name!r} (its weights "
+            "differ, or their preparation on this machine); choose the model it was compressed with",
+            name=model.name or "this one",
         )
     vocabulary = model.vocabulary
     known = [0, *map(ord, vocabulary.characters)]
@@ -177,8 +180,9 @@ def read_header(data: bytes) -> Header:
         raise cut_off
     if data[: len(MAGIC)] != MAGIC:
         raise DecodingError(
-            f"this compressed text has format {data[len(MAGIC) - 1]} and this version reads "
-            f"{MAGIC[-1]}; update rnnviz"
+            "this compressed text has format {data} and this version reads {magic}; update rnnviz",
+            data=data[len(MAGIC) - 1],
+            magic=MAGIC[-1],
         )
     start = len(MAGIC) + 6
     number, end = 0, start
@@ -219,8 +223,9 @@ class _Network:
             logits, log_sum = self._weights.predict(self._top)
         if not math.isfinite(log_sum[0]):
             raise CheckpointError(
-                f"the model {self._name!r} gives no probability for the next character: its weights are "
-                "damaged, or its training diverged; use another model"
+                "the model {name!r} gives no probability for the next character: its weights are "
+                "damaged, or its training diverged; use another model",
+                name=self._name,
             )
         out: Floats = logits[0].astype(np.float64) - log_sum[0]
         return out

@@ -104,13 +104,15 @@ def resume(
 def check(length: int, temperature: float, top_k: int | None, seed: int | None) -> None:
     """Raise ConfigError unless `stream` can work with these."""
     if length < 0:
-        raise ConfigError(f"length counts characters and is at least 0; received {length}")
+        raise ConfigError("length counts characters and is at least 0; received {length}", length=length)
     if not 0 <= temperature < math.inf:
-        raise ConfigError(f"temperature is a number from 0 on; received {temperature}")
+        raise ConfigError(
+            "temperature is a number from 0 on; received {temperature}", temperature=temperature
+        )
     if top_k is not None and top_k < 1:
-        raise ConfigError(f"top_k is at least 1, or None for all characters; received {top_k}")
+        raise ConfigError("top_k is at least 1, or None for all characters; received {top_k}", top_k=top_k)
     if seed is not None and seed < 0:
-        raise ConfigError(f"seed is a whole number from 0 on, or None for chance; received {seed}")
+        raise ConfigError("seed is a whole number from 0 on, or None for chance; received {seed}", seed=seed)
 
 
 class Expecting(Protocol):
@@ -165,8 +167,9 @@ def draw(
         best = int(log_probs.argmax())
         if not math.isfinite(log_probs[best]):
             raise CheckpointError(
-                f"the model {reader.name!r} gave no probabilities: its weights are damaged, "
-                "or its training diverged; use another model"
+                "the model {name!r} gave no probabilities: its weights are damaged, "
+                "or its training diverged; use another model",
+                name=reader.name,
             )
         symbol = best if temperature == 0 else _choose(log_probs, temperature, top_k, generator)
         yield reader.vocabulary.symbol(symbol)

@@ -259,7 +259,7 @@ def score(
             step = None
     if not characters:
         raise EmptyTextError(
-            f"{source.name} has no characters, and nothing has no perplexity; choose another text"
+            "{name} has no characters, and nothing has no perplexity; choose another text", name=source.name
         )
     if step is not None:
         yield step
@@ -313,13 +313,15 @@ def _pieces(
     model: LanguageModel, source: Reader, piece: int | None, details: bool = False
 ) -> Iterator[Piece | _Doing]:
     if piece is not None and piece < 1:
-        raise ConfigError(f"a piece is at least 1 character; received {piece}")
+        raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
     scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
     if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
         raise ConfigError(
-            f"details were asked for, and the scorer of the model {model.name!r}, {type(scorer).__name__}, "
+            "details were asked for, and the scorer of the model {name!r}, {name2}, "
             "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
-            "each; add it, or ask for the perplexity alone"
+            "each; add it, or ask for the perplexity alone",
+            name=model.name,
+            name2=type(scorer).__name__,
         )
     length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
     for text in source.pieces(length):
@@ -347,8 +349,11 @@ def _pieces(
         nll = costs(log_p, ids, vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
-                f"the model {model.name!r} gave no probability for a character between {start + 1:,} and "
-                f"{start + len(text):,}: its weights are damaged, or its training diverged; use another model"
+                "the model {name!r} gave no probability for a character between {start:,} and "
+                "{start2:,}: its weights are damaged, or its training diverged; use another model",
+                name=model.name,
+                start=start + 1,
+                start2=start + len(text),
             )
         yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)

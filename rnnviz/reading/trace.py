@@ -132,7 +132,7 @@ class Trace:
         V < k. Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
         """
         if k < 1:
-            raise ConfigError(f"top needs k >= 1 symbols; received {k}")
+            raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
         log_probs = self.log_probs_at(start, stop)
         ids = _largest(log_probs, k)
         return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
@@ -301,7 +301,13 @@ def _common_prefix(old: str, new: str) -> int:
 
 def _check(start: int, stop: int, rows: int, what: str) -> None:
     if not 0 <= start <= stop <= rows:
-        raise ConfigError(f"rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on")
+        raise ConfigError(
+            "rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on",
+            start=start,
+            stop=stop,
+            rows=rows,
+            what=what,
+        )
 
 
 def _read_only(array: Floats) -> Floats:

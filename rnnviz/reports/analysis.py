@@ -53,10 +53,10 @@ def curve(columns: Columns, points: int = 2000, window: int | None = None) -> Cu
     """
     n = len(columns)
     if points < 2:
-        raise ConfigError(f"a curve has at least 2 points; received {points}")
+        raise ConfigError("a curve has at least 2 points; received {points}", points=points)
     window = _round_number(n / 100) if window is None else window
     if window < 1:
-        raise ConfigError(f"a rolling window holds at least 1 character; received {window}")
+        raise ConfigError("a rolling window holds at least 1 character; received {window}", window=window)
     position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
     before = np.maximum(position - window, 0)
     total, total_before = columns.sums(position), columns.sums(before)
@@ -130,7 +130,7 @@ def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]
     A stretch of the text in which none ends gives none: k is 0.
     """
     if by not in ("line", "paragraph"):
-        raise ConfigError(f"a text is cut by line or by paragraph; received {by!r}")
+        raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
     first, carried = 0, 0.0  # of the stretch that is still open
     last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
     for start, codes, nll in columns.stretches("codes", "nll"):
@@ -280,13 +280,16 @@ def difference(a: Columns, b: Columns) -> Difference:
     """Compare two records of the same text. Raises ConfigError where they are of different texts."""
     if len(a) != len(b):
         raise ConfigError(
-            f"two models are compared on one text; received texts of {len(a):,} and {len(b):,} characters"
+            "two models are compared on one text; received texts of {count:,} and {count2:,} characters",
+            count=len(a),
+            count2=len(b),
         )
     for (start, ours), (_, theirs) in zip(a.stretches("codes"), b.stretches("codes"), strict=True):
         unequal = np.flatnonzero(ours != theirs)
         if len(unequal):
             raise ConfigError(
                 "two models are compared on one text; these differ at "
-                f"character {start + int(unequal[0]) + 1:,}: score the same text with both"
+                "character {start:,}: score the same text with both",
+                start=start + int(unequal[0]) + 1,
             )
     return Difference(a, b)

@@ -83,13 +83,16 @@ class Columns:
         """A stretch of a column, a copy, (stop - start,). Raises ConfigError outside 0 .. n."""
         if not 0 <= start <= stop <= self._length:
             raise ConfigError(
-                f"characters {start} to {stop} were asked for; this text has {self._length:,}, from 0 on"
+                "characters {start} to {stop} were asked for; this text has {length:,}, from 0 on",
+                start=start,
+                stop=stop,
+                length=self._length,
             )
         return self._pread(column, start, stop)
 
     def _pread(self, column: str, start: int, stop: int) -> Array:
         if not self._closer.alive:
-            raise ConfigError(f"the record in {self.folder} was closed; open it again")
+            raise ConfigError("the record in {folder} was closed; open it again", folder=self.folder)
         out = np.empty(stop - start, COLUMNS[column])
         view, done = out.view(np.uint8).data, 0
         offset = start * out.itemsize
@@ -131,7 +134,10 @@ class Columns:
         places = np.asarray(positions, np.int64)
         if places.size and not 0 <= places.min() <= places.max() <= self._length:
             raise ConfigError(
-                f"positions lie in 0 .. {self._length:,}; received {places.min()} to {places.max()}"
+                "positions lie in 0 .. {length:,}; received {min} to {max}",
+                length=self._length,
+                min=places.min(),
+                max=places.max(),
             )
         blocks, rest = np.divmod(places, BLOCK)
         ends = places == self._length
@@ -177,7 +183,9 @@ class Columns:
 
 
 def _damaged(folder: Path, what: str) -> TextError:
-    return TextError(f"{folder} is not the record of a scored text: {what}; score the text again")
+    return TextError(
+        "{folder} is not the record of a scored text: {what}; score the text again", folder=folder, what=what
+    )
 
 
 def _close(descriptors: dict[str, int]) -> None:

@@ -78,14 +78,18 @@ def interval(
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(
-            f"a level is between 0 and 1, of at least 100 samples; received {level} and {samples}"
+            "a level is between 0 and 1, of at least 100 samples; received {level} and {samples}",
+            level=level,
+            samples=samples,
         )
     if block != "line" and (isinstance(block, bool) or not isinstance(block, int) or block < 1):
-        raise ConfigError(f'a block is "line" or a number of characters; received {block!r}')
+        raise ConfigError('a block is "line" or a number of characters; received {block!r}', block=block)
     if not isinstance(costs, Columns):
         costs = np.asarray(costs, np.float64)
         if costs.ndim != 1 or not np.isfinite(costs).all():
-            raise ConfigError(f"costs are finite numbers in one row; received shape {costs.shape}")
+            raise ConfigError(
+                "costs are finite numbers in one row; received shape {shape}", shape=costs.shape
+            )
     check = check or _nothing
     blocks = _Blocks()
     kind, unit = "line", 1

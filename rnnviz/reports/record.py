@@ -49,8 +49,11 @@ class Record(Columns):
                 raise ValueError("it is of another text")
         except (OSError, ValueError, TypeError, AttributeError, KeyError) as error:
             raise TextError(
-                f"{self.folder} is not the record of a scored text: {REPORT} can't be read ({error}); "
-                "score the text again"
+                "{folder} is not the record of a scored text: {report} can't be read ({error}); "
+                "score the text again",
+                folder=self.folder,
+                report=REPORT,
+                error=error,
             ) from None
         self._bytes += len(data)
 
@@ -103,7 +106,9 @@ def record(
     """
     target = Path(folder)
     if target.exists():
-        raise ConfigError(f"{target} exists already; choose another folder for the record, or remove it")
+        raise ConfigError(
+            "{target} exists already; choose another folder for the record, or remove it", target=target
+        )
     with _writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=target.parent))
@@ -168,6 +173,7 @@ def _writing(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise TextError(
-            f"the record {target} can't be written ({error.strerror or error}); "
-            "make room there, or choose another folder"
+            "the record {target} can't be written ({strerror}); make room there, or choose another folder",
+            target=target,
+            strerror=error.strerror or error,
         ) from None

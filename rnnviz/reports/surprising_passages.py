@@ -60,7 +60,11 @@ def choose(
     """(start, stop) of `count` passages with the largest sums of `values(start, stop)`, or their amount."""
     if not 1 <= count <= MOST or not 1 <= length <= LONGEST:
         raise ConfigError(
-            f"passages: 1 to {MOST:,} of 1 to {LONGEST:,} characters; received {count} of {length}"
+            "passages: 1 to {most:,} of 1 to {longest:,} characters; received {count} of {length}",
+            most=MOST,
+            longest=LONGEST,
+            count=count,
+            length=length,
         )
     if length >= len(columns):
         return [(0, len(columns))]

@@ -130,7 +130,7 @@ def resume(id: str) -> None:
     """
     run = find(id)
     if run.state == "finished":
-        raise TrainingError(f"the run {id!r} is finished; start a new one to train longer")
+        raise TrainingError("the run {id!r} is finished; start a new one to train longer", id=id)
     folder = RunFolder(run.path)
     with folder.take_lock(wait=1.0) as lock:
         folder.stop.unlink(missing_ok=True)
@@ -158,7 +158,9 @@ def stop(id: str) -> None:
             pass
         except PermissionError:
             raise TrainingError(
-                f"the run {id!r} belongs to another user's process ({pid}); ask them to stop it"
+                "the run {id!r} belongs to another user's process ({pid}); ask them to stop it",
+                id=id,
+                pid=pid,
             ) from None
 
 
@@ -168,7 +170,7 @@ def delete(id: str) -> None:
     try:
         lock = folder.take_lock(wait=0.2)
     except TrainingError:
-        raise TrainingError(f"the run {id!r} is alive; stop it before you delete it") from None
+        raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
     with lock:
         queue.leave(folder)
         # Out of sight at once, however long its removal takes.
@@ -189,7 +191,7 @@ def find(id: str) -> Run:
     _reap()
     folder = RunFolder(home() / id)
     if not id or folder.path.parent != home() or id.startswith(".") or not folder.description_file.exists():
-        raise TrainingError(f"there is no run {id[:100]!r} in {home()}")
+        raise TrainingError("there is no run {id!r} in {home}", id=id[:100], home=home())
     return _run(folder)
 
 
@@ -252,9 +254,13 @@ def _new_folder(name: str) -> RunFolder:
             return folder
     except OSError as error:
         raise TrainingError(
-            f"no run can be kept in {home()}: {error.strerror}; choose another folder with RNNVIZ_RUNS"
+            "no run can be kept in {home}: {strerror}; choose another folder with RNNVIZ_RUNS",
+            home=home(),
+            strerror=error.strerror,
         ) from None
-    raise TrainingError(f"there are too many runs called {name!r}; delete some, or choose another name")
+    raise TrainingError(
+        "there are too many runs called {name!r}; delete some, or choose another name", name=name
+    )
 
 
 _processes: list[subprocess.Popen[bytes]] = []
@@ -293,7 +299,9 @@ def _launch(folder: RunFolder, lock: Any) -> None:
                 words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, **options
             )
     except OSError as error:
-        raise TrainingError(f"the run's process can't be started: {error.strerror or error}") from None
+        raise TrainingError(
+            "the run's process can't be started: {strerror}", strerror=error.strerror or error
+        ) from None
     if os.name == "posix":
         folder.sign(lock, process.pid)
     with _processes_lock:

@@ -58,8 +58,9 @@ def own_device(name: str) -> str:
         local = int(os.environ.get("LOCAL_RANK", "0"))
         if local >= torch.cuda.device_count():
             raise ConfigError(
-                f"this machine has {torch.cuda.device_count()} GPUs and more workers than that; "
-                "start one worker for each, or train with --device cpu"
+                "this machine has {device_count} GPUs and more workers than that; "
+                "start one worker for each, or train with --device cpu",
+                device_count=torch.cuda.device_count(),
             )
         return f"cuda:{local}"
     return str(device)
@@ -101,8 +102,10 @@ class SharedTrainer(Trainer):
         self.rank, self.size, batch = dist.get_rank(), dist.get_world_size(), self.streams.batch
         if batch < self.size:
             raise ConfigError(
-                f"{batch} streams (batch, and no more than the text has room for) can't be shared among "
-                f"{self.size} workers; start fewer workers, or raise batch"
+                "{batch} streams (batch, and no more than the text has room for) can't be shared among "
+                "{size} workers; start fewer workers, or raise batch",
+                batch=batch,
+                size=self.size,
             )
         self.own = slice(batch * self.rank // self.size, batch * (self.rank + 1) // self.size)
         self.masks = torch.Generator(self.device)

@@ -26,7 +26,7 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
         text = folder.text.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise TrainingError(
-            f"the run's text, {folder.text}, can't be read ({error}); start a new run"
+            "the run's text, {text}, can't be read ({error}); start a new run", text=folder.text, error=error
         ) from None
     corpus = corpora.from_text(text, description.name, title=title, language=language)
     return replace(corpus, title=title or corpus.title)
@@ -50,7 +50,7 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
     path = where / f"{name}{checkpoint.SUFFIX}"
     if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
-        raise TrainingError(f"there is a model called {name!r} already; choose another name")
+        raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
     events, _ = event_log.read(folder.events)
     last: dict[str, Any] = next((e for e in reversed(events) if e["event"] in event_log.LIFE), {})
     finished = last.get("path") if last.get("event") == "finished" else None
@@ -69,10 +69,14 @@ def _finish(
     from rnnviz.runs.card import make_card
 
     if not folder.best.exists():
-        raise TrainingError(f"the run in {folder.path} has no model yet; let it train a little longer")
+        raise TrainingError(
+            "the run in {path} has no model yet; let it train a little longer", path=folder.path
+        )
     model = checkpoint.load(folder.best)
     if not checkpoint.is_neural(model):
-        raise TrainingError(f"{folder.best} was replaced by another model while training; start a new run")
+        raise TrainingError(
+            "{best} was replaced by another model while training; start a new run", best=folder.best
+        )
     if description.half:  # measured as it will be stored
         model.half().float()
     config = description.config

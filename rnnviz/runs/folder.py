@@ -90,19 +90,25 @@ class Description:
         try:
             checkpoint.check_name(self.name)
         except CheckpointError as error:
-            raise ConfigError(f"a run is called like the model it makes: {error}") from None
+            raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # with NumPy, which quick commands do without
 
         for text in (self.probe, self.text or "", self.title, self.example or ""):
             code_points(text)
         if len(self.probe) > MAX_PROBE:
             raise ConfigError(
-                f"the probe has at most {MAX_PROBE} characters; received {len(self.probe):,}; shorten it"
+                "the probe has at most {max_probe} characters; received {count:,}; shorten it",
+                max_probe=MAX_PROBE,
+                count=len(self.probe),
             )
         if self.minutes is not None and not 0 < self.minutes <= 100_000:
-            raise ConfigError(f"minutes is a number above 0, up to 100,000; received {self.minutes!r}")
+            raise ConfigError(
+                "minutes is a number above 0, up to 100,000; received {minutes!r}", minutes=self.minutes
+            )
         if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads counts processor threads and is at least 1; received {self.threads}")
+            raise ConfigError(
+                "threads counts processor threads and is at least 1; received {threads}", threads=self.threads
+            )
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
@@ -147,7 +153,7 @@ class RunFolder:
         """
         if self.description_file.exists():
             raise TrainingError(
-                f"{self.path} already holds a run; go on with --resume {self.path} or choose another"
+                "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
             )
         values = description.to_json()
         values["created"] = values["created"] or time.time()
@@ -168,10 +174,14 @@ class RunFolder:
             return Description.from_json(json.loads(self.description_file.read_text("utf-8")))
         except OSError:
             raise TrainingError(
-                f"there is no run in {self.path}; start one with --run-dir {self.path}"
+                "there is no run in {path}; start one with --run-dir {path}", path=self.path
             ) from None
         except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
-            raise TrainingError(f"{self.description_file} is damaged ({error}); start a new run") from None
+            raise TrainingError(
+                "{description_file} is damaged ({error}); start a new run",
+                description_file=self.description_file,
+                error=error,
+            ) from None
 
     def keep_reserve(self) -> None:
         """Put the reserve aside, if it isn't there."""
@@ -220,7 +230,7 @@ class RunFolder:
                 if time.monotonic() > deadline:
                     file.close()
                     raise TrainingError(
-                        f"the run in {self.path} is going on already; stop it first, or follow it"
+                        "the run in {path} is going on already; stop it first, or follow it", path=self.path
                     ) from None
                 time.sleep(0.01)
             except BaseException:

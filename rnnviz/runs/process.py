@@ -152,7 +152,8 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
         if distributed.workers() > 1:
             raise ConfigError(
                 "--minutes measures the speed of one worker, and this run has "
-                f"{distributed.workers()}; say how long with --characters or --epochs"
+                "{workers}; say how long with --characters or --epochs",
+                workers=distributed.workers(),
             )
 
         n = characters_in(settled.minutes, settled.config, corpus, device=settled.device)
@@ -206,7 +207,7 @@ def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
             os.set_inheritable(lock, False)
             file = os.fdopen(lock, "r+b", buffering=0)
         except OSError:
-            raise TrainingError(f"--lock {lock} is for the app's own use; leave it out") from None
+            raise TrainingError("--lock {lock} is for the app's own use; leave it out", lock=lock) from None
     with file:
         yield file
 

@@ -41,7 +41,9 @@ def limit(home: Path) -> int:
 def set_limit(home: Path, n: int) -> None:
     """Let `n` runs train at a time. Running ones go on. Raises ConfigError unless 1 ≤ n ≤ 64."""
     if type(n) is not int or not 1 <= n <= MOST:
-        raise ConfigError(f"the limit of runs at a time is a whole number from 1 to {MOST}; received {n!r}")
+        raise ConfigError(
+            "the limit of runs at a time is a whole number from 1 to {most}; received {n!r}", most=MOST, n=n
+        )
     folder = home / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     replace_file(folder / "limit", b"%d\n" % n)

@@ -156,8 +156,10 @@ def read_probe(path: Path) -> ProbeTrace:
             raise ValueError("its arrays don't belong together")
     except FileNotFoundError:
         raise TrainingError(
-            f"there is no trace of the probe at {path}; the run has none yet, or has no probe text"
+            "there is no trace of the probe at {path}; the run has none yet, or has no probe text", path=path
         ) from None
     except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
-        raise TrainingError(f"{path} is damaged ({error}); go on training to renew it") from None
+        raise TrainingError(
+            "{path} is damaged ({error}); go on training to renew it", path=path, error=error
+        ) from None
     return found

@@ -67,7 +67,12 @@ class Story:
     def snapshot(self, step: int | None = None) -> ProbeTrace:
         """The probe's trace at one of `steps`, or the last. Raises TrainingError for another step."""
         if step is not None and step not in self.steps:
-            raise TrainingError(f"{self.name} has no snapshot of step {step}; it has {self.steps}")
+            raise TrainingError(
+                "{name} has no snapshot of step {step}; it has {steps}",
+                name=self.name,
+                step=step,
+                steps=self.steps,
+            )
         k = len(self.steps) - 1 if step is None else self.steps.index(step)
         unit = float(self._about["unit"])
         return ProbeTrace(
@@ -96,7 +101,7 @@ def write(id: str, path: str | Path) -> Path:
 
     steps = runs.snapshots(id)
     if not steps:
-        raise TrainingError(f"the run {id!r} kept no snapshots: it had no probe text")
+        raise TrainingError("the run {id!r} kept no snapshots: it had no probe text", id=id)
     frames = [runs.snapshot(id, step) for step in steps]
     hidden = np.stack([f.hidden for f in frames])
     unit = max(1.0, float(np.abs(hidden).max())) / 127
@@ -165,6 +170,8 @@ def read(path: str | Path) -> Story:
             _tensors=tensors,
         )
     except FileNotFoundError:
-        raise TrainingError(f"there are no snapshots at {path}") from None
+        raise TrainingError("there are no snapshots at {path}", path=path) from None
     except (SafetensorError, RnnvizError, OSError, KeyError, ValueError, TypeError) as error:
-        raise TrainingError(f"{path} is damaged ({error}); copy or download it again") from None
+        raise TrainingError(
+            "{path} is damaged ({error}); copy or download it again", path=path, error=error
+        ) from None

@@ -38,7 +38,9 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
             meta = json.loads((file.metadata() or {})["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (SafetensorError, OSError, KeyError, ValueError) as error:
-        raise TrainingError(f"{folder.state} is damaged ({error}); start a new run") from None
+        raise TrainingError(
+            "{state} is damaged ({error}); start a new run", state=folder.state, error=error
+        ) from None
     unpack(trainer, tensors, meta)
     return True
 

@@ -119,7 +119,9 @@ class Corpus:
         if not (validation >= 0 and held_out >= 0 and validation + held_out < 1):
             raise ConfigError(
                 "validation and held_out are shares of the text, not negative and together below 1; "
-                f"received {validation} and {held_out}"
+                "received {validation} and {held_out}",
+                validation=validation,
+                held_out=held_out,
             )
         n = len(self.text)
         if n < SHORTEST_SPLIT:
@@ -134,7 +136,7 @@ def from_text(
 ) -> Corpus:
     """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate."""
     if not text:
-        raise CorpusError(f"the text {name!r} is empty; a corpus needs at least one character")
+        raise CorpusError("the text {name!r} is empty; a corpus needs at least one character", name=name)
     code_points(text)  # refuses half a surrogate pair
     return Corpus(name, title or name, licence, "your own text", language, normalise(text))
 
@@ -156,7 +158,7 @@ def from_file(
     path = Path(path)
     text = "".join(open_text(path, encoding=encoding))
     if not text:
-        raise CorpusError(f"{path} is empty; a corpus needs at least one character")
+        raise CorpusError("{path} is empty; a corpus needs at least one character", path=path)
     return Corpus(name or path.stem, title or path.name, licence, path.name, language, normalise(text))
 
 
@@ -188,15 +190,25 @@ def read(name: str) -> Corpus:
         data = remote.path.read_bytes()
     except FileNotFoundError:
         raise CorpusError(
-            f"{name} is not on this machine yet; rnnviz.corpora.fetch({name!r}) downloads it "
-            f"({remote.bytes / 1e6:.1f} MB from {urlsplit(source_url()).hostname})"
+            "{name} is not on this machine yet; rnnviz.corpora.fetch({name!r}) downloads it "
+            "({bytes:.1f} MB from {hostname})",
+            name=name,
+            bytes=remote.bytes / 1e6,
+            hostname=urlsplit(source_url()).hostname,
         ) from None
     except OSError as error:
         raise CorpusError(
-            f"{remote.path} can't be read ({error.strerror}); remove it and fetch {name} again"
+            "{path} can't be read ({strerror}); remove it and fetch {name} again",
+            path=remote.path,
+            strerror=error.strerror,
+            name=name,
         ) from None
     if hashlib.sha256(data).hexdigest() != remote.sha256:
-        raise CorpusError(f"{remote.path} was altered since it was fetched; fetch {name} again to restore it")
+        raise CorpusError(
+            "{path} was altered since it was fetched; fetch {name} again to restore it",
+            path=remote.path,
+            name=name,
+        )
     return Corpus(name, *remote.about, text=normalise(data.decode("utf-8")))
 
 
@@ -243,8 +255,10 @@ def _unknown(name: str) -> CorpusError:
     if len(name) > 80:  # the text itself, say
         name = name[:77] + "…"
     return CorpusError(
-        f"no corpus is called {name!r}, and no file is there; corpora are {', '.join(names())}. "
-        "For a text of your own, give the path of its file"
+        "no corpus is called {name!r}, and no file is there; corpora are {names}. "
+        "For a text of your own, give the path of its file",
+        name=name,
+        names=", ".join(names()),
     )
 
 
@@ -280,8 +294,9 @@ def _python_source() -> tuple[str, tuple[str, ...]]:
         parts.append(f"# {module}\n\n{source.strip()}\n")
     if len(skipped) > len(PYTHON_MODULES) // 2:
         raise CorpusError(
-            f"this Python has no source files of its standard library in {library}; "
-            "use another corpus, or a Python installed with its sources"
+            "this Python has no source files of its standard library in {library}; "
+            "use another corpus, or a Python installed with its sources",
+            library=library,
         )
     return "\n\n".join(parts), tuple(skipped)
 

@@ -118,7 +118,7 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
     that is no text or not in `encoding`, ConfigError for an unknown encoding.
     """
     if chunk < 1:
-        raise ConfigError(f"a chunk is at least 1 byte; received {chunk}")
+        raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
     declared = _canonical(encoding) if encoding is not None else None
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else _name_of(source)
     with _opened(source, name) as file:
@@ -140,7 +140,12 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
 def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading it once, twice if it must be guessed."""
     if kind := binary_kind(head):
-        raise DecodingError(f"{name} is not a text file: it looks like {kind.what}; {kind.advice}")
+        raise DecodingError(
+            "{name} is not a text file: it looks like {what}; {advice}",
+            name=name,
+            what=kind.what,
+            advice=kind.advice,
+        )
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset, bad = 0, -1  # bad: the first byte that is not UTF-8
@@ -163,8 +168,11 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     sample = _sample(file, name, bad)
     if is_damaged_utf8(sample):
         raise DecodingError(
-            f"{name} is UTF-8 but damaged: byte {bad:,} (0x{_byte_at(file, bad, name):02X}) "
-            "can't be decoded, as in a file that was cut off; repair it there, or say which encoding it is in"
+            "{name} is UTF-8 but damaged: byte {bad:,} (0x{byte_at:02X}) "
+            "can't be decoded, as in a file that was cut off; repair it there, or name its encoding",
+            name=name,
+            bad=bad,
+            byte_at=_byte_at(file, bad, name),
         )
     for candidate in guesses(sample):
         if _decodes(file, name, candidate):
@@ -174,8 +182,11 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     if wide is not None and _decodes(file, name, wide):
         return wide, "guessed"
     raise DecodingError(
-        f"{name} is not UTF-8 (byte {bad:,} is 0x{_byte_at(file, bad, name):02X}) and no other encoding fits "
-        "all of it; say which encoding it is in, or save it as UTF-8"
+        "{name} is not UTF-8 (byte {bad:,} is 0x{byte_at:02X}) and no other encoding fits "
+        "all of it; say which encoding it is in, or save it as UTF-8",
+        name=name,
+        bad=bad,
+        byte_at=_byte_at(file, bad, name),
     )
 
 
@@ -188,8 +199,10 @@ def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
     if candidate is not None and _decodes(file, name, candidate):
         return candidate
     raise DecodingError(
-        f"{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
-        "choose a text file, or say which encoding it is in"
+        "{name} is not a text file: byte {position:,} is NUL (0x00), as in a program or other binary data; "
+        "choose a text file, or say which encoding it is in",
+        name=name,
+        position=position,
     )
 
 
@@ -241,8 +254,13 @@ class _Decoder:
             at = self._fed - len(error.object) + error.start
             value = error.object[error.start] if error.start < len(error.object) else 0
             raise DecodingError(
-                f"{self._name} is not {self._encoding}: byte {at:,} (0x{value:02X}) can't be decoded "
-                f"({error.reason}); name another encoding, or save the file as UTF-8"
+                "{name} is not {encoding}: byte {at:,} (0x{value:02X}) can't be decoded "
+                "({reason}); name another encoding, or save the file as UTF-8",
+                name=self._name,
+                encoding=self._encoding,
+                at=at,
+                value=value,
+                reason=error.reason,
             ) from None
         if self._at_start and text:
             self._at_start = False
@@ -260,8 +278,9 @@ def _canonical(encoding: str) -> str:
         info = None
     if info is None or info.name in _NOT_FOR_FILES:
         raise ConfigError(
-            f"no text encoding is called {encoding!r}; common ones are utf-8, utf-16, gb18030, big5, "
-            "shift_jis, euc-kr, cp1251, cp1252"
+            "no text encoding is called {encoding!r}; common ones are utf-8, utf-16, gb18030, big5, "
+            "shift_jis, euc-kr, cp1251, cp1252",
+            encoding=encoding,
         )
     return "utf-8" if info.name == "utf-8-sig" else info.name
 
@@ -284,15 +303,21 @@ def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
         # Opening a pipe would wait for whoever writes into it.
         file = path.open("rb") if stat.S_ISREG(mode) else None
     except FileNotFoundError:
-        raise TextError(f"there is no file {name}; check its name and folder") from None
+        raise TextError("there is no file {name}; check its name and folder", name=name) from None
     except PermissionError:
-        raise TextError(f"{name} may not be read by you; change its permissions or copy it") from None
+        raise TextError(
+            "{name} may not be read by you; change its permissions or copy it", name=name
+        ) from None
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the path
-        raise TextError(f"{name} can't be opened ({error}); check its name and folder") from None
+        raise TextError(
+            "{name} can't be opened ({error}); check its name and folder", name=name, error=error
+        ) from None
     if file is None and stat.S_ISDIR(mode):
-        raise TextError(f"{name} is a folder; choose a text file in it")
+        raise TextError("{name} is a folder; choose a text file in it", name=name)
     if file is None:
-        raise TextError(f"{name} is a pipe or a device and can be read only once; save it to a file first")
+        raise TextError(
+            "{name} is a pipe or a device and can be read only once; save it to a file first", name=name
+        )
     with file:
         yield file
 
@@ -303,7 +328,9 @@ def _size(file: BinaryIO, name: str) -> int:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
     except (OSError, ValueError) as error:
-        raise TextError(f"{name} can't be read from its beginning ({error}); pass a seekable file") from None
+        raise TextError(
+            "{name} can't be read from its beginning ({error}); pass a seekable file", name=name, error=error
+        ) from None
     return size
 
 
@@ -312,7 +339,9 @@ def _read(file: BinaryIO, size: int, name: str) -> bytes:
         return file.read(size)
     except OSError as error:
         raise TextError(
-            f"{name} can't be read ({error.strerror or error}); copy it elsewhere and try again"
+            "{name} can't be read ({strerror}); copy it elsewhere and try again",
+            name=name,
+            strerror=error.strerror or error,
         ) from None
 
 

@@ -34,7 +34,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (self.connect > 0 and self.stall > 0 and self.total > 0):
-            raise ConfigError(f"time limits are seconds above 0; received {self}")
+            raise ConfigError("time limits are seconds above 0; received {value}", value=self)
 
 
 def cache_folder() -> Path:
@@ -77,8 +77,9 @@ def download(
         ) from None
     except OSError as error:
         raise DownloadError(
-            f"{path} can't be written ({error.strerror or error}); make room there, "
-            "or set RNNVIZ_CACHE to another folder"
+            "{path} can't be written ({strerror}); make room there, or set RNNVIZ_CACHE to another folder",
+            path=path,
+            strerror=error.strerror or error,
         ) from None
     finally:
         logger.setLevel(level)
@@ -148,5 +149,7 @@ def _host(url: str) -> str:
 
 def _error(url: str, what: str) -> DownloadError:
     return DownloadError(
-        f"{url} {what}. Nothing was kept: try again, or save that file yourself and give its path"
+        "{url} {what}. Nothing was kept: try again, or save that file yourself and give its path",
+        url=url,
+        what=what,
     )

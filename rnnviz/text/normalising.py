@@ -64,7 +64,11 @@ class Normaliser:
 
     def __init__(self, name: str = "newlines") -> None:
         if name not in _RULES:
-            raise ConfigError(f"no normaliser is called {name!r}; there is {', '.join(sorted(_RULES))}")
+            raise ConfigError(
+                "no normaliser is called {name!r}; there is {rules}",
+                name=name,
+                rules=", ".join(sorted(_RULES)),
+            )
         self.name = name
         self._rule = _RULES[name]()
 

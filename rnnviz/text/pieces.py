@@ -24,10 +24,10 @@ class Reader:
     def __init__(
         self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str
     ) -> None:
-        if (path is None) == (text is None):
-            raise ConfigError(
-                "give either a file or text=…, " + ("received neither" if text is None else "received both")
-            )
+        if path is None and text is None:
+            raise ConfigError("give either a file or text=…; received neither")
+        if path is not None and text is not None:
+            raise ConfigError("give either a file or text=…; received both")
         self.normaliser = Normaliser(normaliser)
         self._stream: TextStream | None = None
         self._text, self._read = text or "", 0
@@ -39,7 +39,9 @@ class Reader:
             self.name = name or self._stream.name
         else:
             if encoding is not None:
-                raise ConfigError(f"text=… has no encoding, it is decoded already; received {encoding!r}")
+                raise ConfigError(
+                    "text=… has no encoding, it is decoded already; received {encoding!r}", encoding=encoding
+                )
             code_points(self._text)  # refuses half a surrogate pair, naming its place in the whole text
             self.encoding = self.certainty = None
             self.bytes_total = len(self._text.encode("utf-8"))

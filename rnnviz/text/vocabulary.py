@@ -47,8 +47,10 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
     except UnicodeEncodeError as error:
         bad = ord(text[error.start])
         raise TextError(
-            f"character {error.start + 1:,} is U+{bad:04X}, half of a surrogate pair and not a character; "
-            "remove it, or read the file again in its right encoding"
+            "character {start:,} is U+{bad:04X}, half of a surrogate pair and not a character; "
+            "remove it, or read the file again in its right encoding",
+            start=error.start + 1,
+            bad=bad,
         ) from None
 
 
@@ -69,7 +71,9 @@ class Vocabulary:
             raise ConfigError("a vocabulary needs at least one character; received none")
         for character in characters:
             if not isinstance(character, str) or len(character) != 1 or 0xD800 <= ord(character) < 0xE000:
-                raise ConfigError(f"a vocabulary holds single characters; received {character!r}")
+                raise ConfigError(
+                    "a vocabulary holds single characters; received {character!r}", character=character
+                )
         if list(characters) != sorted(set(characters)):
             raise ConfigError("a vocabulary's characters must be sorted by code point, each once")
         object.__setattr__(self, "characters", characters)
@@ -90,13 +94,16 @@ class Vocabulary:
         if not text:
             raise TextError("a vocabulary needs a text; received an empty one")
         if min_count < 1:
-            raise ConfigError(f"min_count counts occurrences and is at least 1; received {min_count}")
+            raise ConfigError(
+                "min_count counts occurrences and is at least 1; received {min_count}", min_count=min_count
+            )
         counts = Counter(text)
         kept = [c for c, n in counts.items() if n >= min_count] or list(counts)
         if size is not None:
             if size < 2:
                 raise ConfigError(
-                    f"a vocabulary has at least 2 symbols, one character and <unk>; received size {size}"
+                    "a vocabulary has at least 2 symbols, one character and <unk>; received size {size}",
+                    size=size,
                 )
             kept = sorted(kept, key=lambda c: (-counts[c], c))[: size - 1]
         code_points("".join(kept))  # refuses surrogates with a clear message

@@ -72,7 +72,7 @@ def estimate(
     the recipe. `available` bytes are looked up where they aren't given.
     """
     if threads is not None and threads < 1:
-        raise ConfigError(f"threads is at least 1; received {threads}")
+        raise ConfigError("threads is at least 1; received {threads}", threads=threads)
     model = config.model_config(vocabulary_size)
     parts = memory(config, vocabulary_size, text_characters)
     needed = sum(parts.values())
@@ -215,11 +215,12 @@ def speed(
         return float(json.loads(done.stdout))
     except subprocess.TimeoutExpired:
         raise TrainingError(
-            f"a step of this recipe takes longer than {timeout:g} s here; lower hidden_size, batch or steps"
+            "a step of this recipe takes longer than {timeout:g} s here; lower hidden_size, batch or steps",
+            timeout=timeout,
         ) from None
     except ValueError:
         said = (done.stderr.strip().splitlines() or [f"the process ended with {done.returncode}"])[-1]
-        raise TrainingError(f"the speed of this recipe could not be measured ({said})") from None
+        raise TrainingError("the speed of this recipe could not be measured ({said})", said=said) from None
 
 
 def _measure() -> None:

@@ -68,11 +68,13 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     the recipe itself then leaves that open. Raises ConfigError for an unknown preset.
     """
     if key not in _BY_KEY:
-        raise ConfigError(f"a preset is one of {', '.join(_BY_KEY)}; received {key!r}")
+        raise ConfigError("a preset is one of {by_key}; received {key!r}", by_key=", ".join(_BY_KEY), key=key)
     if characters_in_corpus < 1 or cores < 1:
         raise ConfigError(
             "a preset is for a text of at least 1 character on at least 1 core; "
-            f"received {characters_in_corpus} and {cores}"
+            "received {characters_in_corpus} and {cores}",
+            characters_in_corpus=characters_in_corpus,
+            cores=cores,
         )
     if key == "toy":
         return TOY, 0.0

@@ -103,7 +103,7 @@ class Trainer:
         self.text = split.train + split.validation if together else split.train
         self.validation = "" if together else split.validation
         if len(self.text) < 2:
-            raise CorpusError(f"training needs at least 2 characters; received {len(self.text)}")
+            raise CorpusError("training needs at least 2 characters; received {count}", count=len(self.text))
         self.config, self.device = config, pick_device(device)
         vocabulary = Vocabulary.from_text(self.text, min_count=config.min_count)
         sizes = config.model_config(vocabulary.size)
@@ -271,8 +271,11 @@ class Trainer:
 
     def _diverged(self) -> TrainingError:
         return TrainingError(
-            f"the loss is no longer a number at step {self.step_index:,}: the run diverged. Lower "
-            f"learning_rate (now {self.config.learning_rate:g}) or clip (now {self.config.clip:g})"
+            "the loss is no longer a number at step {step_index:,}: the run diverged. Lower "
+            "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
+            step_index=self.step_index,
+            learning_rate=self.config.learning_rate,
+            clip=self.config.clip,
         )
 
     def _report(self, probe: str, sample_length: int) -> StepReport | None:

@@ -1,20 +1,10 @@
 """The Streamlit app: the only code that imports Streamlit, beside app.py.
 
-    main.py      the script: navigation, sidebar, the chosen page
-    explore.py   type, and see inside the model        live/  its component
-    inside/      what units respond to, and why
-    perplexity/  the perplexity of texts, and why      viewer/  its component
-    train/       runs of one's own, followed live
-    learn/       the lecture in eight scenes
-    component.py what the components share             assets.py  their browser files
-    sidebar.py   language, model and its card
-    shelf.py     the models on this machine, loaded once
-    i18n.py      the words, in the reader's language
-    trouble.py   what a reader sees when something fails
-    warm.py      imports ahead of the first visit
-
-Streamlit puts this folder first on the import path, so no file here may bear
-the name of a standard module.
+script/      what Streamlit runs: navigation, sidebar, the chosen page
+pages/       explore, perplexity, inside, train, learn: a folder each, with its own browser files
+browser/     how the app's components get to the browser, and numbers to them
+jobs/        work that outlasts a script run
+sidebar.py, model_card.py, model_cache.py, address.py, words.py, i18n.py, trouble.py, warm.py
 """
 
 import os

@@ -35,7 +35,9 @@ class Context:
     def network(self) -> CharModel | NumpyModel:
         """The chosen model, where it has a hidden state to look into; else ConfigError is raised."""
         if self.info.kind == "ngram":
-            raise ConfigError(f"{self.info.name} counts n-grams and has no hidden state; choose a network")
+            raise ConfigError(
+                "{name} counts n-grams and has no hidden state; choose a network", name=self.info.name
+            )
         return cast("CharModel | NumpyModel", self.model)
 
     @property

@@ -1,10 +1,9 @@
 """The words of the app, in the language of whoever reads it.
 
-Messages are written in English in the code, wrapped in `_()` or `ngettext()`,
-and translated by the gettext catalogues in `rnnviz/locale`. The `.po` files
-are the only form in the repository: Babel compiles them in memory, once.
-
-This module knows neither pages nor models.
+Messages are written in English in the code, wrapped in `_()` or `ngettext()` or
+raised as an RnnvizError, and translated by the gettext catalogues in
+`rnnviz/locale`. The `.po` files are the only form in the repository: Babel
+compiles them in memory, once. English needs no catalogue.
 """
 
 from __future__ import annotations
@@ -32,6 +31,8 @@ def catalogue_path(language: str) -> Path:
 @cache
 def translations(language: str) -> gettext.NullTranslations:
     """The compiled catalogue of a language of LANGUAGES; English text where it has no entry."""
+    if language == DEFAULT:
+        return gettext.NullTranslations()
     compiled = io.BytesIO()
     with catalogue_path(language).open("rb") as file:
         write_mo(compiled, read_po(file, locale=language))

@@ -23,13 +23,20 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", text)
 
 
+def sentence(error: RnnvizError) -> str:
+    """What the error says, in the session's language."""
+    values = {k: sentence(v) if isinstance(v, RnnvizError) else v for k, v in error.values.items()}
+    message = _(error.message)
+    return message.format(**values) if values else message
+
+
 def describe(error: Exception, file: str = "") -> str:
     """One sentence, safe as Markdown, that says what went wrong and what to do.
 
     `file` is the name of the file it is about: at the beginning of the sentence it stays as it is.
     """
     if isinstance(error, RnnvizError):
-        message = str(error)
+        message = sentence(error)
         if not (file and message.startswith(file)):
             message = message[:1].upper() + message[1:]
         return plain(message)

@@ -102,9 +102,9 @@ def ablate(
     H = weights.layers[layer].units
     which = np.arange(H) if units is None else check_units(units, H)
     if batch < 1:
-        raise ConfigError(f"a batch has at least 1 unit; received {batch}")
+        raise ConfigError("a batch has at least 1 unit; received {batch}", batch=batch)
     if isinstance(to, str) and to not in ("zero", "mean"):
-        raise ConfigError(f"a missing unit is 'zero', its 'mean', or a number; received {to!r}")
+        raise ConfigError("a missing unit is 'zero', its 'mean', or a number; received {to!r}", to=to)
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no text to read, and nothing has no perplexity; choose another text")

@@ -85,8 +85,9 @@ def compare(models: Sequence[CharModel | NumpyModel], text: str) -> Comparison:
     if any(t.text != traces[0].text for t in traces):
         ways = ", ".join(sorted({m.normaliser for m in models}))
         raise ConfigError(
-            f"these models want the text prepared in different ways ({ways}), so that their characters "
-            "don't line up; compare models with the same normaliser"
+            "these models want the text prepared in different ways ({ways}), so that their characters "
+            "don't line up; compare models with the same normaliser",
+            ways=ways,
         )
     return Comparison(traces[0].text, traces)
 

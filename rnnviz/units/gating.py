@@ -57,7 +57,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     """
     cell = trace.weights.cell
     if cell not in KEEPS:
-        raise ConfigError(f"gru and lstm cells have gates; this network has {cell} cells")
+        raise ConfigError("gru and lstm cells have gates; this network has {cell} cells", cell=cell)
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
         raise EmptyTextError("gates are measured over a text; this trace has no characters")

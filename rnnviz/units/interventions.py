@@ -61,16 +61,21 @@ class Intervention:
 
     def __post_init__(self) -> None:
         if self.action not in ("clamp", "zero", "scale"):
-            raise ConfigError(f"an action is clamp, zero or scale; received {self.action!r}")
+            raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
         if not math.isfinite(self.value):
-            raise ConfigError(f"a unit is set to a number, or scaled by one; received {self.value}")
+            raise ConfigError(
+                "a unit is set to a number, or scaled by one; received {value}", value=self.value
+            )
         if self.quantity not in ("hidden", "cell"):
             raise ConfigError(
-                f"what is changed is the hidden state or an LSTM's cell; received {self.quantity!r}"
+                "what is changed is the hidden state or an LSTM's cell; received {quantity!r}",
+                quantity=self.quantity,
             )
         if self.start < 0 or (self.stop is not None and self.stop < self.start):
             raise ConfigError(
-                f"an intervention goes from a time step to one after it; received {self.start} to {self.stop}"
+                "an intervention goes from a time step to one after it; received {start} to {stop}",
+                start=self.start,
+                stop=self.stop,
             )
         object.__setattr__(self, "units", tuple(int(u) for u in check_units(self.units, 1 << 30)))
         object.__setattr__(self, "_index", np.array(self.units))
@@ -80,7 +85,9 @@ class Intervention:
         check_layer(self.layer, len(weights.layers))
         check_units(self._index, weights.layers[self.layer].units)
         if self.quantity == "cell" and weights.cell != "lstm":
-            raise ConfigError(f"only an LSTM has a cell to change; this network has {weights.cell} cells")
+            raise ConfigError(
+                "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
+            )
         return Change(
             self.layer,
             (slice(None), self._index),

@@ -57,7 +57,11 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
     TextError for half a surrogate pair in the text.
     """
     if not pattern or len(pattern) > LONGEST:
-        raise ConfigError(f"a pattern has 1 to {LONGEST:,} characters; received {len(pattern):,}")
+        raise ConfigError(
+            "a pattern has 1 to {longest:,} characters; received {count:,}",
+            longest=LONGEST,
+            count=len(pattern),
+        )
     code_points(text)
     shown = pattern if len(pattern) <= 60 else pattern[:59] + "…"
     try:
@@ -70,15 +74,23 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
         )
     except subprocess.TimeoutExpired:
         raise ConfigError(
-            f"the pattern {shown!r} was still searching after {timeout:g} seconds and was stopped; "
-            "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way"
+            "the pattern {shown!r} was still searching after {timeout:g} seconds and was stopped; "
+            "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way",
+            shown=shown,
+            timeout=timeout,
         ) from None
     except OSError as error:
-        raise ConfigError(f"patterns can't be searched for on this machine: {error.strerror}") from None
+        raise ConfigError(
+            "patterns can't be searched for on this machine: {strerror}", strerror=error.strerror
+        ) from None
     if done.returncode == _MISSPELT:
         reason = done.stderr.decode("utf-8", "replace")[:200]
-        raise ConfigError(f"the pattern {shown!r} is no regular expression: {reason}")
+        raise ConfigError(
+            "the pattern {shown!r} is no regular expression: {reason}", shown=shown, reason=reason
+        )
     if done.returncode != 0:
-        raise ConfigError(f"the pattern {shown!r} needs more memory than it may have; write a simpler one")
+        raise ConfigError(
+            "the pattern {shown!r} needs more memory than it may have; write a simpler one", shown=shown
+        )
     spans = np.frombuffer(done.stdout, np.int64).reshape(-1, 2)
     return [(start, stop) for start, stop in spans.tolist()]

@@ -69,11 +69,15 @@ def perturb(model: CharModel | NumpyModel, text: str, position: int, character: 
     text = before.text
     if not 0 <= position < len(text):
         raise ConfigError(
-            f"the text has {len(text):,} characters, counted from 0; received position {position}"
+            "the text has {count:,} characters, counted from 0; received position {position}",
+            count=len(text),
+            position=position,
         )
     if len(character) != 1 or character == text[position] or character == "\r":
         raise ConfigError(
-            f"one character takes the place of another; received {character!r} for {text[position]!r}"
+            "one character takes the place of another; received {character!r} for {text!r}",
+            character=character,
+            text=text[position],
         )
     # A Tracer leaves an older Trace as it is, and reads only what follows the change.
     after = tracer.extend(text[:position] + character + text[position + 1 :])
@@ -122,15 +126,19 @@ def memory(
     one different character, and for numbers below 1.
     """
     if seed < 0:
-        raise ConfigError(f"seed is a whole number from 0 on; received {seed}")
+        raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
     if steps < 1 or places < 1:
-        raise ConfigError(f"steps and places are at least 1; received {steps} and {places}")
+        raise ConfigError(
+            "steps and places are at least 1; received {steps} and {places}", steps=steps, places=places
+        )
     weights = prepare(model)
     read = trace(model, normalise(text, model.normaliser))
     if len(read) <= steps or len(np.unique(read.ids)) < 2:
         raise ConfigError(
-            f"to follow a changed letter for {steps} characters, a text has more than {steps}, "
-            f"of at least two kinds; received {len(read):,}"
+            "to follow a changed letter for {steps} characters, a text has more than {steps}, "
+            "of at least two kinds; received {count:,}",
+            steps=steps,
+            count=len(read),
         )
     generator = np.random.default_rng(seed)
     most = len(read) - steps

@@ -52,7 +52,7 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
     H = values.shape[1]
     if not 1 <= k <= H:
-        raise ConfigError(f"there are 1 to {H} axes; received k = {k}")
+        raise ConfigError("there are 1 to {h} axes; received k = {k}", h=H, k=k)
     mean = values.mean(axis=0) if len(values) else np.zeros(H)
     _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)
     variance, axes, explained = lengths**2, np.zeros((k, H)), np.zeros(k)

@@ -110,7 +110,7 @@ class ScanReport:
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
         """The report of (layer, unit). Raises ConfigError for one that wasn't scanned."""
         if unit not in self.units:
-            raise ConfigError(f"unit {unit[1]} of layer {unit[0]} was not scanned")
+            raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
         u = self.units.index(Unit(*unit))
         top, bottom = (tuple(Context(*found) for found in self._contexts.chosen(u, sign)) for sign in (1, -1))
         counts, edges = self._histograms.of(u)
@@ -180,7 +180,11 @@ def scan(
     ):
         raise ConfigError(
             "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
-            f"received {contexts}, {before}, {after} and {bins}"
+            "received {contexts}, {before}, {after} and {bins}",
+            contexts=contexts,
+            before=before,
+            after=after,
+            bins=bins,
         )
     source = Reader(path, text, encoding, None, model.normaliser)
     U, V = len(columns), model.vocabulary.size
@@ -204,7 +208,7 @@ def scan(
             last = time.perf_counter()
             yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
     if not tallies[2].count:
-        raise EmptyTextError(f"{source.name} has no characters; choose another text")
+        raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     tallies[0].finish()
     yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
     return report()
@@ -265,7 +269,7 @@ def pushes(
     weights = prepare(model)
     check_units(unit, weights.layers[-1].units)
     if k < 1:
-        raise ConfigError(f"k counts symbols and is at least 1; received {k}")
+        raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
     nats = push(weights, unit, value)
     order = np.argsort(-nats, kind="stable").tolist()
 

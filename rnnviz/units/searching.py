@@ -120,13 +120,13 @@ class Searcher:
             )
         else:
             if source.ndim != 2 or not source.shape[1]:
-                raise ConfigError(f"activations are (T, U); received shape {source.shape}")
+                raise ConfigError("activations are (T, U); received shape {shape}", shape=source.shape)
             self._values, self._H, layer = source, source.shape[1], layer or 0
         self._ids = source.ids if isinstance(source, Trace) else None
         # A network that exploded has states that can't be ranked; they count as equal.
         self._values = np.nan_to_num(self._values, posinf=np.inf, neginf=-np.inf)
         if seed < 0:
-            raise ConfigError(f"seed is a whole number from 0 on; received {seed}")
+            raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
         self._layer, self.quantity, self._seed = layer, quantity, seed
         self._ranked: dict[tuple[int, int], Doubles] = {}
 
@@ -148,18 +148,24 @@ class Searcher:
         """
         if len(target) != len(self):
             raise ConfigError(
-                f"{target.name} covers {len(target):,} characters, the activations {len(self):,}"
+                "{name} covers {count:,} characters, the activations {count2:,}",
+                name=target.name,
+                count=len(target),
+                count2=len(self),
             )
-        if edges < 0 or (edges and target.graded):
-            raise ConfigError(
-                f"edges counts characters, from 0 on, beside spans that hold or don't; received {edges}"
-                + (f" for {target.name}, a matter of degree" if target.graded else "")
-            )
+        if edges < 0:
+            raise ConfigError("edges counts characters, from 0 on; received {edges}", edges=edges)
+        if edges and target.graded:
+            raise ConfigError("{name} is a matter of degree and has no edges", name=target.name)
         if not 0 <= shifts <= 10_000:
-            raise ConfigError(f"shifts is a number from 0 to 10,000; received {shifts}")
+            raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
         if not _varies(target.values):
             what = "the same" if target.graded else "true, or false,"
-            raise ConfigError(f"{target.name} is {what} at every character of this text; choose another text")
+            raise ConfigError(
+                "{name} is {what} at every character of this text; choose another text",
+                name=target.name,
+                what=what,
+            )
         near = _near(target, edges) if edges else None
         blocks = self._blocks(target.values, near)
         first, second = (self._half(blocks, half) for half in (0, 1)) if blocks else (slice(None),) * 2

@@ -59,7 +59,7 @@ class Target:
         """The (start, stop) of each run of characters for which it holds. Raises ConfigError if graded."""
         if self.graded:
             raise ConfigError(
-                f"{self.name} is a matter of degree and has no spans; choose one that holds or not"
+                "{name} is a matter of degree and has no spans; choose one that holds or not", name=self.name
             )
         edges = np.flatnonzero(np.diff(self.values.astype(np.int8), prepend=0, append=0))
         return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
@@ -235,7 +235,9 @@ def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     """
     kind = KINDS.get(name)
     if kind is None:
-        raise ConfigError(f"nothing is called {name!r} here; there is {', '.join(KINDS)}")
+        raise ConfigError(
+            "nothing is called {name!r} here; there is {kinds}", name=name, kinds=", ".join(KINDS)
+        )
     _by_line(unclosed)
     values = kind.find(text, unclosed=unclosed) if kind.closes else kind.find(text)
     return Target(name, values)
@@ -259,15 +261,18 @@ def span_target(spans: Sequence[Span], text: str) -> Target:
     for start, stop in spans:
         if not 0 <= start < stop <= len(text):
             raise ConfigError(
-                f"a span begins and ends within the text of {len(text):,} characters and is not empty; "
-                f"received {start} to {stop}"
+                "a span begins and ends within the text of {count:,} characters and is not empty; "
+                "received {start} to {stop}",
+                count=len(text),
+                start=start,
+                stop=stop,
             )
     return Target("the selected span", _from_spans(spans, len(text)))
 
 
 def _by_line(unclosed: str) -> bool:
     if unclosed not in ("paragraph", "line"):
-        raise ConfigError(f"unclosed is 'paragraph' or 'line'; received {unclosed!r}")
+        raise ConfigError("unclosed is 'paragraph' or 'line'; received {unclosed!r}", unclosed=unclosed)
     return unclosed == "line"
 
 

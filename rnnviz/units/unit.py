@@ -36,24 +36,34 @@ def check_quantity(quantity: str, cell: str) -> None:
     """Raise ConfigError unless a network of such cells has it."""
     if quantity not in quantities(cell):
         raise ConfigError(
-            f"a network of {cell} cells has {', '.join(quantities(cell))}; received {quantity!r}"
+            "a network of {cell} cells has {quantities}; received {quantity!r}",
+            cell=cell,
+            quantities=", ".join(quantities(cell)),
+            quantity=quantity,
         )
 
 
 def check_layer(layer: int, layers: int) -> None:
     """Raise ConfigError unless there is such a layer."""
     if type(layer) is not int or not 0 <= layer < layers:
-        raise ConfigError(f"this network has {layers} layers, counted from 0; received layer {layer!r}")
+        raise ConfigError(
+            "this network has {layers} layers, counted from 0; received layer {layer!r}",
+            layers=layers,
+            layer=layer,
+        )
 
 
 def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
     """`units` as an array. Raises ConfigError unless all are whole numbers in 0 .. H - 1, at least one."""
     found = np.atleast_1d(np.asarray(units))
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
-        raise ConfigError(f"units are whole numbers, at least one; received {units!r}")
+        raise ConfigError("units are whole numbers, at least one; received {units!r}", units=units)
     if found.min() < 0 or found.max() >= H:
         raise ConfigError(
-            f"a layer has units 0 to {H - 1}; received {int(found.min())} to {int(found.max())}"
+            "a layer has units 0 to {h}; received {min} to {max}",
+            h=H - 1,
+            min=int(found.min()),
+            max=int(found.max()),
         )
     return found.astype(np.int64)
 

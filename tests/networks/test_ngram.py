@@ -177,7 +177,7 @@ def test_the_start_symbol_is_read_but_never_predicted() -> None:
     assert model.log_probs()[ids[0]] > after_e[ids[0]] + math.log(10)
     np.testing.assert_array_equal(model.log_probs([model.vocabulary.start]), model.log_probs())
     np.testing.assert_array_equal(model.score(ids, [model.vocabulary.start]), model.score(ids))
-    with pytest.raises(ConfigError, match=f"integers in 0 … {model.vocabulary.size - 1}"):
+    with pytest.raises(ConfigError, match=f"integers from 0 to {model.vocabulary.size - 1}"):
         model.score([model.vocabulary.start])
 
 

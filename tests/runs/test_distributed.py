@@ -48,7 +48,8 @@ WORKER = """
 import json, os, sys
 from pathlib import Path
 import torch
-from rnnviz import corpora, distributed
+from rnnviz import corpora
+from rnnviz.runs import distributed
 from rnnviz.networks.config import TrainConfig
 from rnnviz.errors import ConfigError
 recipes, text, folder = json.loads(sys.argv[1])

@@ -1,4 +1,4 @@
-"""The app as Streamlit runs it, without a browser: rnnviz/ui/main.py in AppTest."""
+"""The app as Streamlit runs it, without a browser: rnnviz/ui/script/main.py in AppTest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rnnviz.training import estimate
 from rnnviz.ui.jobs import store
 from tests.runs.made_runs import made
 
-SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "main.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "rnnviz" / "ui" / "script" / "main.py"
 
 Open = Callable[..., AppTest]
 

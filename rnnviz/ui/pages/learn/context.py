@@ -33,14 +33,16 @@ class Context:
         """A network by name. Raises ModelNotFoundError."""
         found = self._read(name)
         if not isinstance(found, NumpyModel):
-            raise ModelNotFoundError(f"{name} is no network; this scene needs one of that name")
+            raise ModelNotFoundError("{name} is no network; this scene needs one of that name", name=name)
         return found
 
     def ngram(self, name: str) -> NgramModel:
         """A count-based model by name. Raises ModelNotFoundError."""
         found = self._read(name)
         if not isinstance(found, NgramModel):
-            raise ModelNotFoundError(f"{name} is no n-gram model; this scene needs one of that name")
+            raise ModelNotFoundError(
+                "{name} is no n-gram model; this scene needs one of that name", name=name
+            )
         return found
 
     def _read(self, name: str) -> NumpyModel | NgramModel:
@@ -48,6 +50,7 @@ class Context:
             if info.path.stem == name:
                 return model_cache.reader(info)
         raise ModelNotFoundError(
-            f"there is no model called {name}, which this scene shows; "
-            "copy it back into the folder models, where it was shipped"
+            "there is no model called {name}, which this scene shows; "
+            "copy it back into the folder models, where it was shipped",
+            name=name,
         )

@@ -76,7 +76,7 @@ def save(data: bytes, name: str) -> Path:
     """Put a checked file among the models. Raises CheckpointError for a bad name or one that is taken."""
     checkpoint.check_name(name)
     if any((folder / f"{name}{checkpoint.SUFFIX}").exists() for folder in checkpoint.folders()):
-        raise CheckpointError(f"there is a model called {name!r} already; choose another name")
+        raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         source = Path(folder) / f"{name}{checkpoint.SUFFIX}"
         source.write_bytes(data)

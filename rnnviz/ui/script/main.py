@@ -11,7 +11,7 @@ from rnnviz.ui import model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 
 sidebar.adopt_language()
 st.set_page_config(

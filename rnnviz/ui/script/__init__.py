@@ -1,0 +1,5 @@
+"""The script that Streamlit runs, alone in its folder.
+
+Streamlit puts that folder first on the import path, and would take a folder `pages` beside the
+script for pages of its own making.
+"""
