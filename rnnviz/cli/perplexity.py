@@ -251,10 +251,10 @@ def _baselines(
 ) -> Iterator[Row]:
     """The file under its own frequencies and real compressors, read from it once each."""
     from rnnviz.reports.baselines import compressing, unigram
-    from rnnviz.text.pieces import Reader
+    from rnnviz.text.pieces import SourceText
 
     def text() -> Iterator[str]:
-        return Reader(source, None, encoding, None, normaliser).pieces(1 << 16)
+        return SourceText(source, None, encoding, None, normaliser).pieces(1 << 16)
 
     own = unigram(text())
     yield Row(

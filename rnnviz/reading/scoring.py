@@ -29,7 +29,7 @@ import numpy.typing as npt
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.prediction import Details
 from rnnviz.text.decoding import Source
-from rnnviz.text.pieces import Reader
+from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def score(
     `each` is given every Piece, with its details, so that the costs can be kept while they are summed.
     """
     began = time.perf_counter()
-    source = Reader(path, text, encoding, name, model.normaliser)
+    source = SourceText(path, text, encoding, name, model.normaliser)
     characters, unknown, size, last = 0, 0, 0, began
     total, total_known = Sum(), Sum()
     step: Progress | None = None
@@ -296,7 +296,7 @@ def pieces(
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """
-    steps = _pieces(model, Reader(path, text, encoding, name, model.normaliser), piece, details)
+    steps = _pieces(model, SourceText(path, text, encoding, name, model.normaliser), piece, details)
     return (step for step in steps if isinstance(step, Piece))
 
 
@@ -310,7 +310,7 @@ class _Doing:
 
 
 def _pieces(
-    model: LanguageModel, source: Reader, piece: int | None, details: bool = False
+    model: LanguageModel, source: SourceText, piece: int | None, details: bool = False
 ) -> Iterator[Piece | _Doing]:
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)

@@ -15,7 +15,7 @@ from rnnviz.text.vocabulary import code_points
 CHUNK = 1 << 13
 
 
-class Reader:
+class SourceText:
     """Exactly one of a file and a text, and what is known of it.
 
     `encoding` and `certainty` are None for a text; `name` is what to call it.

@@ -25,7 +25,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import Floats, Weights
 from rnnviz.text.decoding import Source
-from rnnviz.text.pieces import Reader
+from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
@@ -186,7 +186,7 @@ def scan(
             after=after,
             bins=bins,
         )
-    source = Reader(path, text, encoding, None, model.normaliser)
+    source = SourceText(path, text, encoding, None, model.normaliser)
     U, V = len(columns), model.vocabulary.size
     tallies = Contexts(U, contexts, before, after), Histograms(U, bins), Moments(U), Moves(U, V)
     named = [unit_of(int(c), H, layer) for c in columns]

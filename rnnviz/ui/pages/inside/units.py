@@ -100,7 +100,7 @@ def _search(
 def _unit(look: Look, question: Question, search: Search | None) -> int:
     """The chosen unit: what the search found best, until somebody chooses another."""
     state = st.session_state
-    mark = (look.mark, look.layer, question.target, question.pattern, question.quantity, id(search))
+    mark = (look.mark, look.layer, question.target, question.pattern, question.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
         state[_UNIT], state[_FOLLOWED] = words.find(search).unit.unit, mark
     elif search is None:
