@@ -60,7 +60,9 @@ def test_every_chinese_entry_is_complete() -> None:
 
 def test_placeholders_and_markup_are_the_same() -> None:
     def marks(text: str) -> list[str]:
-        fields = [f"{name}!{kind}:{spec}" for _, name, spec, kind in Formatter().parse(text) if name is not None]
+        fields = [
+            f"{name}!{kind}:{spec}" for _, name, spec, kind in Formatter().parse(text) if name is not None
+        ]
         return sorted([*fields, *re.findall(r"\*\*|`[^`]*`", text)])
 
     for message in entries("zh").values():
