@@ -40,14 +40,6 @@ COLUMNS = 120
 NEXT = 12
 """Next characters listed one by one; all others are added up."""
 
-QUANTITIES = {
-    "mlp": ("hidden",),
-    "rnn": ("hidden",),
-    "gru": ("hidden", "reset", "update", "candidate"),
-    "lstm": ("hidden", "cell", "input", "forget", "output", "candidate"),
-}
-"""What can be looked at in each kind of cell, in the order it is offered."""
-
 SYMBOLS = {
     "hidden": "H",
     "cell": "C",
@@ -65,7 +57,7 @@ PANELS = {"states": (0.46, 1.0), "perplexity": (0.2, 0.38), "surprisal": (0.0, 0
 
 
 def scale(quantity: str, activation: str = "tanh") -> Scale:
-    """The fixed colour scale of a quantity of QUANTITIES; raises ConfigError for another name."""
+    """The fixed colour scale of a quantity; raises ConfigError for another name."""
     if quantity not in SYMBOLS:
         raise ConfigError(
             "quantity is one of {symbols}; received {quantity!r}",

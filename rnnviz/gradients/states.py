@@ -20,6 +20,7 @@ import numpy as np
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Doubles, Floats, read
+from rnnviz.networks.config import CELLS
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -176,7 +177,7 @@ def _orthogonal(vector: Floats, to: Floats) -> Floats:
 
 
 def _room(T: int, layers: int, kind: str) -> tuple[Doubles, Doubles | None]:
-    return np.zeros((T + 1, layers)), np.zeros((T + 1, layers)) if kind == "lstm" else None
+    return np.zeros((T + 1, layers)), np.zeros((T + 1, layers)) if CELLS[kind].has_cell else None
 
 
 def _done(text: str, target: int | None, hidden: Doubles, cell: Doubles | None) -> StateNorms:

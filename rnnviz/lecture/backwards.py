@@ -25,6 +25,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import norms, sweep
 from rnnviz.gradients.linearisation import read
+from rnnviz.networks.config import CELLS
 
 if TYPE_CHECKING:
     from rnnviz.gradients.backward import Exponents
@@ -83,7 +84,7 @@ def flow(model: CharModel | NumpyModel, text: str) -> Flow:
     last = len(reading.inputs) - 2  # the step whose prediction is about the last character
     top = len(reading.layers) - 1
     hidden = np.zeros(last)
-    cell = np.zeros(last) if reading.weights.cell == "lstm" else None
+    cell = np.zeros(last) if CELLS[reading.weights.cell].has_cell else None
 
     def on_state(t: int, layer: int, h: Floats, c: Floats | None, exponents: Exponents) -> None:
         if layer == top and t > 0:

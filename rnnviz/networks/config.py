@@ -7,6 +7,7 @@ contradicts another setting, was refused with a ConfigError when it was made.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
@@ -14,9 +15,39 @@ from rnnviz.errors import ConfigError
 
 Cell = Literal["mlp", "rnn", "gru", "lstm"]
 Activation = Literal["tanh", "relu"]
-CELLS: tuple[Cell, ...] = ("mlp", "rnn", "gru", "lstm")
 Precision = Literal["auto", "float32", "bfloat16"]
 Truncation = Literal["regular", "random"]
+
+
+@dataclass(frozen=True)
+class CellKind:
+    """A recurrence, as everything but its arithmetic needs to know it.
+
+    label     its name on a page
+    blocks    rows of its weights, in units of H
+    gates     the named parts of a step, in the order of those rows
+    has_cell  whether it carries a memory cell beside the hidden state
+    keeps     the gate that multiplies what a unit held before; None without one
+    """
+
+    label: str
+    blocks: int = 1
+    gates: tuple[str, ...] = ()
+    has_cell: bool = False
+    keeps: str | None = None
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """What can be looked at in such a network, the hidden state first."""
+        return ("hidden", *(("cell",) if self.has_cell else ()), *self.gates)
+
+
+CELLS: Mapping[str, CellKind] = {
+    "mlp": CellKind("MLP"),
+    "rnn": CellKind("RNN"),
+    "gru": CellKind("GRU", 3, ("reset", "update", "candidate"), keeps="update"),
+    "lstm": CellKind("LSTM", 4, ("input", "forget", "output", "candidate"), has_cell=True, keeps="forget"),
+}
 
 
 @dataclass(frozen=True)
@@ -87,7 +118,7 @@ class ModelConfig:
     @property
     def parameter_count(self) -> int:
         """The numbers such a model learns. It doesn't depend on how many time steps it reads."""
-        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell]
+        gates = CELLS[self.cell].blocks
         h, v = self.hidden_size, self.vocabulary_size
         total = (v + 1) * self.embedding_size + v + (0 if self.tied else v * h)
         for layer in range(self.layers):
@@ -101,7 +132,7 @@ class ModelConfig:
         found: dict[str, tuple[int, ...]] = {}
         if self.embedding_size:
             found["embedding.weight"] = (v + 1, self.embedding_size)
-        gates = {"mlp": 1, "rnn": 1, "gru": 3, "lstm": 4}[self.cell] * h
+        gates = CELLS[self.cell].blocks * h
         for n in range(self.layers):
             x = h if n else self.input_size
             if self.cell == "mlp":

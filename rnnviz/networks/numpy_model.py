@@ -39,7 +39,7 @@ HALVED: Mapping[str, tuple[bool, ...]] = {
     "gru": (True, True, False),  # reset, update, candidate
     "lstm": (True, True, True, False),  # input, forget, output, candidate
 }
-"""Which parts of a cell stand inside a sigmoid, in the order of `rnnviz.networks.stepping.GATES`."""
+"""Which parts of a cell stand inside a sigmoid, in the order of CELLS' gates."""
 
 
 def weights(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:

@@ -27,7 +27,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.config import Activation
+from rnnviz.networks.config import CELLS, Activation
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -51,14 +51,6 @@ Touch = Callable[[int, Floats], None]
 
 Touched = Callable[[int], None] | None
 """The same inside a block of inputs, given the step in it."""
-
-GATES: Mapping[str, tuple[str, ...]] = {
-    "mlp": (),
-    "rnn": (),
-    "gru": ("reset", "update", "candidate"),
-    "lstm": ("input", "forget", "output", "candidate"),
-}
-"""The parts of a cell that have a name, in the order of the rows of its weights."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +100,7 @@ class Weights:
     def states(self, rows: int) -> tuple[Floats, Floats | None]:
         """Zeros to step in: hidden (rows, L, H), and for an LSTM the cell, as large."""
         shape = (rows, len(self.layers), self.layers[0].units)
-        return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if self.cell == "lstm" else None
+        return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if CELLS[self.cell].has_cell else None
 
     def run(
         self, ids: Ids, hidden: Floats, cell: Floats | None, touch: Mapping[int, Touch] = MappingProxyType({})
@@ -155,7 +147,7 @@ class Weights:
 
         Row t of `hidden` is the state before input t. Empty for cells without gates.
         """
-        names = GATES[self.cell]
+        names = CELLS[self.cell].gates
         n, units = len(ids), self.layers[0].units
         out = {name: np.empty((n, len(self.layers), units), np.float32) for name in names}
         for begin in range(0, n if names else 0, BLOCK):

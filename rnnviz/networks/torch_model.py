@@ -33,7 +33,7 @@ from rnnviz.networks.cells import (
     RNNParameters,
     activate,
 )
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.prediction import Details
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.text.vocabulary import Vocabulary
@@ -154,7 +154,7 @@ class CharModel(nn.Module):
     def zero_state(self, batch: int = 1) -> State:
         """The state before anything was read: zeros, (L, B, H) each."""
         shape = (self.config.layers, batch, self.config.hidden_size)
-        parts = 2 if self.config.cell == "lstm" else 1
+        parts = 2 if CELLS[self.config.cell].has_cell else 1
         return tuple(
             torch.zeros(shape, device=self.device, dtype=self.readout.bias.dtype) for _ in range(parts)
         )
@@ -186,7 +186,7 @@ class CharModel(nn.Module):
                 x = activate(linear(x), self.config.activation)
                 last.append(x[:, -1])
             return x, (torch.stack(last),)
-        carried: Any = state if self.config.cell == "lstm" else state[0]
+        carried: Any = state if CELLS[self.config.cell].has_cell else state[0]
         if weight_dropout:
             weights = {
                 name: drop(w, weight_dropout, cast(torch.Generator, generator))

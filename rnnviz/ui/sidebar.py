@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz.networks.config import CELLS
 from rnnviz.ui import i18n, model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
@@ -86,7 +87,7 @@ def kind(info: ModelInfo, model: CharModel | NumpyModel | NgramModel) -> str:
     layers = model.config.layers if hasattr(model, "config") else 1
     if info.kind == "mlp":
         return _("MLP without a hidden state, {units} units").format(units=size)
-    name = {"rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}.get(info.kind, plain(info.kind))
+    name = CELLS[info.kind].label if info.kind in CELLS else plain(info.kind)
     if layers > 1:
         return _("{name}, {layers} layers of {units} hidden units").format(
             name=name, layers=layers, units=size

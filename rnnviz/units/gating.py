@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.config import CELLS
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
 
@@ -29,9 +30,6 @@ Doubles = npt.NDArray[np.float64]
 
 LOW, HIGH = 0.1, 0.9
 """Below and above, a gate counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
-
-KEEPS: Mapping[str, str] = {"gru": "update", "lstm": "forget"}
-"""The gate that multiplies what a unit held before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +54,8 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     Raises ConfigError for a network without gates or without such a layer, EmptyTextError for no text.
     """
     cell = trace.weights.cell
-    if cell not in KEEPS:
+    keeps = CELLS[cell].keeps
+    if keeps is None:
         raise ConfigError("gru and lstm cells have gates; this network has {cell} cells", cell=cell)
     check_layer(layer, trace.hidden.shape[1])
     if not len(trace):
@@ -66,7 +65,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     }
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
     with np.errstate(divide="ignore"):
-        time_constant = -1 / np.log(np.minimum(mean[KEEPS[cell]], 1.0))
+        time_constant = -1 / np.log(np.minimum(mean[keeps], 1.0))
     return Gates(
         layer=layer,
         low={name: (v < LOW).mean(axis=0) for name, v in values.items()},

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import prediction
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import LOGITS, Floats, Reader, Weights
 from rnnviz.reading import sampling, scoring
@@ -84,7 +85,7 @@ class Intervention:
         """The same for `Lanes`. Raises ConfigError if the network has no such layer, unit or cell."""
         check_layer(self.layer, len(weights.layers))
         check_units(self._index, weights.layers[self.layer].units)
-        if self.quantity == "cell" and weights.cell != "lstm":
+        if self.quantity == "cell" and not CELLS[weights.cell].has_cell:
             raise ConfigError(
                 "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
             )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.stepping import Floats, Ids, Layer, Touch, Weights, product
 
 FEW = 4
@@ -85,7 +86,7 @@ class Lanes:
         self.weights, self.lanes, self.time = weights, lanes, time
         shape = (len(weights.layers), lanes, weights.layers[0].units)
         self.hidden = np.zeros(shape, np.float32)
-        self.cell = np.zeros(shape, np.float32) if weights.cell == "lstm" else None
+        self.cell = np.zeros(shape, np.float32) if CELLS[weights.cell].has_cell else None
         self._changes = [[c for c in changes if c.layer == n] for n in range(len(weights.layers))]
 
     def step(self, ids: Ids) -> Floats:

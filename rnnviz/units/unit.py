@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import Cell
-from rnnviz.networks.stepping import GATES
+from rnnviz.networks.config import CELLS, Cell
 from rnnviz.reading.trace import Trace
 
 Floats = npt.NDArray[np.float32]
@@ -29,7 +28,7 @@ class Unit(NamedTuple):
 
 def quantities(cell: Cell | str) -> tuple[str, ...]:
     """What can be looked at in a network of such cells, the hidden state first."""
-    return ("hidden", *(("cell",) if cell == "lstm" else ()), *GATES[cell])
+    return CELLS[cell].quantities
 
 
 def check_quantity(quantity: str, cell: str) -> None:

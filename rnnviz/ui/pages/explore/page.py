@@ -16,6 +16,7 @@ import streamlit as st
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, ramp
+from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import component
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
@@ -86,7 +87,7 @@ def _static(context: Context) -> tuple[dict[str, Any], str]:
 def _make_static(context: Context) -> dict[str, Any]:
     model = context.network
     config, vocabulary = model.config, model.vocabulary
-    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.QUANTITIES[config.cell]}
+    quantities = {name: asdict(live.scale(name, config.activation)) for name in CELLS[config.cell].quantities}
     themes = {
         theme.name: {
             **asdict(theme),

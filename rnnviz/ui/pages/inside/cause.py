@@ -12,6 +12,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.figures.themes import VERSUS_FULL, Scale
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import prepare
 from rnnviz.reading import sampling
 from rnnviz.ui.i18n import _
@@ -105,7 +106,7 @@ def _controls(look: Look) -> Intervention | None:
             value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
         elif action != "zero":
             value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
-    cell = look.cell == "lstm" and st.toggle(
+    cell = CELLS[look.cell].has_cell and st.toggle(
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
     )
     chosen = numbers(written, look.H)

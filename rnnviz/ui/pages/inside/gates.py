@@ -8,11 +8,12 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.figures import heat, plain, points
 from rnnviz.figures.order import seriate
+from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import board
 from rnnviz.ui.pages.inside.board import Panel, Text
 from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, quantities
-from rnnviz.units.gating import HIGH, KEEPS, LOW
+from rnnviz.units.gating import HIGH, LOW
 
 BOARD = "inside.gates"
 LONGEST = 10_000.0  # characters; a gate that is never less than open has no end
@@ -24,7 +25,8 @@ def section(look: Look) -> None:
     """The whole sub-page."""
     ask = board.asked(BOARD)
     at = cursor(ask, look)
-    if look.cell not in KEEPS:
+    keeps = CELLS[look.cell].keeps
+    if keeps is None:
         st.info(
             _(
                 "This network has no gates: its state is computed anew at every character. Choose a GRU or "
@@ -39,12 +41,12 @@ def section(look: Look) -> None:
         _("Gate"),
         names,
         key=f"inside.gate.{look.cell}",
-        default=KEEPS[look.cell],
+        default=keeps,
         persist_state="session",
         format_func=words.__getitem__,
         label_visibility="collapsed",
     )
-    looked = looked or KEEPS[look.cell]
+    looked = looked or keeps
     measured = kept(
         ("gates", look.mark, look.text, look.layer), lambda: units.gates(look.trace, layer=look.layer)
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz.networks.config import CELLS
 from rnnviz.ui import model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
@@ -111,7 +112,7 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
 
 def about(info: ModelInfo) -> str:
     """What a model is and what it read, from its card."""
-    kind = _("counts") if info.kind == "ngram" else {"mlp": "MLP"}.get(info.kind, info.kind.upper())
+    kind = _("counts") if info.kind == "ngram" else CELLS[info.kind].label
     title = info.card.get("title") or info.card.get("corpus")
     return _("{kind}, read {title}").format(kind=kind, title=title) if title else kind
 

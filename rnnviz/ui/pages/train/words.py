@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs.progress import duration
 from rnnviz.ui.pages.explore import words as live
@@ -97,7 +98,7 @@ ICONS = {
 def kind(config: Mapping[str, Any]) -> str:
     """What kind of network a recipe trains, in a few words."""
     cell, units, layers = config.get("cell"), config.get("hidden_size"), config.get("layers", 1)
-    name = {"mlp": "MLP", "rnn": "RNN", "gru": "GRU", "lstm": "LSTM"}.get(str(cell), "?")
+    name = CELLS[str(cell)].label if cell in CELLS else "?"
     if cell == "rnn" and config.get("activation") == "relu":
         name = "RNN (ReLU)"
     if layers != 1:
