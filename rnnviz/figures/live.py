@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import html
 import math
-import unicodedata
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,9 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LIGHT, Scale, Theme
+from rnnviz.reading.scoring import running
 from rnnviz.reading.trace import Trace
+from rnnviz.text.characters import visible
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -90,30 +91,6 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
             "this trace holds {held}; received {quantity!r}", held=", ".join(held), quantity=quantity
         )
     return gates[quantity][:, layer]
-
-
-def running(nll: npt.ArrayLike) -> Doubles:
-    """The running perplexity of costs in nats, (T,): exp of their mean so far, or infinity."""
-    costs = np.asarray(nll, np.float64)
-    with np.errstate(over="ignore"):
-        return np.asarray(np.exp(np.cumsum(costs) / np.arange(1, len(costs) + 1)))
-
-
-def visible(character: str) -> str:
-    """A character as a mark that can be seen where it stands alone: · for a space, ⏎, ⇥, ␀ …"""
-    if character in _MARKS:
-        return _MARKS[character]
-    if ord(character) < 0x20:
-        return chr(0x2400 + ord(character))
-    category = unicodedata.category(character)
-    if category in ("Mn", "Me", "Mc"):
-        return "◌" + character
-    if category[0] in "ZC":
-        return f"U+{ord(character):04X}"
-    return character
-
-
-_MARKS = {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□", "\xa0": "⍽", "\x7f": "␡"}
 
 
 def surprisal_top(vocabulary_size: int) -> float:
@@ -299,7 +276,8 @@ def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
     listed, rest = next_characters(row)
     came = int(trace.ids[at]) if at < len(trace) else None
     # A category that looks like another or like a number would be merged with it or sorted as one.
-    names = [f"\u2009{html.escape(_symbol(trace, i))}\u2009" for i, _ in listed] + ["\u2009other\u2009"]
+    symbols = [html.escape(visible(trace.vocabulary.symbol(i))) for i, _ in listed]
+    names = [f"\u2009{name}\u2009" for name in (*symbols, "other")]
     return {
         "type": "bar",
         "name": "next",
@@ -314,8 +292,3 @@ def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
         "xaxis": "x2",
         "yaxis": "y4",
     }
-
-
-def _symbol(trace: Trace, index: int) -> str:
-    name = trace.vocabulary.symbol(index)
-    return visible(name) if len(name) == 1 else name

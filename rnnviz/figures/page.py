@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from rnnviz.figures.svg import curve
 from rnnviz.figures.themes import DARK, LIGHT, SURPRISAL_FULL, Theme, ramp
+from rnnviz.text.characters import printable
 
 if TYPE_CHECKING:
     from rnnviz.reading.scoring import Report
@@ -35,9 +36,6 @@ CLASSES = int(SURPRISAL_FULL) + 1  # whole bits; the last one: that many and mor
 BLOCK = 4_096  # characters after which the text may be divided, at the next line end
 
 _NAMES = "abcdefghijk"  # one letter a class: there are many runs
-# Control characters can't stand in HTML or be seen there: their pictures, as U+2400 ff. draw them.
-_PICTURES = {c: 0x2400 + c for c in range(32) if chr(c) not in "\t\n"} | {0x7F: 0x2421}
-_PICTURES |= dict.fromkeys(range(0x80, 0xA0), 0x2426)
 
 
 def page(
@@ -79,7 +77,7 @@ def page(
 
 def visible(text: str) -> str:
     """Any text, safe as HTML, with control characters as their pictures."""
-    return escape(text.translate(_PICTURES), quote=True)
+    return escape(printable(text))
 
 
 def _section(head: str, notice: str, body: str) -> str:

@@ -29,7 +29,7 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextErro
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import Layer, Weights
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

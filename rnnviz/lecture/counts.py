@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import trace
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import costs, running
 from rnnviz.reading.trace import trace
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import prepare
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate
 from rnnviz.networks.prediction import Details, rank
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import Reader
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.prediction import rank
 from rnnviz.networks.stepping import LOGITS, Weights
 from rnnviz.reading.growing_rows import Rows, View
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:

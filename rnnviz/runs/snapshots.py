@@ -24,8 +24,8 @@ import numpy.typing as npt
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_model import weights
-from rnnviz.reading.scoring import costs
-from rnnviz.text.decoding import normalise
+from rnnviz.reading.scoring import costs, running
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL, Ids, Vocabulary
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ class ProbeTrace:
     def perplexity(self) -> Floats:
         """(T,): of the characters up to and including t."""
         with np.errstate(over="ignore"):
-            running = np.cumsum(self.nll, dtype=np.float64) / np.arange(1, len(self.nll) + 1)
-            return np.asarray(np.exp(running), np.float32)
+            return running(self.nll).astype(np.float32)
 
 
 def trace_probe(model: CharModel, text: str, *, step: int, characters: int) -> ProbeTrace:

@@ -25,8 +25,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from rnnviz.errors import ConfigError, CorpusError
-from rnnviz.text.decoding import normalise, open_text
+from rnnviz.text.decoding import open_text
 from rnnviz.text.downloads import Limits, Progress, cache_folder, download
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import code_points
 
 # Shorter texts are not split: a held-out part of a few characters would measure nothing.

@@ -34,9 +34,6 @@ from rnnviz.text.filetypes import (
     guesses,
     is_damaged_utf8,
 )
-from rnnviz.text.normalising import Normaliser, normalise
-
-__all__ = ["Certainty", "Decoded", "Normaliser", "Source", "TextStream", "decode", "normalise", "open_text"]
 
 Certainty = Literal["declared", "verified", "guessed"]
 Source = str | os.PathLike[str] | BinaryIO

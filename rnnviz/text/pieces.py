@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rnnviz.errors import ConfigError
-from rnnviz.text.decoding import Normaliser, Source, TextStream, open_text
+from rnnviz.text.decoding import Source, TextStream, open_text
+from rnnviz.text.normalising import Normaliser
 from rnnviz.text.vocabulary import code_points
 
 # Bytes of a file, or characters of a text, per step: few, so that `bytes_read` keeps pace with the model.

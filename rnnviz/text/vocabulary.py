@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,11 +160,3 @@ class Vocabulary:
         if not isinstance(value, list) or not all(type(p) is int and 0 <= p <= 0x10FFFF for p in value):
             raise ConfigError("a vocabulary is stored as a list of code points; received something else")
         return cls(tuple(map(chr, value)))
-
-
-def unknown_counts(text: Iterable[str], vocabulary: Vocabulary) -> Counter[str]:
-    """How often each character outside `vocabulary` occurs in the chunks of `text`."""
-    counts: Counter[str] = Counter()
-    for chunk in text:
-        counts.update(c for c in chunk if c not in vocabulary)
-    return counts

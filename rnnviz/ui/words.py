@@ -15,14 +15,6 @@ def rounded(value: float, digits: int = 2) -> str:
     return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
 
 
-def visible(character: str) -> str:
-    """A character as it is shown alone: spaces and line ends made visible."""
-    shown = {" ": "·", "\n": "⏎", "\t": "⇥", "\u00a0": "⍽", "\u3000": "□"}.get(character)
-    if shown:
-        return shown
-    return character if character.isprintable() else "\ufffd"
-
-
 def named(character: str) -> str:
     """What Unicode calls a character."""
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}

@@ -25,7 +25,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import LOGITS, Ids, Weights
 from rnnviz.reading import scoring
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.units.lanes import Change, Lanes
 from rnnviz.units.unit import check_layer, check_units
 

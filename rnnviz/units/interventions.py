@@ -25,7 +25,7 @@ from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import LOGITS, Floats, Reader, Weights
 from rnnviz.reading import sampling, scoring
 from rnnviz.reading.trace import Trace
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 from rnnviz.units.lanes import Change, Lanes, touch
 from rnnviz.units.unit import check_layer, check_units

@@ -22,7 +22,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import NumpyModel, prepare
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.reading.trace import Trace, Tracer, trace
-from rnnviz.text.decoding import normalise
+from rnnviz.text.normalising import normalise
 from rnnviz.units.lanes import Lanes
 
 if TYPE_CHECKING:

@@ -13,6 +13,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH
 from rnnviz.networks.config import CELLS
+from rnnviz.reading.scoring import running
+from rnnviz.text.characters import visible
 from tests.conftest import tiny
 
 TEXT = "He was <b>here</b>\tand there.\n"
@@ -109,10 +111,10 @@ def test_what_is_not_there_is_refused(asked: dict, says: str) -> None:
     ],
 )
 def test_marks(character: str, mark: str) -> None:
-    assert live.visible(character) == mark
+    assert visible(character) == mark
 
 
 def test_running_perplexity_is_the_traces() -> None:
     trace = rnnviz.trace(tiny("gru"), TEXT)
-    np.testing.assert_allclose(live.running(trace.nll), trace.perplexity)
-    assert live.running([1e6]).tolist() == [np.inf]
+    np.testing.assert_allclose(running(trace.nll), trace.perplexity)
+    assert running([1e6]).tolist() == [np.inf]

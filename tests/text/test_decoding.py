@@ -22,8 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
-from rnnviz.text.decoding import Normaliser, decode, normalise, open_text
+from rnnviz.text.decoding import decode, open_text
 from rnnviz.text.filetypes import binary_kind
+from rnnviz.text.normalising import Normaliser, normalise
 
 ENGLISH = "It was a naïve idea – “let us meet at the café” – and nobody minded.\r\nThe next line says less.\n"
 FRENCH = "Les élèves étudient à l'école. Où êtes-vous allés cet été ? Nous fûmes déçus.\n"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points, unknown_counts
+from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, UNKNOWN, Vocabulary, code_points
 
 
 def test_the_layout_of_the_integers() -> None:
@@ -104,8 +104,3 @@ def test_settings_outside_their_range() -> None:
 def test_json_that_is_no_vocabulary(value: object) -> None:
     with pytest.raises(ConfigError, match="list of code points"):
         Vocabulary.from_json(value)
-
-
-def test_counting_what_is_unknown() -> None:
-    vocabulary = Vocabulary(("a", "b"))
-    assert unknown_counts(["abz", "zy"], vocabulary) == {"z": 2, "y": 1}

@@ -12,11 +12,12 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import plain
 from rnnviz.figures.themes import Scale
+from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.inside import board
 from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others, shown
+from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 
@@ -52,7 +53,7 @@ def _controls(look: Look, at: int) -> tuple[str, dict[str, tuple[str, Any]]]:
     with left:
         came = look.text[at]
         written = st.text_input(
-            _("In place of “{c}”, character {n}").format(c=shown(came), n=f"{at + 1:,}"),
+            _("In place of “{c}”, character {n}").format(c=visible(came), n=f"{at + 1:,}"),
             key="inside.letter",
             persist_state="session",
             max_chars=1,
@@ -113,7 +114,7 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                 palette="sequential",
                 label=_(
                     "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
-                ).format(model=next(iter(found)), c=shown(letter)),
+                ).format(model=next(iter(found)), c=visible(letter)),
                 values=bits,
                 said=_("difference in bits"),
             )

@@ -15,7 +15,8 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
-from rnnviz.text.decoding import normalise
+from rnnviz.text.characters import visible
+from rnnviz.text.normalising import normalise
 from rnnviz.ui import model_cache, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
@@ -185,14 +186,9 @@ def quantity(look: Look, key: str) -> str:
     return chosen if chosen in names else names[0]
 
 
-def shown(symbol: str) -> str:
-    """A character or a vocabulary's symbol as it stands alone: blanks and breaks can be seen."""
-    return {" ": "·", "\n": "⏎", "\t": "⇥", "\u3000": "□"}.get(symbol, symbol)
-
-
 def symbols(vocabulary: Vocabulary, ids: Any) -> list[str]:
     """Symbols by their numbers, as they stand alone."""
-    return [shown(vocabulary.symbol(int(i))) for i in ids]
+    return [visible(vocabulary.symbol(int(i))) for i in ids]
 
 
 def others(look: Look, *, networks: bool = True) -> list[ModelInfo]:

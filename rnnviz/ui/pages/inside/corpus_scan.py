@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.figures import bars
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import board, corpora
 from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, done, shown
+from rnnviz.ui.pages.inside.common import Look, done
 
 if TYPE_CHECKING:
     from rnnviz.figures.themes import Scale
@@ -90,7 +91,7 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
                 "moves",
                 _("The characters that move it most"),
                 lambda theme: bars.ranking(
-                    [shown(m.character) for m in found.moves],
+                    [visible(m.character) for m in found.moves],
                     [m.change for m in found.moves],
                     x=_("mean change of the unit when the character is read"),
                     theme=theme,

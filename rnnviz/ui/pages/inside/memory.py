@@ -10,11 +10,12 @@ import streamlit as st
 
 from rnnviz import gradients
 from rnnviz.figures import heat, plain
+from rnnviz.text.characters import visible
 from rnnviz.ui import model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import board
 from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others, shown
+from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -50,7 +51,7 @@ def section(look: Look) -> None:
             np.where(np.arange(len(look.text)) < at, heat.CONNECTED.levels(row), 0).astype(np.uint8),
             palette="sequential",
             label=_("{model}: what its probability of “{c}” as character {n} rests on").format(
-                model=name, c=shown(came), n=f"{at + 1:,}"
+                model=name, c=visible(came), n=f"{at + 1:,}"
             ),
             values=np.where(np.arange(len(look.text)) < at, 100 * 10.0**row, np.nan),
             said=f"{name}, %",

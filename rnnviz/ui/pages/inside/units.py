@@ -10,10 +10,11 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.runs import unit_findings
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import board, corpora, corpus_scan, question_form, words
 from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, done, guarded, kept, quantities, shown
+from rnnviz.ui.pages.inside.common import Look, cursor, done, guarded, kept, quantities
 from rnnviz.ui.pages.inside.question_form import SPANS, Question
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
@@ -243,7 +244,7 @@ def _pushes(look: Look, unit: int, at: int | None) -> Panel:
         "pushes",
         title,
         lambda theme: bars.ranking(
-            [shown(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P"), theme=theme
+            [visible(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P"), theme=theme
         ),
         _("Long bars to the right are characters that this unit makes more probable next."),
         _("what the unit does by way of the other units at later characters."),

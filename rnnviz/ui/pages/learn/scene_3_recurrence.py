@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rnnviz.figures.live import visible
 from rnnviz.lecture.recurrence import SmallNet, Taken
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import given
 

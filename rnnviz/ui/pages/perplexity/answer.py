@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz.figures.themes import DARK, LIGHT
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.perplexity import caution, encodings
 from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import named, rounded, visible
+from rnnviz.ui.words import named, rounded
 
 if TYPE_CHECKING:
     from rnnviz.reading.scoring import Report

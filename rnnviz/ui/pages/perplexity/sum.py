@@ -9,8 +9,9 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.reports.record import Record
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.words import rounded, visible
+from rnnviz.ui.words import rounded
 
 if TYPE_CHECKING:
     from rnnviz.ui.context import Context

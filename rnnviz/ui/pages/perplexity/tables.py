@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from rnnviz.figures.live import visible
 from rnnviz.reports.record import Record
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 

@@ -12,12 +12,13 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
 from rnnviz.ui.sidebar import preformatted
 from rnnviz.ui.trouble import describe, plain
-from rnnviz.ui.words import size, visible
+from rnnviz.ui.words import size
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"
