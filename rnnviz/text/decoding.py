@@ -10,8 +10,6 @@ What is no text (an image, an archive, a PDF, a program) is refused by name.
 Everything streams: a file of any size is read in constant memory, checked in
 one pass and decoded in the next, and no error comes later than the first chunk
 unless the file changes in between.
-
-This module knows nothing of models or vocabularies.
 """
 
 from __future__ import annotations
@@ -28,11 +26,11 @@ from typing import BinaryIO, Literal
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
 from rnnviz.text.filetypes import (
-    binary_kind,
     explain_nul_bytes,
     explain_without_nul,
     guesses,
     is_damaged_utf8,
+    refuse_binary,
 )
 
 Certainty = Literal["declared", "verified", "guessed"]
@@ -65,8 +63,11 @@ class Decoded:
 def decode(data: bytes, encoding: str | None = None) -> Decoded:
     """The text in `data`, a byte order mark removed, line ends as they are.
 
-    Raises DecodingError for bytes that are no text, or not in `encoding`, and
-    ConfigError for an encoding that does not exist.
+    Raises DecodingError for bytes that are no text, or not in `encoding`, and ConfigError for an encoding
+    that does not exist.
+
+    >>> decode("naïve idea".encode("utf-16")).encoding
+    'utf-16-le'
     """
     stream = open_text(io.BytesIO(data), encoding=encoding)
     return Decoded("".join(stream), stream.encoding, stream.certainty)
@@ -75,10 +76,9 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 class TextStream:
     """The text of a file in chunks, decoded while it is read.
 
-    Iterating yields chunks of `str`, not normalised, never empty; each new
-    iteration starts from the beginning. `bytes_read` and `bytes_total` count
-    the bytes of the file. A file that was opened by its path is open only
-    while it is iterated; a file object that was passed in stays open.
+    Iterating yields chunks of `str`, not normalised, never empty, each time from the beginning.
+    `bytes_read` and `bytes_total` count the bytes of the file. A path is open only while it is iterated; a
+    file object stays open.
     """
 
     def __init__(
@@ -107,12 +107,10 @@ class TextStream:
 def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK) -> TextStream:
     """Find the encoding of a file and return its text as a stream.
 
-    `source` is a path or a seekable binary file object, read from its
-    beginning. `encoding` declares the encoding, else it is found as the
-    module's docstring says. `chunk` is the number of bytes read at a time.
-
-    Raises TextError for a path that can't be read, DecodingError for a file
-    that is no text or not in `encoding`, ConfigError for an unknown encoding.
+    `source` is a path or a seekable binary file object. `encoding` declares the encoding, else it is found
+    as the module's docstring says. `chunk` is the number of bytes read at a time. Raises TextError for a path
+    that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
+    unknown encoding.
     """
     if chunk < 1:
         raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
@@ -136,13 +134,7 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
 
 def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading it once, twice if it must be guessed."""
-    if kind := binary_kind(head):
-        raise DecodingError(
-            "{name} is not a text file: it looks like {what}; {advice}",
-            name=name,
-            what=kind.what,
-            advice=kind.advice,
-        )
+    refuse_binary(head, name)
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset, bad = 0, -1  # bad: the first byte that is not UTF-8

@@ -1,7 +1,4 @@
-"""What bytes that are not UTF-8 may be: another encoding, or no text at all.
-
-This module knows nothing of files, models or the rest of the package.
-"""
+"""What bytes that are not UTF-8 may be: another encoding, or no text at all."""
 
 from __future__ import annotations
 
@@ -9,86 +6,76 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
 
-_UNPACK = "unpack it and choose a text file inside"
-_EXPORT = "open it in its own program and save it as plain text (.txt)"
-_CHOOSE = "choose a text file"
+import filetype
 
+from rnnviz.errors import DecodingError
 
-class Kind(NamedTuple):
-    """What a binary file seems to be, and what its owner can do about it."""
-
-    what: str
-    advice: str
-
-
-# Each signature holds a byte that no text begins with, or enough bytes to be sure.
-_SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
-    (rb"\x89PNG\r\n", Kind("a PNG image", _CHOOSE)),
-    (rb"\xff\xd8\xff", Kind("a JPEG image", _CHOOSE)),
-    (rb"GIF8[79]a[\s\S][\x00-\x08]", Kind("a GIF image", _CHOOSE)),
-    (rb"II\*\x00|MM\x00\*", Kind("a TIFF image", _CHOOSE)),
-    (rb"RIFF[\s\S]{4}WEBP", Kind("a WebP image", _CHOOSE)),
-    (rb"RIFF[\s\S]{4}(?:WAVE|AVI )", Kind("a sound or a film (RIFF)", _CHOOSE)),
-    (rb"OggS\x00|fLaC\x00|ID3[\x02-\x04]|MThd\x00\x00\x00\x06", Kind("a sound", _CHOOSE)),
-    # An MPEG frame: two letters of an old code page could look like one, but not before a NUL.
-    (rb"\xff[\xfa\xfb\xf2\xf3][\x10-\xeb][\s\S]{0,60}?\x00", Kind("a sound (MP3)", _CHOOSE)),
-    (rb"\x00\x00[\s\S]{2}ftyp", Kind("a film or a picture (MP4 family)", _CHOOSE)),
-    (rb"\x1aE\xdf\xa3", Kind("a film (Matroska or WebM)", _CHOOSE)),
-    (rb"BM[\s\S]{4}\x00\x00\x00\x00", Kind("a bitmap image (BMP)", _CHOOSE)),
-    (rb"\x00\x00[\x01\x02]\x00[\x01-\xff]\x00", Kind("an icon", _CHOOSE)),
-    (rb"8BPS\x00", Kind("a Photoshop image", _CHOOSE)),
-    (rb"wOF[F2]|OTTO\x00|\x00\x01\x00\x00[\x00-\x01]|ttcf\x00", Kind("a font", _CHOOSE)),
-    (rb"AT&TFORM[\s\S]{4}DJV", Kind("a DjVu document", _EXPORT)),
-    (rb"%PDF-\d", Kind("a PDF document", _EXPORT)),
-    (rb"\{\\rtf1", Kind("a Rich Text document (RTF)", _EXPORT)),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind("an older Word, Excel or PowerPoint document", _EXPORT)),
-    (
-        rb"PK\x03\x04[\s\S]{26,200}(?:mimetypeapplication/epub|mimetypeapplication/vnd\.oasis)",
-        Kind("an EPUB book or an OpenDocument file", _EXPORT),
-    ),
-    (
-        rb"PK\x03\x04[\s\S]{26,200}(?:\[Content_Types\]|word/|xl/|ppt/|_rels/)",
-        Kind("a Word, Excel or PowerPoint document", _EXPORT),
-    ),
-    (rb"PK(?:\x03\x04|\x05\x06)", Kind("a ZIP archive", _UNPACK)),
-    (rb"\x1f\x8b", Kind("a gzip archive", _UNPACK)),
-    (rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", Kind("a bzip2 archive", _UNPACK)),
-    (rb"\xfd7zXZ\x00", Kind("an xz archive", _UNPACK)),
-    (rb"\x28\xb5\x2f\xfd", Kind("a Zstandard archive", _UNPACK)),
-    (rb"7z\xbc\xaf\x27\x1c", Kind("a 7-Zip archive", _UNPACK)),
-    (rb"[\s\S]{257}ustar(?:\x00| )", Kind("a tar archive", _UNPACK)),
-    (rb"\x5d\x00\x00[\s\S]{2}", Kind("an LZMA archive", _UNPACK)),
-    (rb"\x04\x22\x4d\x18", Kind("an LZ4 archive", _UNPACK)),
-    (rb"MSCF\x00\x00\x00\x00", Kind("a cabinet archive", _UNPACK)),
-    (rb"\x1f[\x9d\xa0]", Kind("a compress (.Z) archive", _UNPACK)),
-    (rb"Rar!\x1a\x07", Kind("a RAR archive", _UNPACK)),
-    (rb"\x7fELF", Kind("a Linux program (ELF)", _CHOOSE)),
-    (rb"MZ[\s\S]{0,250}?\x00", Kind("a Windows program", _CHOOSE)),
+# What the library doesn't know, or knows by letters that a text may begin with.
+_SIGNATURES = (
+    (rb"%PDF-\d", "PDF"),
+    (rb"\{\\rtf1", "RTF"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office"),
+    (rb"AT&TFORM[\s\S]{4}DJV", "DjVu"),
+    (rb"PK\x03\x04[\s\S]{26,200}(?:\[Content_Types\]|word/|xl/|ppt/|_rels/)", "Office"),
+    (rb"\x5d\x00\x00[\s\S]{2}", "LZMA"),
+    (rb"\x1aE\xdf\xa3", "Matroska or WebM"),
     # The two share a signature; a Java class then has its version, from 45 on, a program a small count.
-    (rb"\xca\xfe\xba\xbe[\s\S]{2}\x00[\x2d-\xff]", Kind("a Java class", _CHOOSE)),
-    (rb"[\xce\xcf]\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe", Kind("a macOS program", _CHOOSE)),
-    (rb"[\s\S]\x0d\x0d\x0a[\x00-\x03]\x00\x00\x00", Kind("compiled Python (.pyc)", _CHOOSE)),
-    (rb"\x00asm", Kind("a WebAssembly program", _CHOOSE)),
-    (rb"SQLite format 3\x00", Kind("an SQLite database", _CHOOSE)),
-    (rb"\x93NUMPY", Kind("a NumPy array", _CHOOSE)),
-    (rb"\x89HDF\r\n", Kind("an HDF5 file", _CHOOSE)),
-    (rb"PAR1[\x00-\x1f]", Kind("a Parquet table", _CHOOSE)),
-    (rb"ARROW1\x00\x00", Kind("an Arrow or Feather table", _CHOOSE)),
-    (rb"Obj\x01", Kind("an Avro table", _CHOOSE)),
-    (rb"\x80[\x02-\x05][\x00-\x7f\x95]", Kind("a Python pickle", _CHOOSE)),
-    (
-        rb"[\s\S]{6}\x00\x00\{\"",
-        Kind("a model file (safetensors)", "pass it as the model, and a text file as the text"),
-    ),
+    (rb"\xca\xfe\xba\xbe[\s\S]{2}\x00[\x2d-\xff]", "Java class"),
+    (rb"[\xce\xcf]\xfa\xed\xfe|\xfe\xed\xfa[\xce\xcf]|\xca\xfe\xba\xbe", "macOS program"),
+    (rb"[\s\S]\x0d\x0d\x0a[\x00-\x03]\x00\x00\x00", "compiled Python"),
+    (rb"\x93NUMPY", "NumPy"),
+    (rb"\x89HDF\r\n", "HDF5"),
+    (rb"PAR1[\x00-\x1f]", "Parquet"),
+    (rb"ARROW1\x00\x00", "Arrow or Feather"),
+    (rb"Obj\x01", "Avro"),
+    (rb"\x80[\x02-\x05][\x00-\x7f\x95]", "Python pickle"),
+    (rb"[\s\S]{6}\x00\x00\{\"", "safetensors, a model"),
 )
-_COMPILED = tuple((re.compile(pattern), kind) for pattern, kind in _SIGNATURES)
+_COMPILED = tuple((re.compile(pattern), name) for pattern, name in _SIGNATURES)
+_ARCHIVES = set("7Z AR BR BZ2 CAB CRX DEB GZ LZ LZ4 LZMA LZO RAR RPM TAR XZ Z ZIP ZST".split())
+_DOCUMENTS = {*"PDF RTF PS EPUB DOC DOCX ODT XLS XLSX ODS PPT PPTX ODP DjVu".split(), "Office", "old Office"}
+_IN_TEXTS = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 
 
-def binary_kind(head: bytes) -> Kind | None:
-    """What a file that begins with `head` (some 300 bytes) is, if it is no text."""
-    return next((kind for pattern, kind in _COMPILED if pattern.match(head)), None)
+def binary_format(head: bytes) -> str | None:
+    r"""The format of a file that begins with `head` (some 500 bytes), if it is no text.
+
+    >>> binary_format(b"GIF89a\x10\x00\x10\x00"), binary_format(b"GIF89a is a format.")
+    ('GIF', None)
+    """
+    for pattern, name in _COMPILED:
+        if pattern.match(head):
+            return name
+    # Some signatures are two letters: beside them there must be a byte that no text has.
+    found = filetype.guess(head) if head.translate(None, _IN_TEXTS) else None
+    return found and found.extension.upper()
+
+
+def refuse_binary(head: bytes, name: str) -> None:
+    """Raise DecodingError if the file called `name`, which begins with `head`, is no text."""
+    found = binary_format(head)
+    if found is None:
+        return
+    if found in _ARCHIVES:
+        raise DecodingError(
+            "{name} is not a text file: it looks like an archive ({format}); unpack it and choose a text file "
+            "inside",
+            name=name,
+            format=found,
+        )
+    if found in _DOCUMENTS:
+        raise DecodingError(
+            "{name} is not a text file: it looks like a document ({format}); open it in its own program and "
+            "save it as plain text (.txt)",
+            name=name,
+            format=found,
+        )
+    raise DecodingError(
+        "{name} is not a text file: its format looks like {format}; choose a text file",
+        name=name,
+        format=found,
+    )
 
 
 def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:

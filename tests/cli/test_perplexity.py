@@ -203,7 +203,7 @@ def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_pat
     assert done.returncode == 1
     assert [one["file"] for one in done.objects] == ["a.txt", "b.txt"]
     assert len(done.stderr.splitlines()) == 1
-    assert "bad.txt is not a text file: it looks like a PNG image" in done.stderr
+    assert "bad.txt is not a text file: its format looks like PNG" in done.stderr
     assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text.decoding import decode
-from rnnviz.text.filetypes import binary_kind, guesses
+from rnnviz.text.filetypes import binary_format, guesses
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
@@ -101,7 +101,7 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
 
 def mend(text: Text) -> None:
     """For a file that could not be read: name its encoding. Nothing for what is no text at all."""
-    if text.data is None or not text.data or binary_kind(text.data[:512]):
+    if text.data is None or not text.data or binary_format(text.data[:512]):
         return
     picker(text)
 
