@@ -1,17 +1,17 @@
 """One file from the network, or a clear reason why not.
 
-A download has a checksum, a size that it can't exceed, and three time limits.
-It arrives under its name whole and checked, or not at all. This module knows
-nothing of corpora; nothing is fetched on import.
+A download has a checksum, a size that it can't exceed, and three time limits. It arrives under its name
+whole and checked, or not at all.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from rnnviz.errors import ConfigError, DownloadError
@@ -34,7 +34,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (self.connect > 0 and self.stall > 0 and self.total > 0):
-            raise ConfigError("time limits are seconds above 0; received {value}", value=self)
+            raise ConfigError("time limits are seconds above 0; received {limits}", limits=self)
 
 
 def cache_folder() -> Path:
@@ -57,9 +57,8 @@ def download(
 ) -> Path:
     """Fetch `url` into the file `path`, unless a file with that checksum is there already.
 
-    `size` is the number of bytes it must have. `progress` is called with the
-    bytes received and expected; an exception in it ends the download. Raises
-    DownloadError.
+    `size` is the number of bytes it must have. `progress` is called with the bytes received and expected; an
+    exception in it ends the download. Raises DownloadError.
     """
     import pooch  # these cost 0.1 s, and most runs download nothing
 
@@ -72,8 +71,10 @@ def download(
     try:
         pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=fetch)
     except ValueError:
-        raise _error(
-            url, "arrived with the wrong checksum: it was altered on its way, or its source has changed"
+        raise DownloadError(
+            "{url} arrived with the wrong checksum: it was altered on its way, or its source has changed; "
+            "try again, or save that file yourself and give its path",
+            url=url,
         ) from None
     except OSError as error:
         raise DownloadError(
@@ -90,7 +91,6 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
     import requests
     import urllib3
 
-    deadline = time.monotonic() + limits.total
     received = 0
     try:
         # Compression would make the size on the way differ from the size of the file.
@@ -104,52 +104,83 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
             target.open("wb") as file,
         ):
             if response.status_code != 200:
-                raise _error(url, f"was refused by the server: {response.status_code} {response.reason}")
-            # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
-            while data := response.raw.read1(1 << 16):
+                raise DownloadError(
+                    "{url} was refused by the server: {status} {reason}; try again, or save that file yourself "
+                    "and give its path",
+                    url=url,
+                    status=response.status_code,
+                    reason=response.reason,
+                )
+            for data in _within(limits, response.raw, url, size):
                 received += len(data)
-                if received > size:
-                    raise _error(
-                        url, f"is larger than the {size:,} bytes it should have, so it is another text"
-                    )
-                if time.monotonic() > deadline:
-                    raise _error(
-                        url, f"took longer than {limits.total:g} s ({received:,} of {size:,} bytes arrived)"
-                    )
                 file.write(data)
                 if progress is not None:
                     progress(received, size)
-    except (requests.exceptions.ConnectTimeout, requests.exceptions.ReadTimeout):
-        raise _error(url, f"was not answered: {_host(url)} is silent or can't be reached") from None
+    except requests.exceptions.Timeout:
+        raise DownloadError(
+            "{url} was not answered: {host} is silent or can't be reached; try again, or save that file "
+            "yourself and give its path",
+            url=url,
+            host=_host(url),
+        ) from None
     except urllib3.exceptions.ReadTimeoutError:
-        raise _stalled(url, received, size, limits) from None
-    except (urllib3.exceptions.HTTPError, requests.exceptions.ChunkedEncodingError):
-        raise _cut_off(url, received, size) from None
+        raise DownloadError(
+            "{url} stalled: {seconds:g} s without a byte, after {received:,} of {size:,}; try again, or save "
+            "that file yourself and give its path",
+            url=url,
+            seconds=limits.stall,
+            received=received,
+            size=size,
+        ) from None
+    except urllib3.exceptions.HTTPError:
+        pass  # the connection broke: what is missing says so
     except requests.exceptions.ConnectionError:
-        raise _error(
-            url, f"can't be reached: there is no connection to {_host(url)}; are you offline?"
+        raise DownloadError(
+            "{url} can't be reached: there is no connection to {host}; are you offline? Then try again, or "
+            "save that file yourself and give its path",
+            url=url,
+            host=_host(url),
         ) from None
     except requests.exceptions.RequestException as error:
-        raise _error(url, f"can't be fetched ({error})") from None
+        raise DownloadError(
+            "{url} can't be fetched ({error}); try again, or save that file yourself and give its path",
+            url=url,
+            error=error,
+        ) from None
     if received < size:
-        raise _cut_off(url, received, size)
+        raise DownloadError(
+            "{url} was cut off after {received:,} of {size:,} bytes; try again, or save that file yourself "
+            "and give its path",
+            url=url,
+            received=received,
+            size=size,
+        )
 
 
-def _stalled(url: str, received: int, size: int, limits: Limits) -> DownloadError:
-    return _error(url, f"stalled: {limits.stall:g} s without a byte, after {received:,} of {size:,}")
-
-
-def _cut_off(url: str, received: int, size: int) -> DownloadError:
-    return _error(url, f"was cut off after {received:,} of {size:,} bytes")
+def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[bytes]:
+    """What arrives, while it is neither too much nor too late."""
+    deadline, received = time.monotonic() + limits.total, 0
+    # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
+    while data := response.read1(1 << 16):
+        received += len(data)
+        if received > size:
+            raise DownloadError(
+                "{url} is larger than the {size:,} bytes it should have, so it is another text; try again, or "
+                "save that file yourself and give its path",
+                url=url,
+                size=size,
+            )
+        if time.monotonic() > deadline:
+            raise DownloadError(
+                "{url} took longer than {seconds:g} s ({received:,} of {size:,} bytes arrived); try again, or "
+                "save that file yourself and give its path",
+                url=url,
+                seconds=limits.total,
+                received=received,
+                size=size,
+            )
+        yield data
 
 
 def _host(url: str) -> str:
     return urlsplit(url).hostname or url
-
-
-def _error(url: str, what: str) -> DownloadError:
-    return DownloadError(
-        "{url} {what}. Nothing was kept: try again, or save that file yourself and give its path",
-        url=url,
-        what=what,
-    )

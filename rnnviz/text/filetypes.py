@@ -33,8 +33,34 @@ _SIGNATURES = (
     (rb"[\s\S]{6}\x00\x00\{\"", "safetensors, a model"),
 )
 _COMPILED = tuple((re.compile(pattern), name) for pattern, name in _SIGNATURES)
-_ARCHIVES = set("7Z AR BR BZ2 CAB CRX DEB GZ LZ LZ4 LZMA LZO RAR RPM TAR XZ Z ZIP ZST".split())
-_DOCUMENTS = {*"PDF RTF PS EPUB DOC DOCX ODT XLS XLSX ODS PPT PPTX ODP DjVu".split(), "Office", "old Office"}
+_ARCHIVES = set(
+    [
+        "7Z",
+        "AR",
+        "BR",
+        "BZ2",
+        "CAB",
+        "CRX",
+        "DEB",
+        "GZ",
+        "LZ",
+        "LZ4",
+        "LZMA",
+        "LZO",
+        "RAR",
+        "RPM",
+        "TAR",
+        "XZ",
+        "Z",
+        "ZIP",
+        "ZST",
+    ]
+)
+_DOCUMENTS = {
+    *["PDF", "RTF", "PS", "EPUB", "DOC", "DOCX", "ODT", "XLS", "XLSX", "ODS", "PPT", "PPTX", "ODP", "DjVu"],
+    "Office",
+    "old Office",
+}
 _IN_TEXTS = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 
 
