@@ -72,8 +72,8 @@ def download(
         pooch.retrieve(url, f"sha256:{sha256}", fname=path.name, path=path.parent, downloader=fetch)
     except ValueError:
         raise DownloadError(
-            "{url} arrived with the wrong checksum: it was altered on its way, or its source has changed; "
-            "try again, or save that file yourself and give its path",
+            "{url} arrived with the wrong checksum, altered on its way or at its source; "
+            "try again, or save the file yourself",
             url=url,
         ) from None
     except OSError as error:
@@ -105,8 +105,7 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
         ):
             if response.status_code != 200:
                 raise DownloadError(
-                    "{url} was refused by the server: {status} {reason}; try again, or save that file yourself "
-                    "and give its path",
+                    "{url} was refused: {status} {reason}; try again, or save the file yourself",
                     url=url,
                     status=response.status_code,
                     reason=response.reason,
@@ -118,15 +117,12 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
                     progress(received, size)
     except requests.exceptions.Timeout:
         raise DownloadError(
-            "{url} was not answered: {host} is silent or can't be reached; try again, or save that file "
-            "yourself and give its path",
-            url=url,
-            host=_host(url),
+            "{url} was not answered by {host}; try again, or save the file yourself", url=url, host=_host(url)
         ) from None
     except urllib3.exceptions.ReadTimeoutError:
         raise DownloadError(
-            "{url} stalled: {seconds:g} s without a byte, after {received:,} of {size:,}; try again, or save "
-            "that file yourself and give its path",
+            "{url} stalled for {seconds:g} s after {received:,} of {size:,} bytes; "
+            "try again, or save the file yourself",
             url=url,
             seconds=limits.stall,
             received=received,
@@ -136,21 +132,17 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
         pass  # the connection broke: what is missing says so
     except requests.exceptions.ConnectionError:
         raise DownloadError(
-            "{url} can't be reached: there is no connection to {host}; are you offline? Then try again, or "
-            "save that file yourself and give its path",
+            "{url} needs a connection to {host}: are you offline? Try again, or save the file yourself",
             url=url,
             host=_host(url),
         ) from None
     except requests.exceptions.RequestException as error:
         raise DownloadError(
-            "{url} can't be fetched ({error}); try again, or save that file yourself and give its path",
-            url=url,
-            error=error,
+            "{url} can't be fetched ({error}); try again, or save the file yourself", url=url, error=error
         ) from None
     if received < size:
         raise DownloadError(
-            "{url} was cut off after {received:,} of {size:,} bytes; try again, or save that file yourself "
-            "and give its path",
+            "{url} was cut off after {received:,} of {size:,} bytes; try again, or save the file yourself",
             url=url,
             received=received,
             size=size,
@@ -165,15 +157,15 @@ def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[byte
         received += len(data)
         if received > size:
             raise DownloadError(
-                "{url} is larger than the {size:,} bytes it should have, so it is another text; try again, or "
-                "save that file yourself and give its path",
+                "{url} has more than {size:,} bytes, so it is another text; "
+                "try again, or save the file yourself",
                 url=url,
                 size=size,
             )
         if time.monotonic() > deadline:
             raise DownloadError(
-                "{url} took longer than {seconds:g} s ({received:,} of {size:,} bytes arrived); try again, or "
-                "save that file yourself and give its path",
+                "{url} took over {seconds:g} s for {received:,} of {size:,} bytes; "
+                "try again, or save the file yourself",
                 url=url,
                 seconds=limits.total,
                 received=received,

@@ -15,7 +15,7 @@ from rnnviz.errors import DecodingError
 _SIGNATURES = (
     (rb"%PDF-\d", "PDF"),
     (rb"\{\\rtf1", "RTF"),
-    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Office"),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "Office"),
     (rb"AT&TFORM[\s\S]{4}DJV", "DjVu"),
     (rb"PK\x03\x04[\s\S]{26,200}(?:\[Content_Types\]|word/|xl/|ppt/|_rels/)", "Office"),
     (rb"\x5d\x00\x00[\s\S]{2}", "LZMA"),
@@ -33,34 +33,14 @@ _SIGNATURES = (
     (rb"[\s\S]{6}\x00\x00\{\"", "safetensors, a model"),
 )
 _COMPILED = tuple((re.compile(pattern), name) for pattern, name in _SIGNATURES)
-_ARCHIVES = set(
-    [
-        "7Z",
-        "AR",
-        "BR",
-        "BZ2",
-        "CAB",
-        "CRX",
-        "DEB",
-        "GZ",
-        "LZ",
-        "LZ4",
-        "LZMA",
-        "LZO",
-        "RAR",
-        "RPM",
-        "TAR",
-        "XZ",
-        "Z",
-        "ZIP",
-        "ZST",
-    ]
-)
+_ARCHIVES = {
+    "7Z", "AR", "BR", "BZ2", "CAB", "CRX", "DEB", "GZ", "LZ", "LZ4", "LZMA", "LZO", "RAR", "RPM", "TAR", "XZ",
+    "Z", "ZIP", "ZST",
+}  # fmt: skip
 _DOCUMENTS = {
-    *["PDF", "RTF", "PS", "EPUB", "DOC", "DOCX", "ODT", "XLS", "XLSX", "ODS", "PPT", "PPTX", "ODP", "DjVu"],
+    "PDF", "RTF", "PS", "EPUB", "DjVu", "DOC", "DOCX", "ODT", "XLS", "XLSX", "ODS", "PPT", "PPTX", "ODP",
     "Office",
-    "old Office",
-}
+}  # fmt: skip
 _IN_TEXTS = bytes(range(0x20, 0x100)) + b"\t\n\v\f\r\x1b"
 
 
@@ -85,8 +65,8 @@ def refuse_binary(head: bytes, name: str) -> None:
         return
     if found in _ARCHIVES:
         raise DecodingError(
-            "{name} is not a text file: it looks like an archive ({format}); unpack it and choose a text file "
-            "inside",
+            "{name} is not a text file: it looks like an archive ({format}); unpack it and choose a text "
+            "file inside",
             name=name,
             format=found,
         )

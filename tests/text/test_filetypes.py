@@ -106,7 +106,7 @@ BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "docx": (lambda: zipped("[Content_Types].xml", "word/document.xml"), DOCUMENT % "Office"),
     "xlsx": (lambda: zipped("xl/workbook.xml", "[Content_Types].xml"), DOCUMENT % "Office"),
     "pptx": (lambda: zipped("_rels/.rels", "ppt/presentation.xml"), DOCUMENT % "Office"),
-    "doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), DOCUMENT % "old Office"),
+    "doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(500), DOCUMENT % "Office"),
     "odt": (lambda: zipped("application/vnd.oasis.opendocument.text=mimetype", "a.xml"), DOCUMENT % "ODT"),
     "epub": (lambda: zipped("application/epub+zip=mimetype", "book.xhtml"), DOCUMENT % "EPUB"),
     "rtf": (rb"{\rtf1\ansi\deff0 {\fonttbl {\f0 Times;}} words}", DOCUMENT % "RTF"),
