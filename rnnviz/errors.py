@@ -15,8 +15,27 @@ and its values, so that a page can say the same sentence in another language:
     ├── CorpusError              an unknown corpus, or one too short to split
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
     ├── TrainingError            a run that can't start or go on
+    │   └── WorkerLostError      another process of a run that several share can't be reached any more
     └── ExportError              a table or a page that can't be written
 """
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_PLACES = re.compile(r"\{\{|\}\}|\{\w+(![rs])?(:[,.\dA-Za-z]{0,4})?\}")
+
+
+class Phrase(str):
+    """A value of a message that is English itself, such as "a PNG image": a template and values like it."""
+
+    message: str
+    values: Mapping[str, object]
+
+    def __new__(cls, message: str, /, **values: object) -> "Phrase":
+        phrase = super().__new__(cls, message.format(**values) if values else message)
+        phrase.message, phrase.values = message, values
+        return phrase
 
 
 class RnnvizError(Exception):
@@ -30,6 +49,30 @@ class RnnvizError(Exception):
         super().__init__(message.format(**values) if values else message)
         self.message = message
         self.values = values
+
+    def to_json(self) -> dict[str, Any]:
+        """The template and its values, for a file; `from_json` reads them."""
+        written: dict[str, Any] = _to_json(self)
+        return written
+
+    @classmethod
+    def from_json(cls, value: object) -> "RnnvizError | None":
+        """The error that `to_json` wrote, as an RnnvizError; None for whatever else is given."""
+        if not isinstance(value, Mapping) or not isinstance(value.get("values"), Mapping):
+            return None
+        message, values = value.get("message"), value["values"]
+        if not isinstance(message, str) or set("{}") & set(_PLACES.sub("", message)):
+            return None
+        try:
+            return cls(message, **{name: cls.from_json(v) or v for name, v in values.items()})
+        except (LookupError, TypeError, ValueError):
+            return None
+
+
+def _to_json(value: object) -> Any:
+    if isinstance(value, RnnvizError | Phrase):
+        return {"message": value.message, "values": {k: _to_json(v) for k, v in value.values.items()}}
+    return value if isinstance(value, str | int | float) else str(value)
 
 
 class ConfigError(RnnvizError, ValueError):
@@ -66,6 +109,10 @@ class DownloadError(CorpusError):
 
 class TrainingError(RnnvizError):
     """A training run can't start or can't go on."""
+
+
+class WorkerLostError(TrainingError):
+    """The connection to another worker of the same run broke."""
 
 
 class ExportError(RnnvizError):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError
+from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError
 from rnnviz.networks.modelfile import (
     FORMAT,
     MAX_FILE,
@@ -88,7 +88,12 @@ class Damaged:
     """A file in a models folder that can't be loaded, and why."""
 
     path: Path
-    reason: str
+    error: RnnvizError
+
+    @property
+    def reason(self) -> str:
+        """The error's sentence."""
+        return str(self.error)
 
 
 def folders() -> list[Path]:
@@ -146,7 +151,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
         try:
             info = read_info(path)
         except CheckpointError as error:
-            damaged.append(Damaged(path, str(error)))
+            damaged.append(Damaged(path, error))
         else:
             found.setdefault(path.stem, info)
     return [found[name] for name in sorted(found)], damaged

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.errors import CheckpointError, ConfigError, Phrase
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,52 +74,60 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     Raises CheckpointError.
     """
 
-    def bad(what: str) -> CheckpointError:
+    def bad(what: Phrase) -> CheckpointError:
         return CheckpointError("{name} is not a usable rnnviz model: {what}", name=path.name, what=what)
 
     try:
         size = path.stat().st_size
         if size > MAX_FILE:
-            raise bad(f"it has {size:,} bytes, and the limit is {MAX_FILE:,}")
+            raise bad(Phrase("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE))
         with path.open("rb") as file:
             start = file.read(8)
             if len(start) < 8:
-                raise bad(f"it is cut off after {size} bytes; copy or download it again")
+                raise bad(Phrase("it is cut off after {size} bytes; copy or download it again", size=size))
             (length,) = struct.unpack("<Q", start)
             if length > MAX_HEADER:
-                raise bad("it doesn't begin like a safetensors file")
+                raise bad(Phrase("it doesn't begin like a safetensors file"))
             if 8 + length > size:
-                raise bad("it is cut off inside its header; copy or download it again")
+                raise bad(Phrase("it is cut off inside its header; copy or download it again"))
             raw = json.loads(file.read(length))
     except OSError as error:
         raise CheckpointError(
             "{path} can't be read: {strerror}", path=path, strerror=error.strerror
         ) from None
     except (ValueError, RecursionError):
-        raise bad("its header is not JSON, so it is no safetensors file") from None
+        raise bad(Phrase("its header is not JSON, so it is no safetensors file")) from None
     if not isinstance(raw, dict):
-        raise bad("its header is no safetensors header")
+        raise bad(Phrase("its header is no safetensors header"))
     metadata = raw.pop("__metadata__", None)
     if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
         raise bad(
-            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+            Phrase(
+                "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
+            )
         )
     try:
         meta = json.loads(metadata["rnnviz"])
         version = meta["format"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise bad("its description is damaged; copy or download it again") from None
+        raise bad(Phrase("its description is damaged; copy or download it again")) from None
     if type(version) is not int or version < 1:
-        raise bad(f"its format is {version!r}, which no version of rnnviz writes")
+        raise bad(Phrase("its format is {version!r}, which no version of rnnviz writes", version=version))
     if version > FORMAT:
-        raise bad(f"it has format {version} and this version reads up to {FORMAT}; update rnnviz")
+        raise bad(
+            Phrase(
+                "it has format {version} and this version reads up to {newest}; update rnnviz",
+                version=version,
+                newest=FORMAT,
+            )
+        )
     card = meta.get("card")
     if (
         not isinstance(meta.get("config"), dict)
         or not isinstance(card, dict)
         or not isinstance(card.get("name", ""), str)
     ):
-        raise bad("its description is incomplete")
+        raise bad(Phrase("its description is incomplete"))
     if card.get("name"):
         check_name(card["name"])
     meta["card"] = _sound(card)
@@ -127,11 +135,15 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
     for entry in raw.values():
         offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
         if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-            raise bad("its header describes no tensors")
+            raise bad(Phrase("its header describes no tensors"))
         end = max(end, offsets[1])
     if 8 + length + end != size:
         raise bad(
-            f"its header promises {8 + length + end:,} bytes and it has {size:,}; copy or download it again"
+            Phrase(
+                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
+                promised=8 + length + end,
+                size=size,
+            )
         )
     return raw, meta, size
 
@@ -185,18 +197,18 @@ def read_weights(
     if stored != shapes:
         wrong = sorted(k for k in shapes.keys() | stored.keys() if shapes.get(k) != stored.get(k))
         raise ConfigError(
-            "tensor {wrong!r} should have shape {get} and has {get2}",
-            wrong=wrong[0],
-            get=shapes.get(wrong[0]),
-            get2=stored.get(wrong[0]),
+            "tensor {name!r} should have shape {expected} and has {received}",
+            name=wrong[0],
+            expected=shapes.get(wrong[0]),
+            received=stored.get(wrong[0]),
         )
     if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
         raise ConfigError(
-            "weights are float32 or float16; received {strange}", strange=", ".join(sorted(strange))
+            "weights are float32 or float16; received {types}", types=", ".join(sorted(strange))
         )
     weights = {k: w.astype(np.float32) for k, w in read_tensors(path).items() if k != SKETCH}
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
-        raise ConfigError("tensor {broken!r} holds values that are not finite", broken=broken[0])
+        raise ConfigError("tensor {name!r} holds values that are not finite", name=broken[0])
     return weights
 
 

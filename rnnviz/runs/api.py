@@ -58,7 +58,7 @@ __all__ = [
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
 
-DIED = (
+DIED = TrainingError(
     "The process ended without a word, as when the system runs out of memory or someone kills it. What was "
     "saved last is kept; resume the run to go on from there."
 )
@@ -74,7 +74,7 @@ class Run:
     description  run.json: name, config, corpus, title, language, probe, minutes, …
     last         the newest "progress" event
     report       the newest "report" event
-    reason       why it failed or died, in words; "" otherwise
+    error        why it failed or died, None otherwise; `reason` is its sentence, or ""
     """
 
     id: str
@@ -84,8 +84,13 @@ class Run:
     description: dict[str, Any] = field(repr=False)
     last: dict[str, Any] | None = field(repr=False)
     report: dict[str, Any] | None = field(repr=False)
-    reason: str
+    error: RnnvizError | None
     path: Path
+
+    @property
+    def reason(self) -> str:
+        """Why it failed or died, in words; "" otherwise."""
+        return str(self.error or "")
 
     @property
     def alive(self) -> bool:
@@ -309,21 +314,22 @@ def _launch(folder: RunFolder, lock: Any) -> None:
 
 
 def _run(folder: RunFolder) -> Run:
-    reason, values = "", {}
+    failure, values = None, {}
     try:
         description = folder.description()
         values = description.to_json()
     except RnnvizError as error:
-        reason = str(error)
+        failure = error
     alive = folder.locked()
     newest = event_log.newest(folder.events)
     state = _state(newest.life, alive, folder.stop.exists())
     if state == "died" and folder.locked():  # it was resumed between these lines
         state = _state(newest.life, True, False)
     if state == "died":
-        reason = reason or DIED
-    elif state == "failed" and newest.life is not None:
-        reason = reason or str(newest.life.get("reason", ""))
+        failure = failure or DIED
+    elif state == "failed" and newest.life is not None:  # 0.1.0 wrote the sentence alone
+        said = RnnvizError.from_json(newest.life.get("error"))
+        failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
     return Run(
         id=folder.id,
         name=str(values.get("name", folder.id)),
@@ -332,7 +338,7 @@ def _run(folder: RunFolder) -> Run:
         description=values,
         last=newest.progress,
         report=newest.report,
-        reason=reason,
+        error=failure,
         path=folder.path,
     )
 

@@ -29,21 +29,12 @@ from safetensors.torch import load as from_bytes
 from safetensors.torch import save as to_bytes
 from torch import Tensor
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError, WorkerLostError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.torch_model import State, pick_device
 from rnnviz.runs import training_state
 from rnnviz.text import corpora
 from rnnviz.training.trainer import SplittableText, Trainer
-
-LOST = (
-    "another worker of this run ended, or can't be reached any more. What was saved last is kept: "
-    "start torchrun again with --resume RUN_DIR, with as many workers as there are"
-)
-
-
-class WorkerLost(TrainingError):
-    """The connection to another worker broke."""
 
 
 def workers() -> int:
@@ -89,7 +80,11 @@ def _or_lost() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:  # torch.distributed's own errors are of this kind
-        raise WorkerLost(f"{LOST} ({str(error).splitlines()[0]})") from error
+        raise WorkerLostError(
+            "another worker of this run ended, or can't be reached any more. What was saved last is kept: "
+            "start torchrun again with --resume RUN_DIR, with as many workers as there are ({error})",
+            error=str(error).splitlines()[0],
+        ) from error
 
 
 class SharedTrainer(Trainer):
@@ -181,7 +176,7 @@ def help_train(device: str, prepare: Callable[[], None]) -> int:
             training_state.unpack(trainer, tensors, json.loads(_broadcast(None, device)))
             while not trainer.done and not trainer.stopping:
                 trainer.step()
-    except WorkerLost:
+    except WorkerLostError:
         return 1  # worker 0 says so, where it is the one that is left
     return 0
 

@@ -1,7 +1,6 @@
 """Why a run ended against its will, in words a student understands, with what to do about it.
 
-This module knows the errors of the system, of torch and of rnnviz by what they
-say, so that it needs to load none of them.
+The errors of torch are known by what they say, so that torch isn't loaded for them.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ import re
 from collections.abc import Iterator
 from typing import Literal
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import RnnvizError, TrainingError
 
 Cause = Literal["disk", "memory", "gpu", ""]
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-KEPT = "What was saved last is kept"
 
 _MEMORY = re.compile(
     r"out of memory|not enough memory|can.t allocate memory|cannot allocate memory|bad_alloc"
@@ -31,14 +28,18 @@ _GPU = re.compile(
 )
 
 
-def in_words(error: BaseException) -> str | None:
+def in_words(error: BaseException) -> RnnvizError | None:
     """What happened and what to do; None for an error that nobody foresaw, a mistake in the program."""
     if known := _known(error):
         return known[1]
     if isinstance(error, RnnvizError):
-        return str(error)
+        return error
     if isinstance(error, OSError):
-        return f"The system refused: {error}. {KEPT}; mend it and resume the run to go on from there"
+        return TrainingError(
+            "The system refused: {error}. What was saved last is kept; mend it and resume the run to go on "
+            "from there",
+            error=error,
+        )
     return None
 
 
@@ -48,12 +49,13 @@ def cause(error: BaseException) -> Cause:
     return known[0] if known else ""
 
 
-def _known(error: BaseException) -> tuple[Cause, str] | None:
+def _known(error: BaseException) -> tuple[Cause, TrainingError] | None:
     for one in _chain(error):
         if isinstance(one, OSError) and one.errno in FULL:
-            return "disk", (
-                f"The disk is full: {one.strerror}. {KEPT}; free some space and resume the run to go on "
-                "from there"
+            return "disk", TrainingError(
+                "The disk is full: {strerror}. What was saved last is kept; free some space and resume the "
+                "run to go on from there",
+                strerror=one.strerror,
             )
     for one in _chain(error):
         said = str(one)
@@ -61,14 +63,15 @@ def _known(error: BaseException) -> tuple[Cause, str] | None:
         if isinstance(one, OSError) and one.errno == errno.ENOMEM:
             memory = True
         if memory or (isinstance(one, RuntimeError) and _MEMORY.search(said)):
-            return "memory", (
-                f"Memory ran out. {KEPT}; resume the run when other programs have ended, or start a new "
-                "one with a smaller batch, fewer steps or a smaller hidden size"
+            return "memory", TrainingError(
+                "Memory ran out. What was saved last is kept; resume the run when other programs have "
+                "ended, or start a new one with a smaller batch, fewer steps or a smaller hidden size"
             )
         if isinstance(one, RuntimeError) and not isinstance(one, RnnvizError) and _GPU.search(said):
-            return "gpu", (
-                f"The GPU was lost ({said.splitlines()[0][:200]}). {KEPT}; resume the run when the GPU "
-                "works again"
+            return "gpu", TrainingError(
+                "The GPU was lost ({error}). What was saved last is kept; resume the run when the GPU works "
+                "again",
+                error=said.splitlines()[0][:200],
             )
     return None
 

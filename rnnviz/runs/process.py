@@ -73,11 +73,13 @@ def run(
             return None
         except Exception as error:
             words = failure.in_words(error)
-            reason = words or f"A mistake in the program: {type(error).__name__}: {error}"
-            _ended(folder, "failed", reason, cause=failure.cause(error))
-            if words is None or words == str(error):
+            said = words or TrainingError(
+                "A mistake in the program: {kind}: {error}", kind=type(error).__name__, error=error
+            )
+            _ended(folder, "failed", str(said), error=said.to_json(), cause=failure.cause(error))
+            if words is None or words is error:
                 raise
-            raise TrainingError(words) from error
+            raise words from error
         finally:
             queue.leave(folder)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.errors import ConfigError, Phrase, TrainingError
 from rnnviz.networks.config import TrainConfig
 
 PROGRAM = 240 * 2**20
@@ -41,7 +41,8 @@ class Estimate:
     available             bytes that this machine could give, within the limits of its container
     characters            characters to train on, repeats counted; 0 while only minutes are known
     characters_per_second, seconds    None until a speed was measured
-    fits, reason          whether `bytes` are available; if not, a sentence that names the numbers
+    refusal               what says that `bytes` aren't available, with the numbers; None if they are
+    fits, reason          whether there is no refusal; its sentence, or ""
     """
 
     parameters: int
@@ -51,8 +52,17 @@ class Estimate:
     characters: int
     characters_per_second: float | None
     seconds: float | None
-    fits: bool
-    reason: str
+    refusal: ConfigError | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether this machine has the memory."""
+        return self.refusal is None
+
+    @property
+    def reason(self) -> str:
+        """Why it doesn't fit, in words; "" if it does."""
+        return str(self.refusal or "")
 
 
 def estimate(
@@ -89,22 +99,26 @@ def estimate(
         characters=characters,
         characters_per_second=speed,
         seconds=minutes * 60 or (characters / speed if speed else None),
-        fits=needed <= free,
-        reason="" if needed <= free else _refusal(parts, free),
+        refusal=None if needed <= free else _refusal(parts, free),
     )
 
 
-def _refusal(parts: dict[str, int], free: int) -> str:
-    most = max(parts, key=lambda name: parts[name])
-    advice = {
-        "activations": "for what batch × steps characters leave behind; lower batch, steps or hidden_size",
-        "weights": "for the weights and what learns them; lower hidden_size or layers",
-        "text": "for the text; choose a shorter one",
-        "program": "for the program itself; end other programs",
+def _refusal(parts: dict[str, int], free: int) -> ConfigError:
+    largest = max(parts, key=lambda name: parts[name])
+    what = {
+        "activations": Phrase(
+            "what batch × steps characters leave behind; lower batch, steps or hidden_size"
+        ),
+        "weights": Phrase("the weights and what learns them; lower hidden_size or layers"),
+        "text": Phrase("the text; choose a shorter one"),
+        "program": Phrase("the program itself; end other programs"),
     }
-    return (
-        f"This run needs about {_readable(sum(parts.values()))} of memory and {_readable(free)} are free "
-        f"here: {_readable(parts[most])} are {advice[most]}."
+    return ConfigError(
+        "this run needs about {needed} of memory and {free} are free here; {part} are for {what}",
+        needed=_readable(sum(parts.values())),
+        free=_readable(free),
+        part=_readable(parts[largest]),
+        what=what[largest],
     )
 
 

@@ -13,7 +13,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.ui import i18n, model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
-from rnnviz.ui.trouble import plain
+from rnnviz.ui.trouble import plain, sentence
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import Damaged, ModelInfo
@@ -67,7 +67,7 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"
         ):
             for file in damaged:
-                st.caption(plain(file.reason))
+                st.caption(plain(sentence(file.error)))
     return by_name.get(name) if name else None
 
 

@@ -10,7 +10,7 @@ import re
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import Phrase, RnnvizError
 from rnnviz.ui.i18n import _
 
 log = logging.getLogger("rnnviz")
@@ -23,9 +23,9 @@ def plain(text: str) -> str:
     return _PUNCTUATION.sub(r"\\\1", text)
 
 
-def sentence(error: RnnvizError) -> str:
+def sentence(error: RnnvizError | Phrase) -> str:
     """What the error says, in the session's language."""
-    values = {k: sentence(v) if isinstance(v, RnnvizError) else v for k, v in error.values.items()}
+    values = {k: sentence(v) if isinstance(v, RnnvizError | Phrase) else v for k, v in error.values.items()}
     message = _(error.message)
     return message.format(**values) if values else message
 

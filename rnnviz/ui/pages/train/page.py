@@ -91,7 +91,7 @@ def new(jobs: Jobs) -> None:
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
         seen = forecast.of(jobs, text, recipe, measure=not busy)
-        refused = "" if seen.found.fits else trouble.plain(seen.found.reason)
+        refused = describe(seen.found.refusal) if seen.found.refusal else ""
     except RnnvizError as error:
         refused = describe(error)
     jobs.retain([seen.job] if seen is not None and seen.job is not None else [])

@@ -13,6 +13,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story as run_story
 from rnnviz.runs.snapshots import ProbeTrace
+from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
 """What the id of a shipped story begins with; no run is called so."""
@@ -69,7 +70,7 @@ class OfRun:
 
     @property
     def reason(self) -> str:
-        return self.run.reason
+        return sentence(self.run.error) if self.run.error else ""
 
     @property
     def alive(self) -> bool:
