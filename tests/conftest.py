@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import ModelConfig
@@ -20,6 +21,17 @@ from rnnviz.text.vocabulary import Vocabulary
 # wherever a browser or another test has the other core.
 torch.set_num_threads(1)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
+
+# Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
+settings.register_profile(
+    "quick",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000, derandomize=False)
+settings.load_profile("quick")
 
 TEXT = (
     "The Time Traveller (nobody knew another name for him) was explaining a machine of brass and quartz to "

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
@@ -164,7 +164,6 @@ def test_the_product_by_hand() -> None:
 
 
 @given(seed=st.integers(0, 9999), rows=st.integers(1, 5), inputs=st.integers(1, 4), units=st.integers(1, 6))
-@settings(max_examples=60, deadline=None)
 def test_two_products_added_are_one_product(seed: int, rows: int, inputs: int, units: int) -> None:
     factors = products.Factors.drawn(seed, rows=rows, inputs=inputs, units=units)
     assert factors.largest_difference() < 1e-6

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
@@ -94,7 +94,6 @@ def test_equals_the_reference_on_text_seen_and_unseen(order: int) -> None:
         np.testing.assert_allclose(model.score(ids), reference.score(ids.tolist()), rtol=0, atol=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     text=st.text("abcdr", min_size=1, max_size=60),
     other=st.text("abcdrz", max_size=12),
@@ -107,7 +106,6 @@ def test_equals_the_reference_on_any_small_text(text: str, other: str, order: in
     np.testing.assert_allclose(model.score(ids), expected, rtol=0, atol=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     text=st.one_of(st.just(TEXT), st.text(min_size=1, max_size=40)),
     context=st.lists(st.integers(0, 2000), max_size=8),
@@ -142,7 +140,6 @@ def test_score_is_the_row_of_log_probs(order: int) -> None:
     np.testing.assert_allclose(model.score(ids), rows, rtol=0, atol=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
 @given(cuts=st.lists(st.integers(0, len(TEXT)), max_size=6), order=st.integers(1, 6))
 def test_chunks_change_nothing(cuts: list[int], order: int) -> None:
     model = fitted(order)
@@ -226,7 +223,6 @@ def test_line_ends_are_normalised_before_counting() -> None:
     np.testing.assert_array_equal(windows.log_probs([1, 2]), fitted(3).log_probs([1, 2]))
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 6), max_size=40))
 def test_discounts_leave_every_count_positive_or_zero(counts: list[int]) -> None:
     found = discounts(np.array(counts, np.int64))
@@ -338,7 +334,6 @@ def test_hostile_unigrams(counts: list[int]) -> None:
         NgramModel.from_tensors({"counts": np.array(counts, np.uint8)}, ABRACADABRA, 1)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_any_flipped_value_is_an_error_or_still_a_distribution(data: st.DataObject) -> None:
     tensors = NgramModel.fit("abracadabra", order=3, vocabulary=ABRACADABRA).to_tensors()

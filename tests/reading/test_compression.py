@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, TextError
@@ -65,7 +65,6 @@ def promised(model: Any, text: str) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(deadline=None, max_examples=25, derandomize=True)
 @given(text=ANYTHING)
 def test_every_text_comes_back_and_is_as_large_as_promised(kind: str, text: str) -> None:
     model = make(kind)
@@ -194,7 +193,6 @@ def test_every_cut_is_noticed() -> None:
             decompress(model, data[:length])
 
 
-@settings(deadline=None, max_examples=100, derandomize=True)
 @given(data=st.binary(max_size=80), own=st.booleans())
 def test_arbitrary_bytes_are_refused_in_words(data: bytes, own: bool) -> None:
     model = make("3-gram")
@@ -203,7 +201,6 @@ def test_arbitrary_bytes_are_refused_in_words(data: bytes, own: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["gru", "6-gram"])
-@settings(deadline=None, max_examples=60, derandomize=True)
 @given(payload=st.binary(max_size=60), characters=st.integers(0, 60))
 def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, characters: int) -> None:
     """As on a machine that computes other probabilities: the file is whole, and what comes out is no text."""
@@ -268,7 +265,6 @@ def coded(distributions: list[np.ndarray], symbols: list[int]) -> tuple[int, lis
     return len(payload), [steps.symbol(log_p) for log_p in distributions]
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
 @given(
     size=st.sampled_from([2, 3, 50, 4000]),
     sharpness=st.sampled_from([0.0, 1.0, 10.0, 100.0, 2000.0]),
@@ -301,7 +297,6 @@ def test_a_vocabulary_larger_than_the_coders_precision_allows_for() -> None:
     assert length == pytest.approx(20 * math.log2(size) / 8, abs=9)
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
 @given(
     known=st.sets(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
     points=st.lists(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),

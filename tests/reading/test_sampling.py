@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz import CharModel, ModelConfig
@@ -145,7 +145,6 @@ def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> No
         assert sample(MODELS[name], one, 30, seed=1) == sample(MODELS[name], other, 30, seed=1)
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     prompt=st.text(st.sampled_from("abc \r\n世龍😀"), max_size=8),
     length=st.integers(0, 12),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import TextError
@@ -58,7 +58,6 @@ def common(old: str, new: str) -> int:
 
 
 @pytest.mark.parametrize("cell", KINDS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(texts=edits())
 def test_after_any_edits_a_tracer_holds_a_fresh_trace(cell: str, texts: list[str]) -> None:
     tracer, old = Tracer(make(cell)), ""

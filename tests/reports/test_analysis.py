@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
@@ -22,11 +22,6 @@ from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded, told
 
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
-SETTINGS = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None
-)
-
-
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
 def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Where the text is cut while it is read must change nothing."""
@@ -95,7 +90,6 @@ def test_the_passage_that_was_planted_is_found(stretch: int, tmp_path: Path) -> 
         assert not passage.text[-1].isspace()
 
 
-@SETTINGS
 @given(st.integers(1, 400), st.integers(1, 30), st.integers(1, 12), st.booleans(), st.integers(0, 2**32))
 def test_passages_without_borders_are_the_greedy_choice(
     tmp_path: Path, n: int, length: int, count: int, least: bool, seed: int
@@ -154,7 +148,6 @@ def _paragraphs(text: str) -> list[str]:
     return parts
 
 
-@SETTINGS
 @given(st.text(alphabet="ab\n", min_size=1, max_size=80), st.sampled_from([1, 2, 3, 1 << 18]))
 def test_lines_and_paragraphs_are_the_text(tmp_path: Path, text: str, stretch: int) -> None:
     costs = np.random.default_rng(len(text)).exponential(size=len(text))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
@@ -87,7 +87,6 @@ def test_how_lines_are_wrapped_makes_no_difference() -> None:
     assert contamination.share(TRAINING.upper(), sketch).share == 0
 
 
-@settings(deadline=None, max_examples=20, derandomize=True)
 @given(cuts=st.lists(st.integers(0, 800), max_size=12), text=st.text(" \n\tab行😀", max_size=100))
 def test_where_a_text_is_cut_changes_nothing(cuts: list[int], text: str) -> None:
     text = TRAINING[:400] + text + OTHER[:400]

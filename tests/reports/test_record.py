@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import CheckpointError, ConfigError, DecodingError, EmptyTextError, TextError
@@ -83,7 +83,6 @@ def test_it_yields_the_progress_that_score_yields(tmp_path: Path) -> None:
     assert steps[-1].characters == 4
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None)
 @given(
     st.integers(1, 5 * BLOCK),
     st.lists(st.integers(0, 5 * BLOCK), max_size=20),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
@@ -101,7 +101,6 @@ ASKS = st.fixed_dictionaries(
 
 @pytest.mark.parametrize("model", [GRU, LSTM], ids=["gru", "lstm"])
 @given(asks=st.lists(st.tuples(ASKS, st.booleans()), min_size=1, max_size=6), joined=st.booleans())
-@settings(max_examples=40, deadline=None)
 def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
     model: rnnviz.CharModel, asks: list[tuple[dict[str, Any], bool]], joined: bool
 ) -> None:

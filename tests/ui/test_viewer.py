@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
@@ -64,7 +64,6 @@ def told(session: ViewerSession, **fields: Any) -> tuple[dict[str, Any], dict[st
     return unpack(session.answer(ask, {"words": {}}, "d", {"curveAt": np.zeros(1, "<u4")}))
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     parts=st.lists(
         st.tuples(st.sampled_from(["x", "x ", "x\n", "天。", "\n"]), st.integers(1, 4000)), max_size=8
