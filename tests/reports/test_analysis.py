@@ -22,6 +22,8 @@ from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded, told
 
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
+
+
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
 def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Where the text is cut while it is read must change nothing."""
