@@ -34,10 +34,10 @@ def start(text: Chosen, recipe: Recipe) -> None:
             text=None if text.corpus else text.text,
             title=text.title,
             language=text.language,
-            probe=recipe.probe,
+            watched=recipe.watched,
             minutes=recipe.minutes,
             ngram=yardstick(text),
-            example=recipe.probe or None,
+            example=recipe.watched or None,
         )
     )
     st.session_state["train.started"] = id

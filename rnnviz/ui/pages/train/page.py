@@ -65,7 +65,7 @@ def new(jobs: Jobs) -> None:
     settings.adopt(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
-        settings.probe()
+        settings.watched()
     line, details = st.columns([8, 3], vertical_alignment="center", gap="medium")
     place = line.container()
     with details:
