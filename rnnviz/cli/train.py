@@ -197,7 +197,7 @@ def _begin(args: argparse.Namespace) -> int:
         corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
         title=args.title or "",
         language=args.language or "",
-        watched=args.probe,
+        probe=args.probe,
         minutes=args.minutes,
         ngram=args.ngram,
         example=args.example,
@@ -280,7 +280,7 @@ def progress_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     def line(report: Any) -> str:
-        held_out = "–" if report.validation_perplexity is None else f"{report.validation_perplexity:.3f}"
+        held_out = "–" if report.held_out_perplexity is None else f"{report.held_out_perplexity:.3f}"
         speed = f"{report.characters_per_second:,.0f} char/s"
         return f"train {report.train_perplexity:.3f}  held out {held_out}  {speed}"
 

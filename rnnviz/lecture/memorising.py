@@ -127,8 +127,8 @@ def record(
     found: list[tuple[float, float, float]] = []
     seconds = 0.0
     for report in trainer.run(sample_length=0):
-        assert report.validation_perplexity is not None
-        found.append((report.epoch, report.train_perplexity, report.validation_perplexity))
+        assert report.held_out_perplexity is not None
+        found.append((report.epoch, report.train_perplexity, report.held_out_perplexity))
         seconds = report.seconds
         if progress is not None:
             progress(report)

@@ -1,4 +1,4 @@
-"""Numbers and characters as people read them."""
+"""Words, numbers and characters as people read them, for all pages."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ def rounded(value: float, digits: int = 2) -> str:
     return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
 
 
+def duration(seconds: float) -> str:
+    """Seconds as a person says them."""
+    whole = max(round(seconds), 0)
+    if whole < 60:
+        return _("{s} s").format(s=max(whole, 1))
+    return _("{m} min {s} s").format(m=whole // 60, s=whole % 60)
+
+
 def named(character: str) -> str:
     """What Unicode calls a character."""
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
@@ -28,3 +36,37 @@ def size(count: float) -> str:
     if count < 1_000_000:
         return f"{count / 1000:,.1f} kB"
     return f"{count / 1_000_000:,.1f} MB"
+
+
+def view_words() -> dict[str, str]:
+    """What the live view and the training view both show, by the name their browser modules use."""
+    return {
+        "layer": _("Layer"),
+        "layer.n": _("layer {n}"),
+        "order": _("Units"),
+        "order.index": _("by number"),
+        "order.alike": _("alike together"),
+        "zoom": _("Rows"),
+        "zoom.all": _("all {n}"),
+        "next": _("Next character"),
+        "next.at": _("Expected after"),
+        "next.start": _("Expected first"),
+        "next.other": _("others"),
+        "next.notice": _("short bars: it can't tell; one long bar: it is sure"),
+        "next.entropy": _("entropy {bits} bits"),
+        "unk": _("unknown"),
+    }
+
+
+def quantities() -> dict[str, str]:
+    """What each quantity of a cell is called."""
+    return {
+        "hidden": _("hidden state H"),
+        "cell": _("cell C"),
+        "reset": _("reset gate R"),
+        "update": _("update gate Z"),
+        "candidate": _("candidate"),
+        "input": _("input gate I"),
+        "forget": _("forget gate F"),
+        "output": _("output gate O"),
+    }

@@ -51,7 +51,7 @@ import streamlit as st
 from pathlib import Path
 from rnnviz.networks.checkpoint import load
 from rnnviz.reports.record import Record
-from rnnviz.ui.pages.perplexity import where
+from rnnviz.ui.pages.perplexity import origin
 
 st.set_page_config(layout="wide")
 here = Path(__file__).parent
@@ -61,7 +61,7 @@ def read(text, model):
     return Record.open(here / f"{text}-{model}"), load(here / f"{model}.safetensors")
 
 text = st.query_params["text"]
-where.show(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
+origin.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
 st.button("Elsewhere")
 """
 

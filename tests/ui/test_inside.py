@@ -12,7 +12,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import available, load
 from rnnviz.reading.trace import trace
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import board, cause, compare, corpora
+from rnnviz.ui.pages.inside import cause, compare, dashboard, sources
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
 
@@ -23,20 +23,20 @@ PARTS = ("units", "map", "gates", "memory", "cause", "compare")
 def boards(monkeypatch: pytest.MonkeyPatch) -> dict[str, dict[str, Any]]:
     """What was last sent to each board, by its key."""
     sent: dict[str, dict[str, Any]] = {}
-    mount = board._component.mount
+    mount = dashboard._component.mount
 
     def watch(data: bytes, *, key: str, on_ask: Any) -> None:
         header, arrays = unpack(data)
         sent[key] = {**header, "arrays": arrays}
         mount(data, key=key, on_ask=on_ask)
 
-    monkeypatch.setattr(board._component, "mount", watch)
+    monkeypatch.setattr(dashboard._component, "mount", watch)
     return sent
 
 
 @pytest.fixture(autouse=True)
 def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(corpora, "here", list)
+    monkeypatch.setattr(sources, "here", list)
 
 
 def settled(app: AppTest) -> AppTest:
@@ -53,7 +53,7 @@ def settled(app: AppTest) -> AppTest:
 
 def ask(app: AppTest, key: str, **what: Any) -> AppTest:
     """As if a board's browser had asked this."""
-    app.session_state[f"{key}.ask"] = board.Ask.from_json({"client": "me", "seq": 1, **what})
+    app.session_state[f"{key}.ask"] = dashboard.Ask.from_json({"client": "me", "seq": 1, **what})
     return app.run()
 
 
@@ -249,7 +249,7 @@ def test_a_hostile_text_is_only_text(open_app: Open, boards: dict[str, Any]) -> 
     ],
 )
 def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
-    asked = board.Ask.from_json(wrong)
+    asked = dashboard.Ask.from_json(wrong)
     assert asked.position(10) is None
     assert asked.span(10) is None
 

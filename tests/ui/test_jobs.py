@@ -12,7 +12,7 @@ import pytest
 
 from rnnviz.errors import TextError
 from rnnviz.ui.jobs.store import Store
-from rnnviz.ui.jobs.worker import Check, Jobs, Make, Step
+from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Make, Step
 
 SOON = 5.0
 
@@ -57,13 +57,20 @@ def test_jobs_are_done_in_order_and_the_worker_then_ends() -> None:
     assert done[-1] == 9
 
 
-def test_asking_twice_is_asking_once_while_it_is_at_work() -> None:
-    jobs, endless = Jobs(), Endless()
+def test_asking_twice_is_asking_once_at_work_and_when_it_is_done() -> None:
+    jobs, endless, done = Jobs(), Endless(), list[object]()
     first = jobs.ask("a", "a", endless)
     assert endless.started.wait(SOON)
     assert jobs.ask("a", "a", endless) is first
     jobs.cancel(["a"])
+    finished = jobs.ask("b", "b", simple("once", done))
+    assert jobs.wait(["b"], SOON)
+    assert jobs.ask("b", "b", simple("twice", done)) is finished
     assert jobs.stopped(SOON)
+    assert (finished.state, done) == ("done", ["once"])
+    again = jobs.ask("b", "b", simple("twice", done), again=("done",))
+    assert jobs.wait(["b"], SOON)
+    assert (again.result, done) == ("twice", ["once", "twice"])
 
 
 def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
@@ -157,7 +164,7 @@ def test_the_store_is_bounded_in_number_and_the_latest_seen_stay() -> None:
     assert len(store) == 0
 
 
-def test_the_store_is_bounded_on_disk_and_removes_what_it_forgets() -> None:
+def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None:
     store = Store(on_disk=250)
     folders = [filled(store, 100) for _ in range(4)]
     for n, folder in enumerate(folders):
@@ -165,23 +172,12 @@ def test_the_store_is_bounded_on_disk_and_removes_what_it_forgets() -> None:
     assert store.bytes == 200
     assert [f.is_dir() for f in folders] == [False, False, True, True]
     huge = filled(store, 1000)
-    store.put("huge", 1, huge)  # larger than all of it: the newest stays, alone
-    assert huge.is_dir()
-    assert len(store) == 1
-    store.clear()
+    store.put("huge", 4, huge)  # larger than all of it: the newest stays, alone
+    assert [huge.is_dir(), *(f.is_dir() for f in folders)] == [True, False, False, False, False]
+    assert [store.get(key) for key in (0, 1, 2, 3, "huge")] == [0, 1, 2, 3, 4]
+    store.forget("huge")
+    assert store.get("huge") is None
     assert not huge.exists()
-
-
-def test_a_result_outlasts_its_folder_where_it_can_do_without() -> None:
-    store = Store(on_disk=250)
-    folders = [filled(store, 200) for _ in range(3)]
-    for n, folder in enumerate(folders):
-        store.put(n, f"whole {n}", folder, f"bare {n}")
-    assert [store.get(n) for n in range(3)] == ["bare 0", "bare 1", "whole 2"]
-    assert [f.is_dir() for f in folders] == [False, False, True]
-    store.forget(2)
-    assert store.get(2) is None
-    assert not folders[2].exists()
 
 
 def test_a_job_that_is_over_lets_go_of_what_it_read_and_can_be_asked_for_again() -> None:
@@ -193,7 +189,7 @@ def test_a_job_that_is_over_lets_go_of_what_it_read_and_can_be_asked_for_again()
     assert jobs.stopped(SOON)
     assert waiting.make is None
     assert jobs.ask("b", "b", simple("b", done)).state == "cancelled"
-    again = jobs.ask("b", "b", simple("b", done), again=True)
+    again = jobs.ask("b", "b", simple("b", done), again=OVER)
     assert jobs.wait(["b"], SOON)
     assert (again.state, again.make, done) == ("done", None, ["b"])
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.ui.pages.inside import corpora
-from rnnviz.ui.pages.inside import page as inside
+from rnnviz.ui.pages.inside import sources
 from tests.ui.conftest import Open, everything, turn
-from tests.ui.test_inside import settled
+from tests.ui.test_inside import PARTS, settled
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")
 
@@ -37,11 +36,11 @@ def test_every_page_can_be_left_for_every_other_and_come_back_to(open_app: Open,
 def test_a_chosen_unit_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(corpora, "here", list)  # the text on the page is searched, and that at once
+    monkeypatch.setattr(sources, "here", list)  # the text on the page is searched, and that at once
     app = settled(open_app("inside", model="tiny-gru"))
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
-    for part in inside.PARTS[1:]:
+    for part in PARTS[1:]:
         app.segmented_control(key="part").set_value(part).run()
         clean(app)
     app.segmented_control(key="part").set_value("units").run()

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, encodings, take, work
-from rnnviz.ui.words import rounded
+from rnnviz.ui.words import duration, rounded
 from tests.conftest import TEXT
 from tests.ui.conftest import Open, everything
 from tests.ui.test_perplexity import expected, section, settled, upload
@@ -121,7 +121,7 @@ def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
 def test_time_left_is_said_as_people_say_it(seconds: float, words: str) -> None:
-    assert progress.duration(seconds) == words
+    assert duration(seconds) == words
 
 
 def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None:

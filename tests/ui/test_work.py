@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rnnviz.networks.checkpoint import add_sketch, load_numpy, save
+from rnnviz.networks.checkpoint import ModelInfo, add_sketch, load_numpy, read_info, save
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.reports import contamination
-from rnnviz.ui.jobs.store import Store
+from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.pages.perplexity.texts import Text
@@ -24,9 +23,11 @@ LATIN = Text("a.txt", "digest", data=WORDS.encode("cp1252"))
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    # As if the text were a thousand times as long.
+def info(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelInfo:
+    """A model that knows its training text. Texts are read as if they were a thousand times as long."""
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     monkeypatch.setattr("rnnviz.text.decoding.CHUNK", 200)
     for stretch in (
         "rnnviz.reports.column_files.STRETCH",
@@ -34,22 +35,20 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         "rnnviz.ui.pages.perplexity.work.BLOCK",
     ):
         monkeypatch.setattr(stretch, 200)
-    store = Store()
-    yield store
-    store.clear()
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
     path = save(NgramModel.fit(TEXT, order=3), tmp_path / "m.safetensors")
     add_sketch(path, contamination.sketch(TEXT))
-    return path
+    return read_info(path)
 
 
-def test_a_job_looks_whether_it_is_wanted_before_it_scores_and_after(store: Store, file: Path) -> None:
+def left() -> list[str]:
+    """What lies in the store's folder."""
+    return [path.name for path in store.shared().folder().parent.iterdir()]
+
+
+def test_a_job_looks_whether_it_is_wanted_before_it_scores_and_after(info: ModelInfo) -> None:
     looks: list[str] = []
     stage = "finding the encoding"
-    steps = work.scoring(store, "m", lambda: load_numpy(file), file, LATIN, lambda: looks.append(stage))
+    steps = work.scoring(info, LATIN, lambda: looks.append(stage))
     while True:
         try:
             step = next(steps)
@@ -59,15 +58,15 @@ def test_a_job_looks_whether_it_is_wanted_before_it_scores_and_after(store: Stor
         stage = "the end" if step.fraction == 1 else "scoring"
     assert scored.unknown
     assert scored.interval.low is not None
-    assert scored.met is not None
-    assert scored.report.perplexity == perplexity(load_numpy(file), text=WORDS).perplexity
+    assert scored.trained_on is not None
+    assert scored.report.perplexity == perplexity(load_numpy(info.path), text=WORDS).perplexity
     pieces = len(WORDS) // 200
     assert looks.count("finding the encoding") > 2 * pieces  # is it UTF-8, is it Windows-1252
     assert looks.count("the end") > 3 * pieces  # what is unknown, the interval, the overlap
-    assert store.get(work.full_key("m", LATIN)) is scored
+    assert store.shared().get(work.full_key(info, LATIN)) is scored
 
 
-def test_a_job_that_ends_early_leaves_nothing(store: Store, file: Path) -> None:
+def test_a_job_that_ends_early_leaves_nothing(info: ModelInfo) -> None:
     looks = 0
 
     def check() -> None:
@@ -76,34 +75,32 @@ def test_a_job_that_ends_early_leaves_nothing(store: Store, file: Path) -> None:
         if looks == last:
             raise Cancelled
 
-    model = load_numpy(file)
-    root = store.folder().parent
     last = ended = 0
     while ended == last:
         last, looks = last + 1, 0
         try:
-            for _ in work.scoring(store, "m", lambda: model, file, LATIN, check):
+            for _ in work.scoring(info, LATIN, check):
                 pass
         except Cancelled:
             ended += 1
-            assert [p.name for p in root.iterdir()] == [".lock"]
-            assert store.get(work.full_key("m", LATIN)) is None
+            assert left() == [".lock"]
+            assert store.shared().get(work.full_key(info, LATIN)) is None
     assert ended == looks > 30
 
 
-def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(store: Store, file: Path) -> None:
-    steps = work.scoring(store, "m", lambda: load_numpy(file), file, LATIN, lambda: None)
+def test_a_job_that_is_closed_at_its_last_step_leaves_nothing(info: ModelInfo) -> None:
+    steps = work.scoring(info, LATIN, lambda: None)
     while next(steps).fraction < 1:
         pass
     steps.close()
-    assert [p.name for p in store.folder().parent.iterdir()] == [".lock"]
+    assert left() == [".lock"]
 
 
-def test_comparing_looks_while_the_encoding_is_found(store: Store, file: Path) -> None:
+def test_comparing_looks_while_the_encoding_is_found(info: ModelInfo) -> None:
     def check() -> None:
         raise Cancelled
 
-    steps = work.comparing(store, "m", lambda: load_numpy(file), LATIN, check)
+    steps = work.comparing(info, LATIN, check)
     assert next(steps) == Step(0.0)
     with pytest.raises(Cancelled):
         next(steps)

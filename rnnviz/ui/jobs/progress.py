@@ -1,15 +1,15 @@
-"""The bar of what is at work, with Cancel."""
+"""What stands in the place of a result: the bar of what is at work, with Cancel, or why there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import streamlit as st
 
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs.worker import Job, Jobs
-from rnnviz.ui.trouble import plain
-from rnnviz.ui.words import rounded
+from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.words import duration, rounded
 
 EVERY = 0.4  # seconds between two looks
 
@@ -20,7 +20,7 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
 
     `name` tells this bar from others on the page.
     """
-    mark = f"perplexity.bar.{name}"
+    mark = f"progress.{name}"
     busy = jobs.busy(keys)
     before = st.session_state.get(mark)
     st.session_state[mark] = len(busy) if busy else None
@@ -40,13 +40,24 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
     )
 
 
-def again(jobs: Jobs, job: Job, key: str) -> None:
-    """What stands in the place of a cancelled job's result; `key` is the button's."""
+def without_result(jobs: Jobs, job: Job, name: str) -> None:
+    """A job that has no result: how far it is, why it failed, or a button that starts it again."""
+    if job.error is not None:
+        st.error(describe(job.error), icon=":material/error:")
+    elif job.state == "cancelled":
+        said = _("**{name}**: cancelled.").format(name=plain(job.title))
+        offer(said, _("Start again"), f"again-{name}", lambda: jobs.forget([job.key]))
+    else:
+        bar(jobs, [job.key], name)
+
+
+def offer(
+    said: str, label: str, key: str, on_click: Callable[[], None], icon: str = ":material/cancel:"
+) -> None:
+    """What is missing, and beside it the button that makes it again."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(_("**{name}**: cancelled.").format(name=plain(job.title)), icon=":material/cancel:")
-        st.button(
-            _("Start again"), key=key, icon=":material/replay:", on_click=jobs.forget, args=([job.key],)
-        )
+        st.info(said, icon=icon)
+        st.button(label, key=key, icon=":material/replay:", on_click=on_click)
 
 
 def words(job: Job, waiting: int) -> str:
@@ -65,11 +76,3 @@ def words(job: Job, waiting: int) -> str:
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as a person says them."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return _("{s} s").format(s=max(whole, 1))
-    return _("{m} min {s} s").format(m=whole // 60, s=whole % 60)

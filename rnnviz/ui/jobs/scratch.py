@@ -2,9 +2,7 @@
 
 Such a folder holds a file that its process has locked. The system takes the
 lock away when the process ends, in whatever way, so a folder whose file can be
-locked is nobody's any more. Nothing is told from its age.
-
-This module draws nothing.
+locked is nobody's any more.
 """
 
 from __future__ import annotations

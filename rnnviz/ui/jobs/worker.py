@@ -6,7 +6,8 @@ yields ten times a second is gone a tenth of a second after Cancel. What takes
 long without a step calls the function that a job is handed for this. When the
 reader has left, everything stops.
 
-This module draws nothing.
+The worker is a daemon thread of our own: Python waits for the threads of
+`concurrent.futures` before it ends, and with it Ctrl-C would wait for the job.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
@@ -27,12 +29,20 @@ log = logging.getLogger("rnnviz")
 
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
+LEFT: tuple[State, ...] = ("left",)
 GRACE = 5.0  # seconds a browser may be away, as when its network falters, before its work stops
 FINISHED = 500  # jobs remembered after their end
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 
 class Cancelled(Exception):
     """Raised inside a job whose result nobody wants any more."""
+
+
+class _Left(Exception):
+    """The reader is not there any more."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,19 @@ class Step:
 
 
 Check = Callable[[], None]
-Make = Callable[[Check], Generator[Step, None, Any]]
+Steps = Generator[Step, None, R]
+Make = Callable[[Check], Steps[Any]]
+
+
+def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[R]:
+    """What `source` yields, each as the step of a job; its result."""
+    while True:
+        try:
+            progress = next(source)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        yield step(progress)
 
 
 @dataclass
@@ -88,14 +110,11 @@ class Jobs:
         """The job of this key, at work or over."""
         return self._jobs.get(key)
 
-    def ask(self, key: Hashable, title: str, make: Make, *, again: bool = False) -> Job:
-        """The job of this key; started if there is none, or if it ended because its reader was away.
-
-        `again`: also if it was cancelled, or failed.
-        """
+    def ask(self, key: Hashable, title: str, make: Make, *, again: Collection[State] = LEFT) -> Job:
+        """The job of this key; started if there is none, or if it ended in a way that is among `again`."""
         with self._changed:
             job = self._jobs.get(key)
-            if job is None or job.state in (OVER if again else ("left", "done")):
+            if job is None or job.state in again:
                 job = self._jobs[key] = Job(key, title, make)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
@@ -113,18 +132,16 @@ class Jobs:
     def cancel(self, keys: Iterable[Hashable]) -> None:
         """These jobs are over at once for whoever asks; the worker drops the one at work at its next step."""
         with self._changed:
-            for key in keys:
-                job = self._jobs.get(key)
-                if job is not None and job.state not in OVER:
-                    job.state, job.make = "cancelled", None
-                    job.unwanted.set()
+            for job in self.busy(keys):
+                job.state, job.make = "cancelled", None
+                job.unwanted.set()
             self._changed.notify_all()
 
     def forget(self, keys: Iterable[Hashable]) -> None:
         """As if these had never been asked for."""
         keys = list(keys)
-        self.cancel(keys)
         with self._changed:
+            self.cancel(keys)
             for key in keys:
                 self._jobs.pop(key, None)
 
@@ -137,9 +154,7 @@ class Jobs:
         """Whether all these are over, after at most `timeout` seconds."""
         keys = list(keys)
         with self._changed:
-            return self._changed.wait_for(
-                lambda: all(j is None or j.state in OVER for j in map(self._jobs.get, keys)), timeout
-            )
+            return self._changed.wait_for(lambda: not self.busy(keys), timeout)
 
     def stopped(self, timeout: float) -> bool:
         """Whether the worker has ended, after at most `timeout` seconds."""
@@ -167,8 +182,7 @@ class Jobs:
                 raise _Left
 
         state: State = "done"
-        result, error = None, None
-        steps = None
+        result, error, steps = None, None, None
         try:
             check()
             steps = make(check)
@@ -193,17 +207,21 @@ class Jobs:
             if job.state == "running":
                 job.result, job.error, job.state = result, error, state
                 if state == "left":  # nobody will look at the others either
-                    for other in self._jobs.values():
-                        if other.state == "waiting":
-                            other.state, other.make = "left", None
+                    for other in self.busy():
+                        other.state, other.make = "left", None
             self._changed.notify_all()
 
 
-class _Left(Exception):
-    """The reader is not there any more."""
+def of_session(page: str) -> Jobs:
+    """The jobs of this session on one of the app's pages."""
+    key = f"{page}.jobs"
+    if key not in st.session_state:
+        st.session_state[key] = Jobs(_presence())
+    jobs: Jobs = st.session_state[key]
+    return jobs
 
 
-def presence() -> Callable[[], bool]:
+def _presence() -> Callable[[], bool]:
     """Whether the session that asks now still has a browser, to be called on any thread.
 
     Where the script runs without a server, as in a test, someone is always there.

@@ -6,11 +6,14 @@ Braces are filled in by the browser.
 from __future__ import annotations
 
 from rnnviz.ui.i18n import _
+from rnnviz.ui.words import quantities, view_words
 
 
 def words() -> dict[str, str]:
     """Every word and sentence that the live view can show, by the name its modules use."""
     return {
+        **view_words(),
+        **{f"quantity.{name}": word for name, word in quantities().items()},
         "intro": _("Type here: with every character you see what the network remembers and expects next."),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
@@ -29,24 +32,9 @@ def words() -> dict[str, str]:
         "entropy": _("entropy now, bits"),
         "entropy.help": _("How undecided the network is about the next character"),
         "show": _("Show"),
-        "layer": _("Layer"),
-        "layer.n": _("layer {n}"),
-        "order": _("Units"),
-        "order.index": _("by number"),
-        "order.alike": _("alike together"),
-        "zoom": _("Rows"),
-        "zoom.all": _("all {n}"),
         "colour": _("Text colour"),
         "colour.surprisal": _("surprisal"),
         "colour.unit": _("unit {n}"),
-        "quantity.hidden": _("hidden state H"),
-        "quantity.cell": _("cell C"),
-        "quantity.reset": _("reset gate R"),
-        "quantity.update": _("update gate Z"),
-        "quantity.candidate": _("candidate"),
-        "quantity.input": _("input gate I"),
-        "quantity.forget": _("forget gate F"),
-        "quantity.output": _("output gate O"),
         "notice.hidden": _("a row is a unit: look for rows that keep their colour through a whole word"),
         "notice.cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
         "notice.reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
@@ -63,14 +51,7 @@ def words() -> dict[str, str]:
         "surprisal.title": _("Surprisal, bits"),
         "line.model": _("this network"),
         "line.uniform": _("blind guess"),
-        "next": _("Next character"),
-        "next.at": _("Expected after"),
-        "next.start": _("Expected first"),
-        "next.other": _("others"),
-        "next.notice": _("short bars: it can't tell; one long bar: it is sure"),
-        "next.entropy": _("entropy {bits} bits"),
         "next.came": _("came"),
-        "unk": _("unknown"),
         "readout.idle": _("Point at a column or a letter to see what was expected there; click to keep it."),
         "readout.at": _("character {n}"),
         "readout.expected": _("expected"),

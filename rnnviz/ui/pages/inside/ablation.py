@@ -8,67 +8,47 @@ import numpy as np
 import streamlit as st
 
 from rnnviz.figures import bars
+from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board, corpora
-from rnnviz.ui.pages.inside.board import Panel
-from rnnviz.ui.pages.inside.common import Look, done, guarded
+from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside.common import View, done_on_request, fragment
+from rnnviz.ui.pages.inside.dashboard import Panel
 
 if TYPE_CHECKING:
     from rnnviz.units.ablation import Ablation
 
-BOARD = "inside.ablation"
+KEY = "inside.ablation"
 LISTED = 16
-_WANTED = "inside.ablate"
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The controls, the button that starts, and the ranking."""
-    ask = board.asked(BOARD)
-    if ask.what == "pick" and type(ask.value) is int and 0 <= ask.value < look.H:
-        st.session_state["inside.units"] = str(ask.value)
-        st.session_state["inside.units.of"] = look.mark
-        st.session_state["inside.unit"] = ask.value
+    unit = dashboard.asked(KEY).pick(view.H)
+    if unit is not None:
+        st.session_state["inside.units"] = str(unit)
+        st.session_state["inside.units.of"] = view.mark
+        st.session_state["inside.unit"] = unit
         st.session_state["inside.way.next"] = "change"
         st.rerun()
     left, right = st.columns([1, 1], vertical_alignment="bottom")
     with left:
-        source = corpora.pick(look, "inside.ablate.source", own=True)
+        source = sources.pick(view, "inside.ablate.source")
     words = {"zero": "0", "mean": _("its own mean")}
     with right:
-        to = st.segmented_control(
-            _("The missing unit is held at"),
-            list(words),
-            key="inside.to",
-            default="mean",
-            persist_state="session",
-            format_func=words.__getitem__,
-        )
+        to = choice.pick(_("The missing unit is held at"), words, "inside.to", default="mean")
     if source is None:
         return
-    own = source.kind == corpora.OWN
-    key = ("ablate", look.mark, look.layer, source.identity, to or "mean", look.text if own else "")
-    if st.session_state.get(_WANTED) != key:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if not st.button(
-                _("Do without each of {n} units").format(n=look.H),
-                key="inside.ablate.start",
-                type="primary",
-                icon=":material/content_cut:",
-            ):
-                st.caption(
-                    _(
-                        "Reads up to {n} characters once for each unit; it takes some seconds, or a minute."
-                    ).format(n=f"{corpora.ABLATED:,}")
-                )
-                return
-        st.session_state[_WANTED] = key
-    found: Ablation | None = done(
-        key,
+    found: Ablation | None = done_on_request(
+        ("ablate", view.mark, view.layer, source.identity(view), to),
         _("Reading without each unit"),
-        lambda check: corpora.ablating(look, source, to or "mean"),
+        lambda check: sources.ablating(view, source, to),
         "ablate",
+        label=_("Do without each of {n} units").format(n=view.H),
+        icon=":material/content_cut:",
+        said=_("Reads up to {n} characters once for each unit; it takes some seconds, or a minute.").format(
+            n=f"{sources.ABLATED:,}"
+        ),
     )
     if found is not None:
         _show(found)
@@ -81,8 +61,7 @@ def _show(found: Ablation) -> None:
     st.markdown(
         _(
             "On {n} characters the whole network has a perplexity of {baseline}. Without unit {unit}, the "
-            "one it "
-            "misses most, it is {without}."
+            "one it misses most, it is {without}."
         ).format(
             n=f"{found.characters:,}",
             baseline=f"{found.baseline:.3f}",
@@ -90,8 +69,8 @@ def _show(found: Ablation) -> None:
             without=f"{found.perplexity[order[0]]:.3f}",
         )
     )
-    board.mount(
-        BOARD,
+    dashboard.mount(
+        KEY,
         panels=[
             Panel(
                 "ablation",
@@ -105,8 +84,7 @@ def _show(found: Ablation) -> None:
                 ),
                 _(
                     "These units carry {share} of all losses added up; if it is little, the work is spread "
-                    "over many. "
-                    "Click a bar to change that unit."
+                    "over many. Click a bar to change that unit."
                 ).format(share=f"{share:.0%}"),
                 _("what units do together: two that do the same are missed only when both are gone."),
                 height=440,

@@ -1,4 +1,4 @@
-"""The board's browser files; imported by app.py, so it stays light."""
+"""The dashboard's browser files; imported by app.py, so it stays light."""
 
 from __future__ import annotations
 

@@ -15,10 +15,11 @@ from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import prepare
 from rnnviz.reading import sampling
+from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import ablation, board, change_letter
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, symbols
+from rnnviz.ui.pages.inside import ablation, change_letter, dashboard
+from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import describe
 from rnnviz.units import Intervention
 
@@ -28,101 +29,77 @@ if TYPE_CHECKING:
     from rnnviz.reading.trace import Trace
     from rnnviz.units.interventions import Action
 
-BOARD = "inside.cause"
-WAYS = ("change", "rank", "letter")
-ACTIONS = ("zero", "clamp", "scale")
+KEY = "inside.cause"
 LENGTH = 120  # characters of a continuation
 SEED = 0
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
 _UNITS = "inside.units"
 
 
-def section(look: Look) -> None:
+def section(view: View) -> None:
     """The whole sub-page."""
     words = {"change": _("Change units"), "rank": _("Do without each unit"), "letter": _("Change a letter")}
     if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
         st.session_state["inside.way"] = follow
-    way = st.segmented_control(
-        _("What to change"),
-        WAYS,
-        key="inside.way",
-        default=WAYS[0],
-        persist_state="session",
-        format_func=words.__getitem__,
-        label_visibility="collapsed",
-    )
-    if way == "rank":
-        ablation.section(look)
-    elif way == "letter":
-        change_letter.section(look)
-    else:
-        _change(look)
+    way = choice.pick(_("What to change"), words, "inside.way", default="change", hidden=True)
+    {"change": _change, "rank": ablation.section, "letter": change_letter.section}[way](view)
 
 
-@st.fragment
-@guarded
-def _change(look: Look) -> None:
-    ask = board.asked(BOARD)
-    at = cursor(ask, look, len(look.text) - 1)
-    intervention = _controls(look)
+@fragment
+def _change(view: View) -> None:
+    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
+    intervention = _controls(view)
     if intervention is None:
         return
     try:
-        key = ("changed", look.mark, look.text, intervention)
-        after = kept(key, lambda: units.intervene(look.model, look.text, intervention))
-        _figures(look, after)
-        _show(look, after, at, intervention)
+        key = ("changed", view.mark, view.text, intervention)
+        after = kept(key, lambda: units.intervene(view.model, view.text, intervention))
+        _figures(view, after)
+        _show(view, after, at, intervention)
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/error:")
 
 
-def _controls(look: Look) -> Intervention | None:
+def _controls(view: View) -> Intervention | None:
     state = st.session_state
-    if _UNITS not in state or state.get("inside.units.of") != look.mark:
-        state[_UNITS] = str(min(state.get("inside.unit", loudest(look)), look.H - 1))
-        state["inside.units.of"] = look.mark
+    if _UNITS not in state or state.get("inside.units.of") != view.mark:
+        state[_UNITS] = str(min(state.get("inside.unit", loudest(view)), view.H - 1))
+        state["inside.units.of"] = view.mark
     words = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
     left, middle, right = st.columns([2, 3, 3], vertical_alignment="bottom")
     with left:
         written = st.text_input(
-            _("Units, 0 to {last}").format(last=look.H - 1),
+            _("Units, 0 to {last}").format(last=view.H - 1),
             key=_UNITS,
             persist_state="session",
             max_chars=2000,
             help=_("One, or several with commas between them; a range such as 10-19 too."),
         )
     with middle:
-        action = st.segmented_control(
-            _("What happens to them"),
-            ACTIONS,
-            key="inside.action",
-            default="clamp",
-            persist_state="session",
-            format_func=words.__getitem__,
-        )
+        action = choice.pick(_("What happens to them"), words, "inside.action", default="clamp")
     with right:
         value = 0.0
         if action == "scale":
             value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
         elif action != "zero":
             value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
-    cell = CELLS[look.cell].has_cell and st.toggle(
+    cell = CELLS[view.cell].has_cell and st.toggle(
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
     )
-    chosen = numbers(written, look.H)
+    chosen = numbers(written, view.H)
     if not chosen:
         st.info(
             _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
-                last=look.H - 1
+                last=view.H - 1
             ),
             icon=":material/pin:",
         )
         return None
     return Intervention(
         tuple(chosen),
-        cast("Action", action or "clamp"),
+        cast("Action", action),
         float(value),
-        layer=look.layer,
+        layer=view.layer,
         quantity="cell" if cell else "hidden",
     )
 
@@ -142,17 +119,17 @@ def numbers(written: str, H: int) -> list[int]:
     return sorted(found)
 
 
-def loudest(look: Look) -> int:
+def loudest(view: View) -> int:
     """The unit that has most to say about the next character: its row of W_hq times its values."""
-    weights = prepare(look.model).readout
-    if look.layer != look.trace.hidden.shape[1] - 1:
+    weights = prepare(view.model).readout
+    if view.layer != view.trace.hidden.shape[1] - 1:
         return 0
-    says = np.linalg.norm(weights, axis=0) * np.abs(look.trace.hidden[:, -1]).mean(axis=0)
+    says = np.linalg.norm(weights, axis=0) * np.abs(view.trace.hidden[:, -1]).mean(axis=0)
     return int(np.nan_to_num(says).argmax())
 
 
-def _figures(look: Look, after: Trace) -> None:
-    before, now = float(look.trace.perplexity[-1]), float(after.perplexity[-1])
+def _figures(view: View, after: Trace) -> None:
+    before, now = float(view.trace.perplexity[-1]), float(after.perplexity[-1])
     one, other = st.columns(2)
     one.metric(_("Perplexity of the text as the network is"), f"{before:.2f}")
     other.metric(
@@ -163,68 +140,51 @@ def _figures(look: Look, after: Trace) -> None:
     )
 
 
-def _show(look: Look, after: Trace, at: int, intervention: Intervention) -> None:
-    bits = (look.trace.nll - after.nll) / np.log(2)
-    temperature = look.context.temperature
-    prompt = look.text[: at + 1]
-    texts = [
-        Text(
-            look.text,
-            DIFFERENCE.levels(bits),
-            palette="versus",
-            label=_("bits by which each character is expected more (blue) or less (orange) than before"),
-            values=bits,
-            said=_("change in bits"),
-        )
-    ]
+def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None:
+    bits = (view.trace.nll - after.nll) / np.log(2)
+    temperature, prompt = view.context.temperature, view.text[: at + 1]
     plain = kept(
-        ("on", look.mark, prompt, temperature),
-        lambda: sampling.resume(look.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
+        ("on", view.mark, prompt, temperature),
+        lambda: sampling.resume(view.trace, at + 1, LENGTH, temperature=temperature, seed=SEED),
     )
     changed = kept(
-        ("on", look.mark, prompt, temperature, intervention),
+        ("on", view.mark, prompt, temperature, intervention),
         lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
     )
-    neutral = DIFFERENCE.levels(np.zeros(1))[0]
-    texts += [
-        Text(
-            plain,
-            _apart(plain, changed, neutral),
-            "versus",
-            _("how the network goes on there; coloured from where the two part"),
-            linked=False,
-        ),
-        Text(
-            changed,
-            _apart(changed, plain, neutral),
-            "versus",
-            _("how it goes on with the change, by the same random numbers"),
-            linked=False,
-        ),
-    ]
+    plain_label = _("how the network goes on there; coloured from where the two part")
+    changed_label = _("how it goes on with the change, by the same random numbers")
     full = f"{VERSUS_FULL:g}"
-    board.mount(
-        BOARD,
-        texts=texts,
-        panels=[_next(look, after, at)],
+    dashboard.mount(
+        KEY,
+        texts=[
+            Text(
+                view.text,
+                DIFFERENCE.levels(bits),
+                palette="versus",
+                label=_("bits by which each character is expected more (blue) or less (orange) than before"),
+                values=bits,
+                said=_("change in bits"),
+            ),
+            Text(plain, _apart(plain, changed), "versus", plain_label, linked=False),
+            Text(changed, _apart(changed, plain), "versus", changed_label, linked=False),
+        ],
+        panels=[_next(view, after, at)],
         at=at,
         scale=("versus", _("{n} bits less").format(n=full), _("{n} bits more").format(n=full)),
     )
 
 
-def _apart(one: str, other: str, neutral: int) -> npt.NDArray[np.uint8]:
+def _apart(one: str, other: str) -> npt.NDArray[np.uint8]:
     """The colour of each character: set off from where the two texts part."""
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    return np.where(np.arange(len(one)) < same, neutral, DIFFERENCE.levels(np.full(1, -3.0))[0]).astype(
-        np.uint8
-    )
+    return DIFFERENCE.levels(np.where(np.arange(len(one)) < same, 0.0, -3.0))
 
 
-def _next(look: Look, after: Trace, at: int) -> Panel:
+def _next(view: View, after: Trace, at: int) -> Panel:
     """What is expected after the chosen character, with and without the change."""
-    before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (look.trace, after))
+    before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (view.trace, after))
     order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
-    names = symbols(look.model.vocabulary, order)
+    names = symbols(view.model.vocabulary, order)
     return Panel(
         "next",
         _("What is expected after character {n}").format(n=f"{at + 1:,}"),

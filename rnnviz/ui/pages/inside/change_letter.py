@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -13,69 +13,47 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import plain
 from rnnviz.figures.themes import Scale
 from rnnviz.text.characters import visible
-from rnnviz.ui import model_cache
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import board
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others
+from rnnviz.ui.pages.inside import dashboard
+from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 
 Doubles = npt.NDArray[np.float64]
 
-BOARD = "inside.changed"
+KEY = "inside.changed"
 BITS = Scale("sequential", 0.0, 2.0)
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The whole sub-page."""
-    ask = board.asked(BOARD)
-    at = cursor(ask, look, len(look.text) // 4)
-    letter, models = _controls(look, at)
+    at = cursor(dashboard.asked(KEY), view, len(view.text) // 4)
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    came = view.text[at]
+    written = left.text_input(
+        _("In place of “{c}”, character {n}").format(c=visible(came), n=f"{at + 1:,}"),
+        key="inside.letter",
+        persist_state="session",
+        max_chars=1,
+        placeholder=usual_letter(came),
+        help=_("Click another character in the text to change that one."),
+    )
+    letter = written if written and written != came else usual_letter(came)
+    with right:
+        networks = beside(view, _("In these networks too"), "perturb", of_the_same_text(view), most=3)
     found: dict[str, units.Perturbation] = {}
-    for name, (mark, model) in models.items():
-        key = ("perturb", mark, look.text, at, letter)
+    for name, (mark, model) in networks.items():
         try:
-            found[name] = kept(key, lambda model=model: units.perturb(model, look.text, at, letter))  # type: ignore[misc]
+            found[name] = kept(
+                ("perturb", mark, view.text, at, letter),
+                partial(units.perturb, model, view.text, at, letter),
+            )
         except RnnvizError as error:
             st.warning(f"**{safe(name)}**  \n{describe(error)}", icon=":material/error:")
     if found:
-        _show(look, at, letter, found)
-
-
-def _controls(look: Look, at: int) -> tuple[str, dict[str, tuple[str, Any]]]:
-    beside = others(look)
-    corpus = look.context.info.card.get("corpus")
-    usual = [m.path.stem for m in beside if corpus and m.card.get("corpus") == corpus and m.kind != "mlp"][:2]
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    with left:
-        came = look.text[at]
-        written = st.text_input(
-            _("In place of “{c}”, character {n}").format(c=visible(came), n=f"{at + 1:,}"),
-            key="inside.letter",
-            persist_state="session",
-            max_chars=1,
-            placeholder=usual_letter(came),
-            help=_("Click another character in the text to change that one."),
-        )
-    with right:
-        chosen = st.multiselect(
-            _("In these networks too"),
-            [m.path.stem for m in beside],
-            default=usual,
-            key=f"inside.perturb.{look.mark[:12]}",
-            persist_state="session",
-            max_selections=3,
-            placeholder=_("other networks"),
-        )
-    letter = written if written and written != came else usual_letter(came)
-    models: dict[str, tuple[str, Any]] = {look.context.info.path.stem: (look.mark, look.model)}
-    for info in beside:
-        if info.path.stem in chosen:
-            models[info.path.stem] = model_cache.digest(info), loaded(info)
-    return letter, models
+        _show(view, at, letter, found)
 
 
 def usual_letter(came: str) -> str:
@@ -88,11 +66,10 @@ def _beyond(values: Doubles, least: float) -> Doubles:
     return np.where(values > least, values, np.nan)
 
 
-def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]) -> None:
-    one = next(iter(found.values()))
+def _show(view: View, at: int, letter: str, found: dict[str, units.Perturbation]) -> None:
+    name, one = next(iter(found.items()))
     # Row t of a divergence is about the character after t: paint it behind that one.
-    bits = one.bits[: len(look.text)]
-    remembered = {name: p.remembered() for name, p in found.items()}
+    bits = one.bits[: len(view.text)]
     st.markdown(
         "  \n".join(
             f"**{safe(name)}** "
@@ -101,65 +78,61 @@ def _show(look: Look, at: int, letter: str, found: dict[str, units.Perturbation]
                 "predicts differently, by 0.01 bits or more, up to {n} characters later.",
                 n,
             ).format(n=f"{n:,}")
-            for name, n in remembered.items()
+            for name, n in ((name, p.remembered()) for name, p in found.items())
         )
     )
-    x = _("character")
-    board.mount(
-        BOARD,
+    label = _("{model}: bits by which its expectation of each character differs with “{c}” in the frame")
+    dashboard.mount(
+        KEY,
         texts=[
             Text(
-                look.text,
+                view.text,
                 BITS.levels(bits),
                 palette="sequential",
-                label=_(
-                    "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
-                ).format(model=next(iter(found)), c=visible(letter)),
+                label=label.format(model=name, c=visible(letter)),
                 values=bits,
                 said=_("difference in bits"),
             )
         ],
         panels=[
-            Panel(
+            _lines(
                 "divergence",
                 _("How differently it predicts"),
-                lambda theme: plain.lines(
-                    {name: _beyond(p.bits[at + 1 :], 1e-6) for name, p in found.items()},
-                    x=x,
-                    y=_("KL divergence, bits"),
-                    first=at,
-                    log=True,
-                    theme=theme,
-                ),
+                {name: _beyond(p.bits[at + 1 :], 1e-6) for name, p in found.items()},
+                at,
+                _("KL divergence, bits"),
                 _("The line falls as the letter is forgotten; it jumps where the letter matters once more."),
                 _(
                     "other letters and places; and what is so small that it is lost in rounding: there a "
                     "line ends."
                 ),
-                height=300,
-                width=3,
-                link="x",
-                pick="at",
             ),
-            Panel(
+            _lines(
                 "distance",
                 _("How far apart the states are"),
-                lambda theme: plain.lines(
-                    {name: _beyond(p.distance[at:], 1e-5) for name, p in found.items()},
-                    x=x,
-                    y=_("length of ΔH"),
-                    first=at,
-                    log=True,
-                    theme=theme,
-                ),
+                {name: _beyond(p.distance[at:], 1e-5) for name, p in found.items()},
+                at,
+                _("length of ΔH"),
                 _("Where this line stays up while the other falls, the network remembers without using it."),
                 _("which units differ, and lengths of networks of other sizes aren't the same measure."),
-                height=300,
-                width=3,
-                link="x",
-                pick="at",
             ),
         ],
         at=at,
         scale=("sequential", _("0 bits"), _("2 bits")),
+    )
+
+
+def _lines(
+    name: str, title: str, curves: dict[str, Doubles], at: int, y: str, notice: str, limits: str
+) -> Panel:
+    return Panel(
+        name,
+        title,
+        lambda theme: plain.lines(curves, x=_("character"), y=y, first=at, log=True, theme=theme),
+        notice,
+        limits,
+        height=300,
+        width=3,
+        link="x",
+        pick="at",
     )

@@ -1,50 +1,55 @@
-"""What the parts of the page share: the text that is looked at, what was computed for it, and jobs."""
+"""What the parts of the page share: what is looked at, what was computed for it, jobs, other networks."""
 
 from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from rnnviz import gradients, units
-from rnnviz.figures import live
+from rnnviz.figures import heat, live
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.characters import visible
 from rnnviz.text.normalising import normalise
-from rnnviz.ui import model_cache, trouble
+from rnnviz.ui import choice, model_cache, trouble
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.worker import Jobs, Make, presence
-from rnnviz.ui.trouble import describe
+from rnnviz.ui.jobs.worker import Make, of_session
+from rnnviz.ui.pages.inside.dashboard import Ask, Panel
+from rnnviz.ui.words import quantities
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.pages.inside.board import Ask
 
 T = TypeVar("T")
+Networks = dict[str, tuple[str, Any]]
+"""Networks by name, each with what tells it from all others."""
 
 LONGEST = gradients.memory.MAX_SQUARE
 """Characters of the text that is looked at: as many as a whole connectivity takes."""
 
 REMEMBERED = 40  # results of a session
-_KEPT, _JOBS = "inside.kept", "inside.jobs"
+_KEPT = "inside.kept"
 
 
 @dataclass(frozen=True)
-class Look:
-    """A network and the text it is looked at with, in one run of the script.
+class View:
+    """What is looked at in one run of the script: a network, a text, and the layer whose units are meant.
 
-    `mark` tells the model's file from all others; `layer` is the one whose units are meant.
+    `mark` tells the model's file from all others.
     """
 
     context: Context
@@ -77,36 +82,29 @@ class Look:
         return live.scale(quantity, self.model.config.activation)
 
 
-@overload
-def cursor(ask: Ask, look: Look) -> int | None: ...
-@overload
-def cursor(ask: Ask, look: Look, otherwise: int) -> int: ...
-def cursor(ask: Ask, look: Look, otherwise: int | None = None) -> int | None:
+def view(context: Context, text: str, layer: int) -> View:
+    """The text as the model reads it, at most LONGEST characters."""
+    text = normalise(text, context.network.normaliser)[:LONGEST]
+    return View(context, text, model_cache.digest(context.info), layer)
+
+
+def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
     """The character that all parts of the page look at: the one just asked for, or the one before."""
-    asked = ask.position(len(look.text))
+    asked = ask.position(len(view.text))
     if asked is not None:
         st.session_state["inside.at"] = asked
     at: int | None = st.session_state.get("inside.at")
-    return otherwise if at is None or at >= len(look.text) else at
+    return otherwise if at is None or at >= len(view.text) else at
 
 
-def look(context: Context, text: str, layer: int) -> Look:
-    """The text, prepared as the model wants it."""
-    return Look(
-        context,
-        normalise(text, context.network.normaliser)[:LONGEST],
-        model_cache.digest(context.info),
-        layer,
-    )
+def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
+    """A part of the page that is drawn anew by itself, and says what goes wrong in it."""
 
-
-def guarded(section: Callable[[Look], None]) -> Callable[[Look], None]:
-    """A part of the page that says what goes wrong in it, also when it is run by itself, as a fragment."""
-
+    @st.fragment
     @functools.wraps(section)
-    def run(look: Look) -> None:
+    def run(view: View) -> None:
         try:
-            section(look)
+            section(view)
         except Exception as error:
             trouble.show(error)
 
@@ -125,58 +123,42 @@ def kept(key: Hashable, make: Callable[[], T]) -> T:
     return found
 
 
-def jobs() -> Jobs:
-    """The jobs of this session's page."""
-    if _JOBS not in st.session_state:
-        st.session_state[_JOBS] = Jobs(presence())
-    found: Jobs = st.session_state[_JOBS]
-    return found
-
-
 def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
     """The result of a job, which is started if it isn't known; None while it is at work, or came to nothing.
 
     Its progress bar, or why there is nothing, stands where this is called.
     """
-    work = jobs()
-    job = work.ask(key, title, make) if work.get(key) is None else work.get(key)
-    assert job is not None
-    if job.state == "left":
-        job = work.ask(key, title, make)
-    work.wait([key], patience)
-    if job.state == "done":
-        # Results are large: of each kind the newest is kept.
-        before = st.session_state.get(f"inside.done.{name}")
-        if before != key:
-            st.session_state[f"inside.done.{name}"] = key
-            work.forget([before])
-        return job.result
-    if job.state == "failed" and job.error is not None:
-        st.error(describe(job.error), icon=":material/error:")
-    elif job.state == "cancelled":
-        progress.again(work, job, f"inside.again.{name}")
-    else:
-        progress.bar(work, [key], f"inside-{name}")
-    return None
+    jobs = of_session("inside")
+    job = jobs.ask(key, title, make)
+    jobs.wait([key], patience)
+    if job.state != "done":
+        progress.without_result(jobs, job, f"inside-{name}")
+        return None
+    # Results are large: of each kind the newest is kept.
+    before = st.session_state.get(f"inside.done.{name}")
+    if before != key:
+        st.session_state[f"inside.done.{name}"] = key
+        jobs.forget([before])
+    return job.result
 
 
-def quantities() -> dict[str, str]:
-    """What each quantity is called."""
-    return {
-        "hidden": _("hidden state H"),
-        "cell": _("cell C"),
-        "reset": _("reset gate R"),
-        "update": _("update gate Z"),
-        "candidate": _("candidate"),
-        "input": _("input gate I"),
-        "forget": _("forget gate F"),
-        "output": _("output gate O"),
-    }
+def done_on_request(
+    key: Hashable, title: str, make: Make, name: str, *, label: str, icon: str, said: str
+) -> Any:
+    """The result of a job that a button starts, beside which stands what is `said`; see `done`."""
+    wanted = f"inside.{name}.wanted"
+    if st.session_state.get(wanted) != key:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if not st.button(label, key=f"inside.{name}.start", icon=icon, type="primary"):
+                st.caption(said)
+                return None
+        st.session_state[wanted] = key
+    return done(key, title, make, name)
 
 
-def quantity(look: Look, key: str) -> str:
+def quantity(view: View, key: str) -> str:
     """A choice among what this kind of cell has."""
-    names = units.quantities(look.cell)
+    names = units.quantities(view.cell)
     words = quantities()
     if len(names) == 1:
         return names[0]
@@ -186,36 +168,99 @@ def quantity(look: Look, key: str) -> str:
     return chosen if chosen in names else names[0]
 
 
+def gate(view: View, keeps: str) -> str:
+    """A choice among the gates, and what else this cell computes; `keeps` is the one to begin with."""
+    words = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
+    return choice.pick(_("Gate"), words, f"inside.gate.{view.cell}", default=keeps, hidden=True)
+
+
 def symbols(vocabulary: Vocabulary, ids: Any) -> list[str]:
     """Symbols by their numbers, as they stand alone."""
     return [visible(vocabulary.symbol(int(i))) for i in ids]
 
 
-def others(look: Look, *, networks: bool = True) -> list[ModelInfo]:
-    """Other models on this machine, those of the same text first."""
-    listed, _damaged = model_cache.listed()
-    corpus = look.context.info.card.get("corpus")
-    found = [m for m in listed if m.path != look.context.info.path and not (networks and m.kind == "ngram")]
+def heat_panel(
+    name: str,
+    title: str,
+    values: npt.NDArray[np.float32],
+    scale: Scale,
+    notice: str,
+    limits: str,
+    **options: Any,
+) -> Panel:
+    """A heat map of `values` (T, H), whose rows are already in order of likeness."""
+    x, y = _("character"), _("unit, in order of likeness")
+    return Panel(
+        name,
+        title,
+        lambda theme: heat.table(values.T, scale, x=x, y=y, theme=theme),
+        notice,
+        limits,
+        link="x",
+        pick="at",
+        **options,
+    )
+
+
+def others(view: View) -> list[ModelInfo]:
+    """The other networks on this machine, those of the same text first."""
+    corpus = view.context.info.card.get("corpus")
+    listed = model_cache.listed()[0]
+    found = [m for m in listed if m.path != view.context.info.path and m.kind != "ngram"]
     return sorted(found, key=lambda m: (m.card.get("corpus") != corpus, m.name))
 
 
-def loaded(info: ModelInfo) -> Any:
-    """Another network, to read with."""
-    return model_cache.load(info, to_read=True)
+def of_the_same_text(view: View) -> list[str]:
+    """The names of two other networks that remember and have read the same text."""
+    corpus = view.context.info.card.get("corpus")
+    alike = [m for m in others(view) if corpus and m.card.get("corpus") == corpus and m.kind != "mlp"]
+    return [m.path.stem for m in alike[:2]]
 
 
-def beginning(look: Look) -> tuple[str, CharModel]:
-    """The network as it was before its training, and a mark that tells it from others."""
+def beside(
+    view: View,
+    label: str,
+    key: str,
+    usual: list[str],
+    most: int = 2,
+    made: Mapping[str, Callable[[], tuple[str, Any]]] | None = None,
+    about: str | None = None,
+) -> Networks:
+    """The network looked at, and up to `most` that the reader sets beside it, `usual` to begin with.
+
+    `made` are networks that are no file on this machine, by name.
+    """
+    made = made or {}
+    files = {m.path.stem: m for m in others(view)}
+    chosen = st.multiselect(
+        label,
+        [*files, *made],
+        default=usual,
+        key=f"inside.{key}.{view.mark[:12]}",
+        persist_state="session",
+        max_selections=most,
+        placeholder=_("other networks"),
+        help=about,
+    )
+    networks: Networks = {view.context.info.path.stem: (view.mark, view.model)}
+    for name, info in files.items():
+        if name in chosen:
+            networks[name] = model_cache.digest(info), model_cache.load(info, to_read=True)
+    return networks | {name: make() for name, make in made.items() if name in chosen}
+
+
+def untrained(view: View) -> tuple[str, CharModel]:
+    """The network as it was before its training, and what tells it from others."""
     from rnnviz.networks.torch_model import untrained
 
-    recipe = look.context.info.card.get("recipe")
+    recipe = view.context.info.card.get("recipe")
     seed = recipe.get("seed") if isinstance(recipe, dict) else None
     seed = seed if type(seed) is int and 0 <= seed < 2**63 else TrainConfig().seed
-    model = look.model
+    model = view.model
     made = kept(
-        ("untrained", look.mark, seed),
+        ("untrained", view.mark, seed),
         lambda: untrained(
             model.config, model.vocabulary, seed=seed, name=model.name, normaliser=model.normaliser
         ).eval(),
     )
-    return f"untrained {seed} {look.mark}", made
+    return f"untrained {seed} {view.mark}", made

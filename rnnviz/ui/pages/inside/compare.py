@@ -17,86 +17,75 @@ from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
-from rnnviz.ui import i18n, model_cache
+from rnnviz.ui import i18n
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, beginning, cursor, guarded, kept, loaded, others, symbols
+from rnnviz.ui.pages.inside import dashboard
+from rnnviz.ui.pages.inside.common import (
+    Networks,
+    View,
+    beside,
+    cursor,
+    fragment,
+    kept,
+    others,
+    symbols,
+    untrained,
+)
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
 from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
     from rnnviz.networks.checkpoint import ModelInfo
 
-BOARD = "inside.compare"
+KEY = "inside.compare"
 SURPRISAL = Scale("sequential", 0.0, SURPRISAL_FULL)
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)
 LISTED, LENGTH, SEED = 8, 120, 0
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The whole sub-page."""
-    ask = board.asked(BOARD)
-    at = cursor(ask, look, len(look.text) - 1)
-    models = _controls(look)
-    if len(models) < 2:
-        st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")
-        return
-    marks = tuple(mark for mark, _model in models.values())
-    try:
-        found = kept(
-            ("compare", marks, look.text),
-            lambda: units.compare([m for _mark, m in models.values()], look.text),
-        )
-    except RnnvizError as error:
-        st.warning(describe(error), icon=":material/error:")
-        return
-    names = list(models)
-    board.mount(
-        BOARD,
-        texts=_texts(found, names),
-        panels=[
-            *_heats(found, models),
-            _running(found, names),
-            *_next(found, names, at),
-        ],
-        at=at,
-        scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
-    )
-    _continuations(look, found, models, at)
-
-
-def _controls(look: Look) -> dict[str, tuple[str, Any]]:
-    beside = others(look)
-    own = look.context.info
-    names = [m.path.stem for m in beside]
+    at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
+    own = view.context.info
     before = _("{model}, untrained").format(model=own.path.stem)
-    chosen = st.multiselect(
+    networks = beside(
+        view,
         _("Beside {model}").format(model=own.path.stem),
-        [*names, before],
-        default=[_usual(own, beside) or before],
-        key=f"inside.compare.{look.mark[:12]}",
-        persist_state="session",
-        max_selections=2,
-        placeholder=_("other networks"),
-        help=_(
+        "compare",
+        [_usual(own, others(view)) or before],
+        made={before: lambda: untrained(view)},
+        about=_(
             "Other networks, or this one as it was before its training. A run on the Train page can be kept "
             "as a model at any moment, and stands here then."
         ),
     )
-    models: dict[str, tuple[str, Any]] = {own.path.stem: (look.mark, look.model)}
-    for info in beside:
-        if info.path.stem in chosen:
-            models[info.path.stem] = model_cache.digest(info), loaded(info)
-    if before in chosen:
-        models[before] = beginning(look)
-    return models
+    if len(networks) < 2:
+        st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")
+        return
+    marks = tuple(mark for mark, _model in networks.values())
+    try:
+        found = kept(
+            ("compare", marks, view.text),
+            lambda: units.compare([model for _mark, model in networks.values()], view.text),
+        )
+    except RnnvizError as error:
+        st.warning(describe(error), icon=":material/error:")
+        return
+    names = list(networks)
+    dashboard.mount(
+        KEY,
+        texts=_texts(found, names),
+        panels=[*_heats(found, networks), _running(found, names), *_next(found, names, at)],
+        at=at,
+        scale=("surprisal", _("0 bits"), _("{n} bits of surprise").format(n=f"{SURPRISAL_FULL:g}")),
+    )
+    _continuations(view, found, networks, at)
 
 
-def _usual(own: ModelInfo, beside: list[ModelInfo]) -> str | None:
+def _usual(own: ModelInfo, others: list[ModelInfo]) -> str | None:
     """The network that says most beside this one: of the same text, or at least of the same language."""
-    remembering = [m for m in beside if m.kind in ("gru", "lstm", "rnn")]
+    remembering = [m for m in others if m.kind in ("gru", "lstm", "rnn")]
     for fact in ("corpus", "language"):
         alike = [m for m in remembering if own.card.get(fact) and m.card.get(fact) == own.card[fact]]
         if alike:
@@ -134,9 +123,9 @@ def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
     return texts
 
 
-def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[Panel]:
+def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
     out = []
-    for (name, (mark, model)), read in zip(models.items(), found.traces, strict=True):
+    for (name, (mark, model)), read in zip(networks.items(), found.traces, strict=True):
         values = read.hidden[:, -1]
         order = kept(("order", mark, read.text, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
         scale = live.scale("hidden", model.config.activation)
@@ -148,7 +137,7 @@ def _heats(found: units.Comparison, models: dict[str, tuple[str, Any]]) -> list[
                 _("Look for columns where all of one network changes and the other stays."),
                 _("which unit is which: units of two networks have nothing to do with one another."),
                 height=260,
-                width=6 // len(models),
+                width=6 // len(networks),
                 link="x",
                 pick="at",
             )
@@ -215,12 +204,12 @@ def _bars(read: Trace, at: int, theme: Any) -> dict[str, Any]:
     )
 
 
-def _continuations(look: Look, found: units.Comparison, models: dict[str, tuple[str, Any]], at: int) -> None:
+def _continuations(view: View, found: units.Comparison, networks: Networks, at: int) -> None:
     """How each goes on from the cursor, by the same random numbers."""
-    prompt, temperature = look.text[: at + 1], look.context.temperature
+    prompt, temperature = view.text[: at + 1], view.context.temperature
     neutral = np.uint8(127)
     texts = []
-    for (name, (mark, _model)), read in zip(models.items(), found.traces, strict=True):
+    for (name, (mark, _model)), read in zip(networks.items(), found.traces, strict=True):
         text = kept(
             ("on", mark, prompt, temperature),
             lambda read=read: sampling.resume(read, at + 1, LENGTH, temperature=temperature, seed=SEED),  # type: ignore[misc]
@@ -229,4 +218,4 @@ def _continuations(look: Look, found: units.Comparison, models: dict[str, tuple[
     st.markdown(
         _("**How each goes on after character {n}**, by the same random numbers").format(n=f"{at + 1:,}")
     )
-    board.mount("inside.compare.on", texts=texts, quiet=True)
+    dashboard.mount("inside.compare.on", texts=texts, quiet=True)

@@ -10,54 +10,43 @@ import streamlit as st
 from rnnviz.figures import bars
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board, corpora
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, done
+from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside.common import View, done_on_request
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
 
 if TYPE_CHECKING:
     from rnnviz.figures.themes import Scale
     from rnnviz.units import ScanReport, UnitReport
     from rnnviz.units.scanning import Context
 
-_WANTED = "inside.scan"
 
-
-def section(look: Look, quantity: str, unit: int, source: corpora.Source | None) -> None:
+def section(view: View, quantity: str, unit: int, source: sources.Source | None) -> None:
     """The heading, the button that starts, and what was found."""
     st.subheader(_("Unit {n} over a whole corpus").format(n=unit), anchor=False)
     if source is None:
         st.caption(_("Choose a text above."))
         return
-    own = source.kind == corpora.OWN
-    key = ("scan", look.mark, look.layer, quantity, source.identity, look.text if own else "")
-    if st.session_state.get(_WANTED) != key:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if not st.button(
-                _("Read the text on this page") if own else _("Read the corpus"),
-                key="inside.scan.start",
-                icon=":material/menu_book:",
-                type="primary",
-            ):
-                st.caption(
-                    _(
-                        "Follows all units at once over up to {n} characters; it takes some ten seconds."
-                    ).format(n=f"{corpora.SCANNED:,}")
-                )
-                return
-        st.session_state[_WANTED] = key
-    report: ScanReport | None = done(
-        key, _("Reading the corpus"), lambda check: corpora.scanning(look, source, quantity), "scan"
+    own = source.kind == sources.OWN
+    report: ScanReport | None = done_on_request(
+        ("scan", view.mark, view.layer, quantity, source.identity(view)),
+        _("Reading the corpus"),
+        lambda check: sources.scanning(view, source, quantity),
+        "scan",
+        label=_("Read the text on this page") if own else _("Read the corpus"),
+        icon=":material/menu_book:",
+        said=_("Follows all units at once over up to {n} characters; it takes some ten seconds.").format(
+            n=f"{sources.SCANNED:,}"
+        ),
     )
     if report is not None:
-        _show(look.scale(quantity), report[look.layer, unit], report.characters)
+        _show(view.scale(quantity), report[view.layer, unit], report.characters)
 
 
 def _show(scale: Scale, found: UnitReport, characters: int) -> None:
     st.caption(
         _(
             "{n} characters read: on average {mean}, from {low} to {high}. The frame is the character at "
-            "which "
-            "the unit is at its extreme; the colours are its values on the way there."
+            "which the unit is at its extreme; the colours are its values on the way there."
         ).format(
             n=f"{characters:,}",
             mean=f"{found.mean:.2f}",
@@ -68,10 +57,10 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
     left, right = st.columns(2)
     with left:
         st.markdown(_("**Where it is highest**"))
-        board.mount("inside.top", texts=_contexts(scale, found.top), quiet=True)
+        dashboard.mount("inside.top", texts=_contexts(scale, found.top), quiet=True)
     with right:
         st.markdown(_("**Where it is lowest**"))
-        board.mount("inside.bottom", texts=_contexts(scale, found.bottom), quiet=True)
+        dashboard.mount("inside.bottom", texts=_contexts(scale, found.bottom), quiet=True)
     panels = [
         Panel(
             "histogram",
@@ -102,7 +91,7 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
                 width=3,
             )
         )
-    board.mount("inside.scanned", panels=panels, quiet=True)
+    dashboard.mount("inside.scanned", panels=panels, quiet=True)
 
 
 def _contexts(scale: Scale, found: Sequence[Context]) -> list[Text]:

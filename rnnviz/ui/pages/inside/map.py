@@ -6,15 +6,16 @@ import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.figures import heat, points
+from rnnviz.figures import points
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import Scale
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, quantities, quantity
+from rnnviz.ui.pages.inside import dashboard
+from rnnviz.ui.pages.inside.common import View, cursor, fragment, heat_panel, kept, quantity
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.words import quantities
 
-BOARD = "inside.map"
+KEY = "inside.map"
 
 
 def kinds() -> list[str]:
@@ -22,39 +23,34 @@ def kinds() -> list[str]:
     return [_("letter"), _("space"), _("line break"), _("punctuation or digit")]
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The whole sub-page."""
-    ask = board.asked(BOARD)
-    at = cursor(ask, look)
+    at = cursor(dashboard.asked(KEY), view, None)
     with st.container(width=320):
-        looked = quantity(look, "inside.map.quantity")
-    key = (look.mark, look.text, look.layer, looked)
-    values = units.activations(look.trace, layer=look.layer, quantity=looked)
+        looked = quantity(view, "inside.map.quantity")
+    key = (view.mark, view.text, view.layer, looked)
+    values = units.activations(view.trace, layer=view.layer, quantity=looked)
     order = kept(("order", *key), lambda: seriate(values))
-    seen = kept(("path", *key), lambda: units.project(look.trace, layer=look.layer, quantity=looked))
-    scale = look.scale(looked)
+    seen = kept(("path", *key), lambda: units.project(view.trace, layer=view.layer, quantity=looked))
     first = seen.points[:, 0]
-    own = Scale("diverging", -1.0, 1.0)
     largest = float(np.abs(first).max(initial=0)) or 1.0
-    board.mount(
-        BOARD,
+    dashboard.mount(
+        KEY,
         texts=[
             Text(
-                look.text,
-                own.levels(first / largest),
+                view.text,
+                Scale("diverging", -1.0, 1.0).levels(first / largest),
                 label=_("where the state stands along its widest axis"),
                 values=first,
             )
         ],
         panels=[
-            Panel(
+            heat_panel(
                 "clustered",
                 _("{quantity}, units that move together side by side").format(quantity=quantities()[looked]),
-                lambda theme: heat.table(
-                    values.T[order], scale, x=_("character"), y=_("unit, in order of likeness"), theme=theme
-                ),
+                values[:, order],
+                view.scale(looked),
                 _(
                     "Bands of rows with one pattern are units that do the same: look for what switches a "
                     "band."
@@ -62,15 +58,13 @@ def section(look: Look) -> None:
                 _("that units far apart may be alike too: on a line each has only two neighbours."),
                 height=420,
                 width=3,
-                link="x",
-                pick="at",
             ),
             Panel(
                 "path",
                 _("The path of the state, seen along its two widest axes"),
                 lambda theme: points.path(
                     seen.points,
-                    points.kinds(look.text),
+                    points.kinds(view.text),
                     kinds(),
                     explained=seen.explained.tolist(),
                     axes=_("axis"),
@@ -87,6 +81,6 @@ def section(look: Look) -> None:
                 pick="at",
             ),
         ],
-        at=at if at is not None and at < len(look.text) else None,
+        at=at,
         scale=("diverging", _("one end"), _("the other")),
     )

@@ -11,11 +11,10 @@ import streamlit as st
 from rnnviz import gradients
 from rnnviz.figures import heat, plain
 from rnnviz.text.characters import visible
-from rnnviz.ui import model_cache
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, guarded, kept, loaded, others
+from rnnviz.ui.pages.inside import dashboard
+from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.pages.inside.dashboard import Panel, Text
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,85 +24,55 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float32]
     Doubles = npt.NDArray[np.float64]
 
-BOARD = "inside.memory"
+KEY = "inside.memory"
 SQUARE = 300
 """Characters of the whole picture: twice as many would take four times as long."""
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The whole sub-page."""
-    ask = board.asked(BOARD)
-    at = cursor(ask, look)
-    if at is None or not 0 < at < len(look.text):
-        at = min(len(look.text), SQUARE) * 2 // 3
-    if len(look.text) < 2:
+    at = cursor(dashboard.asked(KEY), view, None)
+    if at is None or at == 0:
+        at = min(len(view.text), SQUARE) * 2 // 3
+    if len(view.text) < 2:
         st.info(_("Connectivity needs a text of at least two characters."), icon=":material/edit:")
         return
-    target, models = _controls(look)
-    found = {name: _square(mark, model, look.text, target) for name, (mark, model) in models.items()}
-    rows = {name: _row(model, look.text, found[name], at, target) for name, (_mark, model) in models.items()}
-    came = target or (look.text[at] if at < len(look.text) else "")
-    texts = [
-        Text(
-            look.text,
-            np.where(np.arange(len(look.text)) < at, heat.CONNECTED.levels(row), 0).astype(np.uint8),
-            palette="sequential",
-            label=_("{model}: what its probability of “{c}” as character {n} rests on").format(
-                model=name, c=visible(came), n=f"{at + 1:,}"
-            ),
-            values=np.where(np.arange(len(look.text)) < at, 100 * 10.0**row, np.nan),
-            said=f"{name}, %",
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    asked = left.text_input(
+        _("Ask about one character"),
+        key="inside.asked",
+        persist_state="session",
+        max_chars=1,
+        placeholder=_("empty: the one that came"),
+    )
+    target = asked or None
+    with right:
+        usual = of_the_same_text(view) if view.cell != "mlp" else []
+        networks = beside(view, _("Beside it"), "beside", usual)
+    found = {name: _square(mark, model, view.text, target) for name, (mark, model) in networks.items()}
+    texts = []
+    for name, (_mark, model) in networks.items():
+        row = _row(model, view.text, found[name], at, target)
+        before = np.arange(len(view.text)) < at
+        label = _("{model}: what its probability of “{c}” as character {n} rests on")
+        texts.append(
+            Text(
+                view.text,
+                np.where(before, heat.CONNECTED.levels(row), 0).astype(np.uint8),
+                palette="sequential",
+                label=label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}"),
+                values=np.where(before, 100 * 10.0**row, np.nan),
+                said=f"{name}, %",
+            )
         )
-        for name, row in rows.items()
-    ]
-    board.mount(
-        BOARD,
+    dashboard.mount(
+        KEY,
         texts=texts,
         panels=[*_squares(found), _decay(found)],
         at=at,
         scale=("sequential", _("0.01 % of all"), "100 %"),
     )
-
-
-def _controls(look: Look) -> tuple[str | None, dict[str, tuple[str, Any]]]:
-    """The character that is asked about, None for the one that came; and the networks, by name."""
-    beside = others(look)
-    names = [m.path.stem for m in beside]
-    corpus = look.context.info.card.get("corpus")
-    usual = [
-        m.path.stem
-        for m in beside
-        if corpus
-        and m.card.get("corpus") == corpus
-        and m.kind in ("rnn", "gru", "lstm")
-        and look.cell != "mlp"
-    ][:2]
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    with left:
-        asked = st.text_input(
-            _("Ask about one character"),
-            key="inside.asked",
-            persist_state="session",
-            max_chars=1,
-            placeholder=_("empty: the one that came"),
-        )
-    with right:
-        chosen = st.multiselect(
-            _("Beside it"),
-            names,
-            default=usual,
-            key=f"inside.beside.{look.mark[:12]}",
-            persist_state="session",
-            max_selections=2,
-            placeholder=_("other networks"),
-        )
-    models: dict[str, tuple[str, Any]] = {look.context.info.path.stem: (look.mark, look.model)}
-    for info in beside:
-        if info.path.stem in chosen:
-            models[info.path.stem] = model_cache.digest(info), loaded(info)
-    return asked or None, models
 
 
 def _square(mark: str, model: Any, text: str, target: str | None) -> Connectivity:
@@ -163,13 +132,11 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
                     "gradient near 0."
                 ),
                 height=380,
-                width=6 if len(found) == 1 else 6 // len(found),
+                width=3 if len(found) == 1 else 6 // len(found),
                 link="xy",
                 pick="at",
             )
         )
-    if len(found) == 1:
-        out[0] = Panel(**{**vars(out[0]), "width": 3})
     return out
 
 

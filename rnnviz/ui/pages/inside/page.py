@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from rnnviz.ui import address, examples
+from rnnviz.ui import choice, examples
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside.common import LONGEST, look
+from rnnviz.ui.pages.inside.common import LONGEST, view
 from rnnviz.ui.trouble import show
 
-if TYPE_CHECKING:
-    from rnnviz.ui.context import Context
-
-PARTS = ("units", "map", "gates", "memory", "cause", "compare")
 _OFFERED, _TEXT = "inside.offered", "inside.text"
 
 
-def parts() -> dict[str, str]:
-    """The names of the sub-pages."""
-    return {
+def page(context: Context) -> None:
+    """Draw the page."""
+    st.html(f"<style>{_STYLE}</style>")
+    st.title(_("Inside the network"))
+    parts = {
         "units": _("Find the units"),
         "map": _("Map"),
         "gates": _("Gates"),
@@ -29,34 +27,15 @@ def parts() -> dict[str, str]:
         "cause": _("Cause"),
         "compare": _("Compare"),
     }
-
-
-def page(context: Context) -> None:
-    """Draw the page."""
-    st.html(f"<style>{_STYLE}</style>")
-    st.title(_("Inside the network"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = parts()
-        address.adopt("part", PARTS, PARTS[0])
-        part = st.segmented_control(
-            _("What to look at"),
-            PARTS,
-            required=True,
-            key="part",
-            persist_state="session",
-            on_change=address.keep,
-            args=("part",),
-            format_func=names.__getitem__,
-            label_visibility="collapsed",
-        )
+        part = choice.tab(_("What to look at"), parts, "part")
         text = _text(context)
         layer = _layer(context)
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
-    seen = look(context, text, layer)
     try:
-        importlib.import_module(f"rnnviz.ui.pages.inside.{part or PARTS[0]}").section(seen)
+        importlib.import_module(f"rnnviz.ui.pages.inside.{part}").section(view(context, text, layer))
     except Exception as error:
         show(error)
 

@@ -12,76 +12,73 @@ from rnnviz.figures import bars
 from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import board, corpora, corpus_scan, question_form, words
-from rnnviz.ui.pages.inside.board import Panel, Text
-from rnnviz.ui.pages.inside.common import Look, cursor, done, guarded, kept, quantities
-from rnnviz.ui.pages.inside.question_form import SPANS, Question
+from rnnviz.ui.pages.inside import corpus_scan, dashboard, question, sources, words
+from rnnviz.ui.pages.inside.common import View, cursor, done, fragment, kept
+from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
+from rnnviz.ui.pages.inside.question import SPANS, Question
+from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
+from rnnviz.ui.words import quantities
 
 if TYPE_CHECKING:
     from rnnviz.units import Search, Searcher
 
-BOARD = "inside.finding"
+KEY = "inside.finding"
 LISTED = 12
-_UNIT, _FOLLOWED = "inside.unit", "inside.followed"
+_UNIT, _FOLLOWED, _BEFORE = "inside.unit", "inside.followed", "inside.before"
 
 
-@st.fragment
-@guarded
-def section(look: Look) -> None:
+@fragment
+def section(view: View) -> None:
     """The whole sub-page."""
-    ask = board.asked(BOARD)
-    if ask.what == "pick" and ask.panel == "ranking" and type(ask.value) is int and 0 <= ask.value < look.H:
-        st.session_state[_UNIT] = ask.value
-    spans = _spans(look, ask)
-    at = cursor(ask, look)
-    question = question_form.question(look)
+    ask = dashboard.asked(KEY)
+    picked = ask.pick(view.H, "ranking")
+    if picked is not None:
+        st.session_state[_UNIT] = picked
+    spans = _spans(view, ask)
+    at = cursor(ask, view, None)
+    asked = question.ask(view)
     search = None
-    if question.target == SPAN and not spans:
+    if asked.target == SPAN and not spans:
         st.info(_("Drag over the text below to select a passage, or several."), icon=":material/select:")
-    elif question.target == PATTERN and not question.pattern:
+    elif asked.target == PATTERN and not asked.pattern:
         st.info(
             _("Write a regular expression, such as `[0-9]+` or `said`."), icon=":material/regular_expression:"
         )
-    elif question.source is not None:
-        search = _search(look, question, question.source, spans)
-    unit = _unit(look, question, search)
+    elif asked.source is not None:
+        search = _search(view, asked, asked.source, spans)
+    unit = _unit(view, asked, search)
     if search is not None:
         found = next((f for f in search.found if f.unit.unit == unit), search.best)
-        st.markdown(words.verdict(search, search.best, 1) + " " + words.many(len(search.above_chance)))
+        st.markdown(words.verdict(search) + " " + words.above_chance(len(search.above_chance)))
         if found is not search.best:
             st.caption(
                 _("{unit}: {score}, ranked by {ranked}.").format(
-                    unit=words.unit(0, unit).capitalize(),
+                    unit=words.unit(unit).capitalize(),
                     score=f"{found.score:.3f}",
                     ranked=f"{found.ranked_by:.3f}",
                 )
             )
-    _board(look, question, search, unit, at, spans)
-    corpus_scan.section(look, question.quantity, unit, question.source)
+    _show(view, asked, search, unit, at, spans)
+    corpus_scan.section(view, asked.quantity, unit, asked.source)
 
 
-def _search(
-    look: Look, question: Question, source: corpora.Source, spans: list[tuple[int, int]]
-) -> Search | None:
+def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Search | None:
     """What was found, or None while the text is being read; why nothing could be is said here."""
 
     def find(text: str, searcher: Searcher) -> Search:
-        return searcher.search(question_form.target(look, question, text, spans), edges=question.edges)
+        return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
 
-    asked = ("searcher", look.mark, look.layer, question.quantity, source.identity)
+    key = ("searcher", view.mark, view.layer, asked.quantity, source.identity(view))
     ready: tuple[str, Searcher] | None
-    if source.kind == corpora.OWN:
-        ready = kept(
-            (*asked, look.text),
-            lambda: (look.text, units.Searcher(look.trace, layer=look.layer, quantity=question.quantity)),
-        )
+    if source.kind == sources.OWN:
+        ready = view.text, kept(key, lambda: _searcher(view, asked))
     else:
         ready = done(
-            asked,
-            _("Reading {n} characters").format(n=f"{corpora.SEARCHED:,}"),
-            lambda check: corpora.searching(look, source, question.quantity, find, check),
+            key,
+            _("Reading {n} characters").format(n=f"{sources.SEARCHED:,}"),
+            lambda check: sources.searching(view, source, asked.quantity, find, check),
             "search",
             patience=0.0,
         )
@@ -90,7 +87,7 @@ def _search(
     text, searcher = ready
     try:
         return kept(
-            ("search", *asked, text, question.target, question.pattern, question.edges, tuple(spans)),
+            ("search", *key, text, asked.target, asked.pattern, asked.edges, tuple(spans)),
             lambda: find(text, searcher),
         )
     except RnnvizError as error:
@@ -98,27 +95,26 @@ def _search(
         return None
 
 
-def _unit(look: Look, question: Question, search: Search | None) -> int:
+def _searcher(view: View, asked: Question) -> Searcher:
+    return units.Searcher(view.trace, layer=view.layer, quantity=asked.quantity)
+
+
+def _unit(view: View, asked: Question, search: Search | None) -> int:
     """The chosen unit: what the search found best, until somebody chooses another."""
     state = st.session_state
-    mark = (look.mark, look.layer, question.target, question.pattern, question.quantity, search)
+    mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
-        state[_UNIT], state[_FOLLOWED] = words.find(search).unit.unit, mark
+        state[_UNIT], state[_FOLLOWED] = words.clearest(search).unit.unit, mark
     elif search is None:
-        known = [
-            f.unit
-            for f in unit_findings.of(look.context.info.name)
-            if f.target == question.target and f.quantity == question.quantity and f.unit is not None
-        ]
-        if state.get("inside.known") != mark[:3] or _UNIT not in state:
-            state[_UNIT] = known[0] if known else _quick(look, question)
-        state["inside.known"] = mark[:3]
-    state[_UNIT] = min(max(int(state[_UNIT]), 0), look.H - 1)
+        if state.get(_BEFORE) != mark[:3] or _UNIT not in state:
+            state[_UNIT] = _before_search(view, asked)
+        state[_BEFORE] = mark[:3]
+    state[_UNIT] = min(max(int(state[_UNIT]), 0), view.H - 1)
     return int(
         st.number_input(
-            _("The unit that colours the text, 0 to {last}").format(last=look.H - 1),
+            _("The unit that colours the text, 0 to {last}").format(last=view.H - 1),
             0,
-            look.H - 1,
+            view.H - 1,
             key=_UNIT,
             persist_state="session",
             width=320,
@@ -126,69 +122,63 @@ def _unit(look: Look, question: Question, search: Search | None) -> int:
     )
 
 
-def _quick(look: Look, question: Question) -> int:
-    """What tells best on the text of the page, to look at until a longer one has been read."""
+def _before_search(view: View, asked: Question) -> int:
+    """The unit until a longer text has been read: one on record, or what tells best on the page's text."""
+    for found in unit_findings.of(view.context.info.name):
+        if (found.target, found.quantity) == (asked.target, asked.quantity) and found.unit is not None:
+            return found.unit
     try:
-        searcher = units.Searcher(look.trace, layer=look.layer, quantity=question.quantity)
-        return searcher.search(question_form.target(look, question, look.text, []), shifts=0).best.unit.unit
+        target = question.target(view, asked, view.text, [])
+        return _searcher(view, asked).search(target, shifts=0).best.unit.unit
     except RnnvizError:
         return 0
 
 
-def _spans(look: Look, ask: board.Ask) -> list[tuple[int, int]]:
+def _spans(view: View, ask: dashboard.Ask) -> list[tuple[int, int]]:
     """The passages selected in this text, in order; those that overlap are one."""
     text, spans = st.session_state.get(SPANS, ("", []))
-    if text != look.text:
+    if text != view.text:
         spans = []
-    new = ask.span(len(look.text))
-    if new is not None:
-        spans = [*spans, new]
-        merged: list[tuple[int, int]] = []
-        for start, stop in sorted(spans):
-            if merged and start <= merged[-1][1]:
-                merged[-1] = merged[-1][0], max(stop, merged[-1][1])
-            else:
-                merged.append((start, stop))
-        spans = merged
-        st.session_state[SPANS] = look.text, spans
-        names = words.targets()
-        for key in list(st.session_state):  # whatever model this is: a selection is a question
-            if str(key).startswith("inside.target.") and SPAN in names:
-                st.session_state[key] = SPAN
-    return list(spans)
+    new = ask.span(len(view.text))
+    if new is None:
+        return list(spans)
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted([*spans, new]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(stop, merged[-1][1])
+        else:
+            merged.append((start, stop))
+    st.session_state[SPANS] = view.text, merged
+    for key in list(st.session_state):  # whatever model this is: a selection is a question
+        if str(key).startswith("inside.target."):
+            st.session_state[key] = SPAN
+    return merged
 
 
-def _board(
-    look: Look,
-    question: Question,
+def _show(
+    view: View,
+    asked: Question,
     search: Search | None,
     unit: int,
     at: int | None,
     spans: list[tuple[int, int]],
 ) -> None:
-    scale = look.scale(question.quantity)
-    values = units.activations(look.trace, layer=look.layer, quantity=question.quantity)[:, unit]
+    scale = view.scale(asked.quantity)
+    values = units.activations(view.trace, layer=view.layer, quantity=asked.quantity)[:, unit]
+    label = _("{quantity} of unit {n}").format(quantity=quantities()[asked.quantity], n=unit)
     panels = []
     if search is not None:
         panels.append(_ranking(search, unit))
-    if look.layer == int(look.model.config.layers) - 1:
-        panels.append(_pushes(look, unit, at))
-    board.mount(
-        BOARD,
-        texts=[
-            Text(
-                look.text,
-                scale.levels(values),
-                palette=scale.kind,
-                label=_("{quantity} of unit {n}").format(quantity=quantities()[question.quantity], n=unit),
-                values=values,
-            )
-        ],
+    if view.layer == int(view.model.config.layers) - 1:
+        panels.append(_pushes(view, unit, at))
+    dashboard.mount(
+        KEY,
+        texts=[painted(view.text, values, scale, label)],
         panels=panels,
         at=at,
-        spans=spans if question.target == SPAN else [],
+        spans=spans if asked.target == SPAN else [],
         select=True,
-        scale=(scale.kind, f"{scale.low:g}", f"{scale.high:g}"),
+        scale=ends(scale),
     )
 
 
@@ -219,8 +209,7 @@ def _ranking(search: Search, unit: int) -> Panel:
         ),
         _(
             "Only bars that pass both lines say that a unit remembers something; + is higher inside, − "
-            "lower. "
-            "Click a bar to see its unit."
+            "lower. Click a bar to see its unit."
         ),
         _("whether anything depends on the unit; that is what Cause asks."),
         height=340,
@@ -230,9 +219,9 @@ def _ranking(search: Search, unit: int) -> Panel:
     )
 
 
-def _pushes(look: Look, unit: int, at: int | None) -> Panel:
-    value = 1.0 if at is None else float(look.trace.hidden[at, -1, unit])
-    up, down = units.pushes(look.model, unit, value, k=6)
+def _pushes(view: View, unit: int, at: int | None) -> Panel:
+    value = 1.0 if at is None else float(view.trace.hidden[at, -1, unit])
+    up, down = units.pushes(view.model, unit, value, k=6)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     if at is None:
         title = _("What unit {n} speaks for and against, at the value 1").format(n=unit)

@@ -37,62 +37,61 @@ def measure(search: Search) -> str:
     return _("AUC") if search.measure == "AUC" else _("correlation")
 
 
-def unit(layer: int, number: int, layers: int = 1) -> str:
+def unit(number: int) -> str:
     """A unit's name."""
-    if layers > 1:
-        return _("layer {layer}, unit {n}").format(layer=layer + 1, n=number)
     return _("unit {n}").format(n=number)
 
 
-def find(search: Search) -> Found:
+def clearest(search: Search) -> Found:
     """The unit to show: that which ranked best, or the clearest of those above chance where it isn't."""
     if search.held_out and search.best.score <= search.chance:
         return max(search.above_chance, key=lambda f: f.score, default=search.best)
     return search.best
 
 
-def verdict(search: Search, best: Found, layers: int) -> str:
+def verdict(search: Search) -> str:
     """What came out, in two sentences, as Markdown without anybody's text in it."""
-    name = unit(best.unit.layer, best.unit.unit, layers)
-    size = measure(search)
+    best = search.best
+    values = {
+        "unit": unit(best.unit.unit).capitalize(),
+        "measure": measure(search),
+        "score": f"{best.score:.3f}",
+        "chance": f"{search.chance:.3f}",
+    }
     if not search.held_out:
-        return _(
+        said = _(
             "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
             "you look for is too rare for two halves. Select more passages, or search a longer text."
-        ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}")
-    if best.score <= search.chance and search.above_chance:
-        clearest = find(search)
-        return _(
-            "{unit} ranked first, but on text that the ranking didn't see it reaches {measure} {score}, "
-            "and the "
-            "best unit by chance {chance}. **{other}** is above that with {more}, and so a find."
-        ).format(
-            unit=name.capitalize(),
-            measure=size,
-            score=f"{best.score:.3f}",
-            chance=f"{search.chance:.3f}",
-            other=unit(clearest.unit.layer, clearest.unit.unit, layers).capitalize(),
-            more=f"{clearest.score:.3f}",
         )
-    if best.score <= search.chance:
-        return _(
-            "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} "
-            "{score}, "
-            "and chance alone reaches {chance}."
-        ).format(measure=size, score=f"{best.score:.3f}", chance=f"{search.chance:.3f}")
-    first = _(
-        "**{unit}** tells best: {measure} {score} on text that the ranking didn't see, where the best unit "
-        "by chance reaches {chance}."
-    ).format(unit=name.capitalize(), measure=size, score=f"{best.score:.3f}", chance=f"{search.chance:.3f}")
-    if search.character is None:
-        return first
-    if best.score > search.character + unit_findings.MARGIN:
-        second = _("The current character alone tells {character}: the unit knows more, so it remembers.")
+    elif best.score > search.chance:
+        said = _(
+            "**{unit}** tells best: {measure} {score} on text that the ranking didn't see, where the best "
+            "unit by chance reaches {chance}."
+        )
+        if search.character is not None:
+            said += " " + _beside_the_character(best.score, search.character)
+            values["character"] = f"{search.character:.3f}"
+    elif search.above_chance:
+        said = _(
+            "{unit} ranked first, but on text that the ranking didn't see it reaches {measure} {score}, "
+            "and the best unit by chance {chance}. **{other}** is above that with {more}, and so a find."
+        )
+        found = clearest(search)
+        values |= {"other": unit(found.unit.unit).capitalize(), "more": f"{found.score:.3f}"}
     else:
-        second = _("But the current character alone tells {character}, about as much: that needs no memory.")
-    return first + " " + second.format(character=f"{search.character:.3f}")
+        said = _(
+            "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} "
+            "{score}, and chance alone reaches {chance}."
+        )
+    return said.format(**values)
 
 
-def many(n: int) -> str:
+def _beside_the_character(score: float, character: float) -> str:
+    if score > character + unit_findings.MARGIN:
+        return _("The current character alone tells {character}: the unit knows more, so it remembers.")
+    return _("But the current character alone tells {character}, about as much: that needs no memory.")
+
+
+def above_chance(n: int) -> str:
     """How many units there are above the line."""
     return ngettext("{n} unit is above chance.", "{n} units are above chance.", n).format(n=f"{n:,}")

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from rnnviz.figures.themes import DARK, LIGHT
+from rnnviz.reading.scoring import Report
 from rnnviz.text.characters import visible
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.perplexity import caution, encodings
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import named, rounded
-
-if TYPE_CHECKING:
-    from rnnviz.reading.scoring import Report
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.pages.perplexity.texts import Text
-    from rnnviz.ui.pages.perplexity.work import Scored
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:
@@ -45,7 +42,7 @@ def show(context: Context, text: Text, scored: Scored) -> None:
         if report.unknown:
             with columns[3], st.popover(_("Which?"), type="tertiary"):
                 unknown(scored)
-        caution.notes(context, text, scored)
+        caution.notes(scored)
         if report.encoding is not None:
             encodings.control(text, report.encoding, report.certainty)
         st.caption(provenance(text, report))
@@ -111,17 +108,16 @@ def scale(context: Context, report: Report) -> str:
     def place(value: float) -> float:
         return 100 * min(max(math.log(max(value, 1.0)) / math.log(end), 0.0), 1.0)
 
-    marks = [f"<i style='left:{place(report.perplexity):.2f}%' class='here'></i>"]
     guess = _("{n}: blind guess").format(n=f"{blind:,}")
-    below = [
-        f"<span style='left:0'>{escape(_('1: always knew'))}</span>",
-        f"<span style='left:{place(blind):.2f}%' class='end'>{escape(guess)}</span>",
-    ]
-    marks.append(f"<i style='left:{place(blind):.2f}%'></i>")
+    points = [(report.perplexity, "here", ""), (1.0, "", _("1: always knew")), (blind, "end", guess)]
     if isinstance(usual, int | float) and usual > 0:
-        marks.append(f"<i style='left:{place(usual):.2f}%' class='usual'></i>")
-        about = _("{n}: on text like its own").format(n=rounded(usual))
-        below.append(f"<span style='left:{place(usual):.2f}%' class='middle'>{escape(about)}</span>")
+        points.append((usual, "middle", _("{n}: on text like its own").format(n=rounded(usual))))
+    marks = [f"<i style='left:{place(at):.2f}%' class='{kind}'></i>" for at, kind, _said in points if kind]
+    below = [
+        f"<span style='left:{place(at):.2f}%' class='{kind}'>{escape(said)}</span>"
+        for at, kind, said in points
+        if said
+    ]
     label = _("On a line from always knowing to guessing blindly, this text stands at {n}.").format(
         n=rounded(report.perplexity)
     )

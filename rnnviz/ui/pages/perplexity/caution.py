@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import rounded
-
-if TYPE_CHECKING:
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.pages.perplexity.texts import Text
-    from rnnviz.ui.pages.perplexity.work import Scored
 
 SHORT = 200  # characters
 NOTABLE = 0.02  # share of a text that a model may have met before by chance: idioms, licences
 
 
-def notes(context: Context, text: Text, scored: Scored) -> None:
+def notes(scored: Scored) -> None:
     """Everything that a careful reader should know before quoting the number."""
     lines = []
     interval = scored.interval
-    if interval is not None and interval.low is not None and interval.high is not None:
+    if interval.low is not None and interval.high is not None:
         lines.append(
             _(
                 "**{low} to {high}** is where it would lie 95 times in 100 if the text were put together "
@@ -33,7 +27,7 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
                 blocks=_("lines") if "line" in interval.block_kind else _("stretches"),
             )
         )
-    elif interval is not None and scored.report.characters >= SHORT:
+    elif scored.report.characters >= SHORT:
         lines.append(
             _(
                 "**How far chance moves this number can't be said:** one stretch of the text is unlike all "
@@ -49,12 +43,12 @@ def notes(context: Context, text: Text, scored: Scored) -> None:
         )
     for line in lines:
         st.caption(line)
-    met = scored.met
-    if met is not None and met.share - 2 * met.error >= NOTABLE:
+    overlap = scored.trained_on
+    if overlap is not None and overlap.share - 2 * overlap.error >= NOTABLE:
         st.warning(
             _(
                 "**About {share} of this text was in what the model was trained on.** It has seen these "
                 "passages before, so the number says how well it remembers, not how well it predicts."
-            ).format(share=f"{100 * met.share:.0f} %"),
+            ).format(share=f"{100 * overlap.share:.0f} %"),
             icon=":material/history_edu:",
         )

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from functools import partial
 
 import streamlit as st
 
 from rnnviz.reading import compression
+from rnnviz.reading.scoring import Report
 from rnnviz.ui import model_cache
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
+from rnnviz.ui.jobs.worker import OVER, Jobs, Make
 from rnnviz.ui.pages.perplexity import work
-from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import size
-
-if TYPE_CHECKING:
-    from rnnviz.reading.scoring import Report
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.jobs.worker import Jobs
-    from rnnviz.ui.pages.perplexity.texts import Text
-    from rnnviz.ui.pages.perplexity.work import Scored
 
 PATIENCE = 0.5
 
@@ -44,29 +42,27 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             icon=":material/compress:",
         )
         return []
-    kept, digest = store.shared(), model_cache.digest(context.info)
+    digest, kept = model_cache.digest(context.info), store.shared()
     pack, unpack = (("pack", digest, text.identity), ("unpack", digest, text.identity))
     data: bytes | None = kept.get(pack)
-    label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
     if data is None:
+        label = _("Compress this text with {model}").format(model=plain(context.info.path.stem))
         if st.button(label, icon=":material/compress:", type="primary", key="pack"):
-            jobs.forget([pack, unpack])
-            jobs.ask(pack, text.name, lambda check: work.squeezing(kept, pack, context.model, scored))
-            jobs.wait([pack], PATIENCE)
+            jobs.forget([unpack])
+            start(jobs, pack, text.name, partial(work.compressing, pack, context.model, scored))
             data = kept.get(pack)
-        wait(jobs, pack, data is not None)
     if data is None:
+        wait(jobs, pack)
         return [pack]
     compressed(report, promised, data)
     left, right = st.columns([1, 1])
-    with left:
-        again = st.button(
-            _("Decompress and compare"),
-            icon=":material/unarchive:",
-            type="primary",
-            key="unpack",
-            width="stretch",
-        )
+    again = left.button(
+        _("Decompress and compare"),
+        icon=":material/unarchive:",
+        type="primary",
+        key="unpack",
+        width="stretch",
+    )
     right.download_button(
         _("Download the compressed file"),
         data,
@@ -77,12 +73,11 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
         width="stretch",
     )
     if again:
-        jobs.forget([unpack])
-        jobs.ask(unpack, text.name, lambda check: work.restoring(kept, unpack, context.model, data, scored))
-        jobs.wait([unpack], PATIENCE)
-    same = kept.get(unpack)
-    wait(jobs, unpack, same is not None)
-    if same:
+        start(jobs, unpack, text.name, partial(work.restoring, unpack, context.model, data, scored))
+    same: bool | None = kept.get(unpack)
+    if same is None:
+        wait(jobs, unpack)
+    elif same:
         st.success(
             _(
                 "The {size} gave back all {n} characters, every one of them the same. "
@@ -90,7 +85,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             ).format(size=size(len(data)), n=f"{report.characters:,}"),
             icon=":material/verified:",
         )
-    elif same is False:
+    else:
         st.error(
             _("What came back is not the text. Reload the page and compress it again."),
             icon=":material/error:",
@@ -98,39 +93,31 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
     return [pack, unpack]
 
 
-def wait(jobs: Jobs, key: Hashable, there: bool) -> None:
-    """The bar of a job, or why it came to nothing."""
+def start(jobs: Jobs, key: Hashable, title: str, make: Make) -> None:
+    """Set a job to work that a button asked for, and give it the time that a short text takes."""
+    jobs.ask(key, title, make, again=OVER)
+    jobs.wait([key], PATIENCE)
+
+
+def wait(jobs: Jobs, key: Hashable) -> None:
+    """The bar of a job that was started, or why it failed; if it was cancelled, its button is there again."""
     job = jobs.get(key)
-    if there or job is None:
-        return
-    if jobs.busy([key]):
-        progress.bar(jobs, [key], "squeeze")
-    elif job.error is not None:
-        st.error(describe(job.error), icon=":material/error:")
+    if job is not None and job.state != "cancelled":
+        progress.without_result(jobs, job, "compression")
 
 
 def compressed(report: Report, promised: float, data: bytes) -> None:
     """The file's size beside the promise and the text as it was."""
     one, two, three = st.columns(3)
-    one.metric(
-        _("Promised by the perplexity"),
-        f"{promised:,.0f}",
-        help=_("Bits per character times characters, divided by 8."),
-    )
-    two.metric(
-        _("The compressed file, in bytes"),
-        f"{len(data):,}",
-        delta=_("{n} bytes off the promise").format(n=f"{len(data) - promised:+,.0f}"),
-        delta_color="off",
-        delta_arrow="off",
-    )
-    three.metric(
-        _("The text in UTF-8, in bytes"),
-        f"{report.bytes:,}",
-        delta=_("{times} times as much").format(times=f"{report.bytes / len(data):.1f}"),
-        delta_color="off",
-        delta_arrow="off",
-    )
+    about = _("Bits per character times characters, divided by 8.")
+    one.metric(_("Promised by the perplexity"), f"{promised:,.0f}", help=about)
+    off = _("{n} bytes off the promise").format(n=f"{len(data) - promised:+,.0f}")
+    times = _("{times} times as much").format(times=f"{report.bytes / len(data):.1f}")
+    for place, label, value, delta in (
+        (two, _("The compressed file, in bytes"), len(data), off),
+        (three, _("The text in UTF-8, in bytes"), report.bytes, times),
+    ):
+        place.metric(label, f"{value:,}", delta=delta, delta_color="off", delta_arrow="off")
     st.caption(
         _(
             "The difference is the file's beginning, which says what it is and which model reads it, and "

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
 
 import streamlit as st
 
-from rnnviz.ui import model_cache
+from rnnviz.reading.scoring import Report
+from rnnviz.ui import choice
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
-from rnnviz.ui.jobs.worker import Check, Job, Jobs, presence
-from rnnviz.ui.pages.perplexity import answer, encodings, sections, texts, work
+from rnnviz.ui.jobs.worker import Job, Jobs, of_session
+from rnnviz.ui.pages.perplexity import against, answer, compression, encodings, origin, take, texts, work
+from rnnviz.ui.pages.perplexity import sum as sum_section
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import rounded
 
-if TYPE_CHECKING:
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.pages.perplexity.texts import Text
-    from rnnviz.ui.pages.perplexity.work import Scored
-
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
-_JOBS = "perplexity.jobs"
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,14 @@ class Outcome:
     """What became of one text: its figures, or the job that is at them or came to nothing."""
 
     text: Text
-    key: Hashable
+    key: tuple[Hashable, str]
     scored: Scored | None
     job: Job | None
 
 
 def page(context: Context) -> None:
     """Draw the page."""
-    jobs = session_jobs()
+    jobs = of_session("perplexity")
     st.html(f"<style>{_STYLE}</style>")
     st.title(_("Perplexity of your texts"))
     st.markdown(
@@ -57,7 +56,7 @@ def page(context: Context) -> None:
         )
     outcomes = score(context, jobs, chosen)
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
-    jobs.retain([*wanted, *(("fetch", name) for name in [st.session_state.get("corpus")])])
+    jobs.retain([*wanted, ("fetch", st.session_state.get("corpus"))])
 
 
 def beginning(text: str, longest: int = 80) -> str:
@@ -66,59 +65,70 @@ def beginning(text: str, longest: int = 80) -> str:
     return line if len(line) <= longest else line[:longest].rsplit(" ", 1)[0]
 
 
-def session_jobs() -> Jobs:
-    """The jobs of this session."""
-    if _JOBS not in st.session_state:
-        st.session_state[_JOBS] = Jobs(presence())
-    found: Jobs = st.session_state[_JOBS]
-    return found
-
-
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; what isn't is set to work."""
-    kept, digest = store.shared(), model_cache.digest(context.info)
-    asked = []
-    for text in chosen:
-        key = (work.full_key(digest, text), text.name)
-        if kept.get(key[0]) is None:
-
-            def make(check: Check, text: Text = text) -> work.Steps:
-                return work.scoring(kept, digest, lambda: context.scorer, context.info.path, text, check)
-
-            jobs.ask(key, text.name, make)
-            asked.append(key)
-    jobs.wait(asked, PATIENCE)
-    return [outcome(jobs, digest, text) for text in chosen]
-
-
-def outcome(jobs: Jobs, digest: str, text: Text) -> Outcome:
-    """What has become of a text by now."""
-    key = (work.full_key(digest, text), text.name)
-    job = jobs.get(key)  # asked first: if it is done, the result is there
-    scored: Scored | None = store.shared().get(key[0])
-    return Outcome(text, key, scored.called(text.name) if scored else None, job)
+    kept = store.shared()
+    keys = [(work.full_key(context.info, text), text.name) for text in chosen]
+    for text, key in zip(chosen, keys, strict=True):
+        if kept.get(key[0]) is None:  # perhaps it was there, and has made room
+            jobs.ask(key, text.name, partial(work.scoring, context.info, text), again=work.NOT_KEPT)
+    jobs.wait(keys, PATIENCE)
+    outcomes = []
+    for text, key in zip(chosen, keys, strict=True):
+        job = jobs.get(key)  # asked first: if it is done, the result is there
+        scored: Scored | None = kept.get(key[0])
+        outcomes.append(Outcome(text, key, scored and scored.called(text.name), job))
+    return outcomes
 
 
 def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Hashable]:
-    """All that can be said by now. Returns the jobs that its sections want."""
-    busy = [o.key for o in outcomes if o.scored is None and o.job is not None and jobs.busy([o.key])]
+    """All that can be said by now. Returns the jobs that the section looked at wants."""
+    busy = [o.key for o in outcomes if o.scored is None and jobs.busy([o.key])]
     if busy:
         progress.bar(jobs, busy, "scoring")
-    done = [o for o in outcomes if o.scored is not None]
+    done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
     if len(done) > 1:
-        overview(done)
+        overview([scored.report for _text, scored in done])
     for one in outcomes:
         if one.scored is None and one.key not in busy:
-            without(jobs, one)
+            without_figures(jobs, one)
     if not done:
         return []
-    shown = done[0] if len(done) == 1 else pick(done)
-    assert shown.scored is not None
-    answer.show(context, shown.text, shown.scored)
-    return sections.show(context, jobs, [(o.text, o.scored) for o in done if o.scored], shown.text)
+    text, scored = done[0] if len(done) == 1 else pick(done)
+    answer.show(context, text, scored)
+    return section(context, jobs, done, text, scored)
 
 
-def without(jobs: Jobs, one: Outcome) -> None:
+def section(
+    context: Context, jobs: Jobs, done: Sequence[tuple[Text, Scored]], text: Text, scored: Scored
+) -> list[Hashable]:
+    """Where the number comes from, and what can be done with it; returns the jobs it wants.
+
+    `done` are all texts with figures, `text` and `scored` the one that is looked at.
+    """
+    words = {
+        "origin": _("Where it comes from"),
+        "against": _("Against what"),
+        "sum": _("Show the sum"),
+        "compression": _("It is compression"),
+        "take": _("Take it away"),
+    }
+    chosen = choice.tab(_("Look at"), words, "section")
+    if not scored.complete:
+        origin.offer_reading(jobs, (work.full_key(context.info, text), text.name), text.name)
+    if chosen == "against":
+        return against.show(context, jobs, done)
+    if chosen == "sum":
+        sum_section.show(context, scored)
+    elif chosen == "take":
+        take.show([s.report for _text, s in done], text, scored)
+    elif scored.complete:
+        show = compression.show if chosen == "compression" else origin.show
+        return show(context, jobs, text, scored)
+    return []
+
+
+def without_figures(jobs: Jobs, one: Outcome) -> None:
     """A text that has no figures: why, and what can be done."""
     name = plain(one.text.name)
     if one.job is not None and one.job.error is not None:
@@ -127,55 +137,45 @@ def without(jobs: Jobs, one: Outcome) -> None:
         st.error(words, icon=":material/error:")
         encodings.mend(one.text)
         return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(_("**{name}**: cancelled, so it has no figures.").format(name=name), icon=":material/cancel:")
-        st.button(
-            _("Score it after all"),
-            key=f"again-{hash(one.key)}",
-            icon=":material/replay:",
-            on_click=jobs.forget,
-            args=([one.key],),
-        )
+    said = _("**{name}**: cancelled, so it has no figures.").format(name=name)
+    key = f"again-{hash(one.key)}"
+    progress.offer(said, _("Score it after all"), key, lambda: jobs.forget([one.key]))
 
 
-def pick(done: Sequence[Outcome]) -> Outcome:
+def pick(done: Sequence[tuple[Text, Scored]]) -> tuple[Text, Scored]:
     """Which of several texts is looked at closely."""
     index = st.selectbox(
         _("Look closer at"),
         range(len(done)),
         key="closer",
         width=420,
-        format_func=lambda i: done[i].text.name if i < len(done) else "",
+        format_func=lambda i: done[i][0].name if i < len(done) else "",
     )
     return done[min(index or 0, len(done) - 1)]
 
 
-def overview(done: Sequence[Outcome]) -> None:
+def overview(reports: Sequence[Report]) -> None:
     """All texts in one table, which a click on a column's head sorts."""
-    reports = [o.scored.report for o in done if o.scored]
-    number = st.column_config.NumberColumn
+    columns = {
+        _("Text"): [r.file for r in reports],
+        _("Perplexity"): [r.perplexity for r in reports],
+        _("Without unknown"): [r.perplexity_known for r in reports],
+        _("Bits per character"): [r.bits_per_character for r in reports],
+        _("Bits per byte"): [r.bits_per_byte for r in reports],
+        _("Characters"): [r.characters for r in reports],
+        _("Unknown"): [r.unknown for r in reports],
+        _("Encoding"): [
+            f"{r.encoding}, {encodings.how_known(r.certainty)}" if r.encoding else "–" for r in reports
+        ],
+    }
+    formats = ["%.3f"] * 4 + ["localized"] * 2
     st.dataframe(
-        {
-            _("Text"): [r.file for r in reports],
-            _("Perplexity"): [r.perplexity for r in reports],
-            _("Without unknown"): [r.perplexity_known for r in reports],
-            _("Bits per character"): [r.bits_per_character for r in reports],
-            _("Bits per byte"): [r.bits_per_byte for r in reports],
-            _("Characters"): [r.characters for r in reports],
-            _("Unknown"): [r.unknown for r in reports],
-            _("Encoding"): [
-                f"{r.encoding}, {encodings.how_known(r.certainty)}" if r.encoding else "–" for r in reports
-            ],
-        },
+        columns,
         hide_index=True,
         width="stretch",
         column_config={
-            _("Perplexity"): number(format="%.3f"),
-            _("Without unknown"): number(format="%.3f"),
-            _("Bits per character"): number(format="%.3f"),
-            _("Bits per byte"): number(format="%.3f"),
-            _("Characters"): number(format="localized"),
-            _("Unknown"): number(format="localized"),
+            name: st.column_config.NumberColumn(format=kind)
+            for name, kind in zip(list(columns)[1:7], formats, strict=True)
         },
     )
     best = min(reports, key=lambda r: r.bits_per_character)

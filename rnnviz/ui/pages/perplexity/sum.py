@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from rnnviz.reports.record import Record
 from rnnviz.text.characters import visible
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.words import rounded
-
-if TYPE_CHECKING:
-    from rnnviz.ui.context import Context
-    from rnnviz.ui.pages.perplexity.work import Scored
 
 ROWS = 200
 
@@ -27,8 +24,7 @@ def show(context: Context, scored: Scored) -> None:
     st.markdown(
         _(
             "Before each of the {n} characters the model gave a probability to what then came. Take the "
-            "negative "
-            "logarithm of each, add them up, divide by how many there are, and undo the logarithm:"
+            "negative logarithm of each, add them up, divide by how many there are, and undo the logarithm:"
         ).format(n=f"{n:,}")
     )
     st.latex(
@@ -38,7 +34,8 @@ def show(context: Context, scored: Scored) -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        rows(Record.open(scored.folder) if scored.folder else None, n)
+        if scored.complete:
+            rows(Record.open(scored.folder), n)
     with right:
         facts(context, scored, total)
     with st.expander(_("Why a mean, why exp, and why per character?"), icon=":material/school:"):
@@ -50,11 +47,9 @@ def latex(value: float, digits: int) -> str:
     return f"{value:,.{digits}f}".replace(",", r"\,") if math.isfinite(value) else r"\infty"
 
 
-def rows(record: Record | None, n: int) -> None:
+def rows(record: Record, n: int) -> None:
     """The first characters, each with its probability, its cost and the sum so far."""
-    if record is None:
-        return
-    shown = min(n, ROWS)
+    shown, number = min(n, ROWS), st.column_config.NumberColumn
     nll = np.asarray(record.nll[:shown], np.float64)
     st.dataframe(
         {
@@ -67,26 +62,22 @@ def rows(record: Record | None, n: int) -> None:
         hide_index=True,
         height=330,
         column_config={
-            "t": st.column_config.NumberColumn(width="small"),
-            "P": st.column_config.NumberColumn(format="%.6f"),
-            "−ln P": st.column_config.NumberColumn(format="%.4f"),
-            _("sum so far"): st.column_config.NumberColumn(format="%.4f"),
+            "t": number(width="small"),
+            "P": number(format="%.6f"),
+            "−ln P": number(format="%.4f"),
+            _("sum so far"): number(format="%.4f"),
         },
     )
     if shown < n:
-        st.caption(
-            _("The first {shown} of {n} rows; “Take it away” has them all.").format(
-                shown=f"{shown:,}", n=f"{n:,}"
-            )
-        )
+        said = _("The first {shown} of {n} rows; “Take it away” has them all.")
     else:
-        st.caption(_("These are all of them: add up the fourth column, and you have the sum above."))
+        said = _("These are all of them: add up the fourth column, and you have the sum above.")
+    st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
 
 
 def facts(context: Context, scored: Scored, total: float) -> None:
     """What the sum is made of."""
     report = scored.report
-    vocabulary = context.model.vocabulary
     lines = [
         _("**The sum** is {nats} nats, which is {bits} bits: 1 nat is 1 / ln 2 = 1.4427 bits.").format(
             nats=f"{total:,.2f}", bits=f"{total / math.log(2):,.2f}"
@@ -105,7 +96,7 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         ),
     ]
     if report.unknown:
-        spread = vocabulary.unknown_cost
+        spread = context.model.vocabulary.unknown_cost
         lines.append(
             _(
                 "**{unknown} unknown characters** ({share}) are each read as one symbol that stands for "
@@ -129,22 +120,19 @@ def lessons() -> str:
         [
             _(
                 "**Why a mean?** The probability of a whole text shrinks with every character, so a long "
-                "text "
-                "always looks worse than a short one. Per character they can be compared."
+                "text always looks worse than a short one. Per character they can be compared."
             ),
             _(
-                "**Why the logarithm, and why exp?** A product of many small probabilities is too small "
-                "for any "
-                "computer; a sum of logarithms is not. exp turns the mean back into a number with a meaning: "
-                "how many equally likely characters the model was choosing among. A perfect model has 1, "
-                "one that guesses blindly has as many as there are symbols."
+                "**Why the logarithm, and why exp?** A product of many small probabilities is too small for "
+                "any computer; a sum of logarithms is not. exp turns the mean back into a number with a "
+                "meaning: how many equally likely characters the model was choosing among. A perfect model "
+                "has 1, one that guesses blindly has as many as there are symbols."
             ),
             _(
                 "**Why not compare it with a perplexity per word?** A word is several characters, so its "
-                "perplexity "
-                "is roughly the one per character raised to the length of a word: 4 per character is about "
-                "4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of the "
-                "same text."
+                "perplexity is roughly the one per character raised to the length of a word: 4 per character "
+                "is about 4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of "
+                "the same text."
             ),
         ]
     )

@@ -5,24 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
 from rnnviz.figures import export
+from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
 from rnnviz.ui.i18n import _, language, translations
+from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from rnnviz.reading.scoring import Report
-    from rnnviz.ui.pages.perplexity.texts import Text
-    from rnnviz.ui.pages.perplexity.work import Scored
 
 MOST = 5_000_000  # characters whose table passes through the browser
 
@@ -33,8 +28,8 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     with st.container(horizontal=True):
         button(_("Figures as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
         button(_("Figures as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
-    if scored.folder is not None:  # otherwise it was said above what is missing
-        characters(text, scored, scored.folder)
+    if scored.complete:  # otherwise it was said above what is missing
+        characters(text, scored)
     st.caption(
         _("The same from a terminal: {command}").format(
             command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
@@ -42,14 +37,14 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     )
 
 
-def characters(text: Text, scored: Scored, folder: Path) -> None:
+def characters(text: Text, scored: Scored) -> None:
     """What is made of every character: tables, and a page."""
     st.markdown(
         _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.report.file)
         )
     )
-    spoken, stem = language(), PurePath(text.name).stem or "text"
+    folder, spoken, stem = scored.folder, language(), Path(text.name).stem or "text"
     if scored.report.characters > MOST:
         st.info(
             _(
@@ -83,18 +78,18 @@ def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
     )
 
 
-def table(folder: object, kind: Literal["csv", "parquet"]) -> bytes:
+def table(folder: Path, kind: Literal["csv", "parquet"]) -> bytes:
     """One row for every character of a record."""
     out = io.BytesIO()
-    export.per_character(Record.open(str(folder)), out, kind)
+    export.per_character(Record.open(folder), out, kind)
     return out.getvalue()
 
 
-def standalone(folder: object, report: Report, spoken: str) -> bytes:
+def standalone(folder: Path, report: Report, spoken: str) -> bytes:
     """The page that needs nothing else, in this language. It is made on a thread that has no session."""
     out = io.BytesIO()
     translate = translations(spoken).gettext
-    export.html(Record.open(str(folder)), report, out, translate=translate, language=spoken)
+    export.html(Record.open(folder), report, out, translate=translate, language=spoken)
     return out.getvalue()
 
 

@@ -6,21 +6,21 @@ import hashlib
 import io
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
-from rnnviz.ui import address, examples
+from rnnviz.ui import choice, examples
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.worker import Check, Jobs
+from rnnviz.ui.jobs.worker import OVER, Check, Jobs
 from rnnviz.ui.pages.perplexity import encodings, uploads, work
 from rnnviz.ui.trouble import describe
 
 LONGEST_PASTE = 1_000_000
-PARTS = ("held out", "all")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Text:
 
         `check` is called whenever the file is read: finding its encoding takes a while, and yields nothing.
         """
-        file: BinaryIO | None = _Named(self.data, self.name, check) if self.data is not None else None
+        file = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
 
@@ -130,35 +130,34 @@ def from_corpus(jobs: Jobs) -> list[Text]:
     """The corpus that is picked, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
-    address.adopt("corpus", list(about))
+    choice.adopt("corpus", list(about))
     name = which.selectbox(
         _("Corpus"),
         list(about),
         index=None,
         key="corpus",
         persist_state="session",
-        on_change=address.keep,
+        on_change=choice.keep,
         args=("corpus",),
         placeholder=_("Choose one"),
         format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
     )
     words = {"held out": _("Its last 10 %, held out"), "all": _("All of it")}
-    part = how.segmented_control(
-        _("Which part"),
-        PARTS,
-        default=PARTS[0],
-        required=True,
-        key="corpus-part",
-        persist_state="session",
-        format_func=words.__getitem__,
-        help=_("The models here that were trained on it have not read its last tenth."),
-    )
+    with how:
+        part = choice.pick(
+            _("Which part"),
+            words,
+            "corpus-part",
+            default="held out",
+            required=True,
+            help=_("The models here that were trained on it have not read its last tenth."),
+        )
     if name is None:
         return []
     if about[name].needs_download and not fetched(jobs, about[name]):
         return []
     try:
-        content, text = read(name, part or PARTS[0])
+        content, text = read(name, part)
     except RnnvizError as error:
         st.error(describe(error), icon=":material/error:")
         return []
@@ -184,8 +183,7 @@ def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     if job is None or job.state in ("failed", "cancelled", "left"):
         label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
         if st.button(label, icon=":material/download:", key="fetch"):
-            jobs.forget([key])
-            jobs.ask(key, info.title, lambda check: work.fetching(info.name, check))
+            jobs.ask(key, info.title, partial(work.fetching, info.name), again=OVER)
             st.rerun()
         st.caption(_("From {source}; it stays on this machine.").format(source=info.source))
         return False

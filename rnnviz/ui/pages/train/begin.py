@@ -34,10 +34,10 @@ def start(text: Chosen, recipe: Recipe) -> None:
             text=None if text.corpus else text.text,
             title=text.title,
             language=text.language,
-            watched=recipe.watched,
+            probe=recipe.probe,
             minutes=recipe.minutes,
             ngram=yardstick(text),
-            example=recipe.watched or None,
+            example=recipe.probe or None,
         )
     )
     st.session_state["train.started"] = id

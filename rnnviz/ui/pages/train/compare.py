@@ -93,7 +93,7 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("Run"): run.id,
         _("State"): say.state(run.state),
         _("Text"): str(run.description.get("title") or run.description.get("corpus") or ""),
-        _("Validation perplexity"): report.get("validation_perplexity"),
+        _("Validation perplexity"): report.get("held_out_perplexity"),
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),

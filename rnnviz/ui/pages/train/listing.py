@@ -8,7 +8,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
-from rnnviz.ui import address, trouble
+from rnnviz.ui import choice, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_cache import FIRST
 from rnnviz.ui.pages.train import subject
@@ -90,7 +90,7 @@ def show() -> None:
         label_visibility="collapsed",
         format_func=label,
         captions=[caption(by_id.get(id)) for id in ids],
-        on_change=address.keep,
+        on_change=choice.keep,
         args=(CHOSEN,),
     )
     over = sum(not run.alive for run in found)
@@ -142,7 +142,7 @@ def caption(run: runs.Run | None) -> str:
     left, took = last.get("eta"), last.get("seconds")
     if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
         words += f" · {100 * took / max(1e-9, left + took):.0f} %"
-    reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
+    reached = report.get("held_out_perplexity") or say.training_perplexity(last, report)
     if isinstance(reached, int | float):
         words += " · " + _("perplexity {p}").format(p=rounded(reached))
     return words

@@ -10,11 +10,9 @@ from rnnviz.errors import RnnvizError
 from rnnviz.runs import api as runs
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Jobs, presence
+from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import begin, bring, compare, forecast, listing, settings, stage, texts
 from rnnviz.ui.trouble import describe
-
-_JOBS = "train.jobs"
 
 
 def page(slot: Any, explore: Any) -> None:
@@ -31,7 +29,7 @@ def page(slot: Any, explore: Any) -> None:
     with slot:
         listing.show()
     st.title(_("Train your own"))
-    new(session_jobs())
+    new(of_session("train"))
     if shown is None:
         toy()
     else:
@@ -41,14 +39,6 @@ def page(slot: Any, explore: Any) -> None:
         compare.show(runs.listed())
     with st.expander(_("Bring a model that was trained elsewhere"), icon=":material/upload_file:"):
         bring.show()
-
-
-def session_jobs() -> Jobs:
-    """The downloads and measurements of this session."""
-    if _JOBS not in st.session_state:
-        st.session_state[_JOBS] = Jobs(presence())
-    found: Jobs = st.session_state[_JOBS]
-    return found
 
 
 def new(jobs: Jobs) -> None:
@@ -65,7 +55,7 @@ def new(jobs: Jobs) -> None:
     settings.adopt(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
-        settings.watched()
+        settings.probe()
     line, details = st.columns([8, 3], vertical_alignment="center", gap="medium")
     place = line.container()
     with details:

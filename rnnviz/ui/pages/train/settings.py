@@ -14,7 +14,7 @@ from rnnviz.training.estimate import cores
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train.texts import Chosen
 
-LONGEST_WATCHED = 80
+LONGEST_PROBE = 80
 _MARK = "train.preset"
 
 
@@ -24,14 +24,14 @@ class Recipe:
 
     config   the recipe
     minutes  that it is given; None: as many characters as it says
-    watched  the sentence to watch
+    probe    the sentence to watch
     name     of the run
     changed  the settings that are not the preset's
     """
 
     config: TrainConfig
     minutes: float | None
-    watched: str
+    probe: str
     name: str
     changed: tuple[str, ...]
 
@@ -63,10 +63,10 @@ def preset(text: Chosen | None) -> str:
     return chosen or keys[0]
 
 
-def usual_sentence(text: Chosen) -> str:
+def usual_probe(text: Chosen) -> str:
     """A sentence of the text's own kind, from its held-out part: the network never reads it."""
     if text.toy:
-        return text.text[:LONGEST_WATCHED]
+        return text.text[:LONGEST_PROBE]
     usual = {
         "python-source": "def average(self, values):",
         "python-docs": "The value of the expression is a list.",
@@ -101,19 +101,19 @@ def adopt(text: Chosen, key: str) -> None:
     share = text.parts[0] or text.characters
     state["set-characters"] = int(config.characters or round(config.epochs * share))
     if state.get(_MARK, ("",))[0] != text.sha256:
-        state["set-watched"] = usual_sentence(text)
+        state["set-probe"] = usual_probe(text)
     state["set-name"] = f"{text.name}-{config.cell}"[:60]
     state["train.named"] = state["set-name"]
     state[_MARK] = mark
 
 
-def watched() -> str:
+def probe() -> str:
     """The sentence whose reading is watched."""
     return st.text_input(
         _("3 · The sentence to watch"),
-        key="set-watched",
+        key="set-probe",
         persist_state="session",
-        max_chars=LONGEST_WATCHED,
+        max_chars=LONGEST_PROBE,
         help=_("Twice a second the network reads this sentence, and you see every unit of its hidden state."),
     )
 
@@ -296,4 +296,4 @@ def recipe(text: Chosen, key: str) -> Recipe:
     name = str(state["set-name"]).strip()
     if not name:
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, str(state["set-watched"]), name, changed)
+    return Recipe(chosen, given, str(state["set-probe"]), name, changed)

@@ -62,7 +62,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     """What the view says about the run: numbers, how far it is, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
-    validation = report.get("validation_perplexity")
+    validation = report.get("held_out_perplexity")
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters"):

@@ -12,7 +12,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story as run_story
-from rnnviz.runs.snapshots import Snapshot
+from rnnviz.runs.snapshots import ProbeTrace
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
@@ -43,7 +43,7 @@ class Subject(Protocol):
     def steps(self) -> list[int]:
         """The steps with a snapshot."""
 
-    def snapshot(self, step: int | None) -> Snapshot:
+    def snapshot(self, step: int | None) -> ProbeTrace:
         """The probe's trace at a step, or now."""
 
     def mark(self) -> object:
@@ -90,7 +90,7 @@ class OfRun:
     def steps(self) -> list[int]:
         return runs.snapshots(self.run.id)
 
-    def snapshot(self, step: int | None) -> Snapshot:
+    def snapshot(self, step: int | None) -> ProbeTrace:
         return runs.snapshot(self.run.id, step)
 
     def mark(self) -> object:
@@ -140,7 +140,7 @@ class OfModel:
     def steps(self) -> list[int]:
         return list(self.story.steps)
 
-    def snapshot(self, step: int | None) -> Snapshot:
+    def snapshot(self, step: int | None) -> ProbeTrace:
         return self.story.snapshot(step)
 
     def mark(self) -> object:

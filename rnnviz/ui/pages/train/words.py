@@ -7,22 +7,13 @@ from typing import Any
 
 from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.jobs.progress import duration
-from rnnviz.ui.pages.explore import words as live
-from rnnviz.ui.words import rounded
-
-SHARED = (
-    "next", "next.at", "next.start", "next.other", "next.entropy", "next.notice", "unk", "layer", "layer.n",
-    "order", "order.index", "order.alike", "zoom", "zoom.all",
-)  # fmt: skip
-"""Words that the live view has too, and shows in the same places."""
+from rnnviz.ui.words import duration, rounded, view_words
 
 
 def words() -> dict[str, str]:
     """Every word that the training view's own modules can show. Braces are filled in by the browser."""
-    known = live.words()
     return {
-        **{name: known[name] for name in SHARED},
+        **view_words(),
         "heat": _("Hidden state"),
         "heat.of": _("Reading “{probe}”"),
         "heat.label": _("Hidden state of every unit after every character of the probe sentence"),

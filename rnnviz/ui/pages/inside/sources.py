@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -18,11 +18,9 @@ from rnnviz.reading.trace import Tracer
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Check, Step
-from rnnviz.ui.pages.perplexity.work import Steps
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.inside.common import Look
+from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
+from rnnviz.ui.pages.inside.common import View
+from rnnviz.units.ablation import Ablation
 
 OWN, FILE = "own", "file"
 SEARCHED = 50_000  # characters that are ranked and measured on
@@ -31,7 +29,6 @@ ABLATED = 2_000  # characters that are read without each unit
 PIECE = 1_000
 FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer
 TOY = 5_000  # bytes: shorter corpora are no place to search
-_FILE = "inside.file"
 
 
 @dataclass(frozen=True)
@@ -42,13 +39,15 @@ class Source:
     name: str
     data: bytes | None = None
 
-    @property
-    def identity(self) -> Hashable:
-        """What tells it from others."""
-        return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest()
+    def identity(self, view: View) -> Hashable:
+        """What tells its text from others."""
+        text = view.text if self.kind == OWN else ""
+        return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest(), text
 
-    def read(self, most: int) -> str:
-        """Its beginning; of a corpus that of the part held out from training, then of all of it."""
+    def read(self, view: View, most: int) -> str:
+        """The page's text, or the beginning of another: of a corpus first what was held out from training."""
+        if self.kind == OWN:
+            return view.text
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
         split = corpora.read(self.name).split()
@@ -64,17 +63,16 @@ def here() -> list[corpora.CorpusInfo]:
     return [c for c in found if not c.needs_download and c.bytes > TOY]
 
 
-def pick(look: Look, key: str, *, own: bool) -> Source | None:
-    """A choice; `own`: the text on the page is offered too. None while a file is awaited."""
+def pick(view: View, key: str) -> Source | None:
+    """A choice among the text on the page, the corpora here and a file; None while a file is awaited."""
     names = {c.name: c.title for c in here()}
-    corpus = str(look.context.info.card.get("corpus"))
-    offered = [*sorted(names, key=lambda n: n != corpus), *([OWN] if own else []), FILE]
+    corpus = str(view.context.info.card.get("corpus"))
+    offered = [*sorted(names, key=lambda n: n != corpus), OWN, FILE]
     words = {**names, OWN: _("the text on this page"), FILE: _("a file of your own")}
-    if own and corpus not in names:  # nothing here is like what the model has read
+    if corpus not in names:  # nothing here is like what the model has read
         offered.sort(key=lambda n: n != OWN)
-    label = _("On which text")
     kind = st.selectbox(
-        label,
+        _("On which text"),
         offered,
         key=f"{key}.{'-'.join(offered)}",
         persist_state="session",
@@ -94,48 +92,37 @@ def pick(look: Look, key: str, *, own: bool) -> Source | None:
 
 
 def searching(
-    look: Look, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
-) -> Steps:
+    view: View, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
+) -> Steps[tuple[str, units.Searcher]]:
     """A job: read SEARCHED characters, and rank the units for any number of searches.
 
     `first` is the search that is asked for: what it has to rank is kept for all others.
     """
     yield Step(0.0)
     time.sleep(FIRST)
-    text = source.read(SEARCHED)
-    tracer = Tracer(look.model)
+    text = source.read(view, SEARCHED)
+    tracer = Tracer(view.model)
     traced = tracer.extend("")
     for end in range(PIECE, len(text) + PIECE, PIECE):
         traced = tracer.extend(text[:end])
         yield Step(0.9 * min(end, len(text)) / max(1, len(text)), min(end, len(text)))
     check()
-    searcher = units.Searcher(traced, layer=look.layer, quantity=quantity)
+    searcher = units.Searcher(traced, layer=view.layer, quantity=quantity)
     with suppress(RnnvizError):  # the page searches again, and says why nothing can be found
         first(traced.text, searcher)
     return traced.text, searcher
 
 
-def scanning(look: Look, source: Source, quantity: str) -> Generator[Step, None, Any]:
+def scanning(view: View, source: Source, quantity: str) -> Steps[units.ScanReport]:
     """A job: what every unit of the layer does over the whole source."""
-    text = look.text if source.kind == OWN else source.read(SCANNED)
+    text = source.read(view, SCANNED)
     steps = units.scan(
-        look.model, text=text, layer=look.layer, quantity=quantity, contexts=6, before=48, after=24
+        view.model, text=text, layer=view.layer, quantity=quantity, contexts=6, before=48, after=24
     )
-    while True:
-        try:
-            now = next(steps)
-        except StopIteration as end:
-            return end.value
-        yield Step(now.fraction, now.characters)
+    return as_steps(steps, lambda now: Step(now.fraction, now.characters))
 
 
-def ablating(look: Look, source: Source, to: Any) -> Generator[Step, None, Any]:
+def ablating(view: View, source: Source, to: Any) -> Steps[Ablation]:
     """A job: what every unit of the layer is worth."""
-    text = look.text if source.kind == OWN else source.read(ABLATED)
-    steps = units.ablate(look.model, text, layer=look.layer, to=to, batch=32)
-    while True:
-        try:
-            now = next(steps)
-        except StopIteration as end:
-            return end.value
-        yield Step(now.fraction, now.done)
+    steps = units.ablate(view.model, source.read(view, ABLATED), layer=view.layer, to=to, batch=32)
+    return as_steps(steps, lambda now: Step(now.fraction, now.done))

@@ -14,8 +14,8 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.reports.record import Record, record
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.perplexity.tables import kind_names, seen
-from rnnviz.ui.pages.perplexity.where import KEPT, Where
+from rnnviz.ui.pages.perplexity.origin import KEPT, ScoredText
+from rnnviz.ui.pages.perplexity.tables import kind_names, one_line
 from tests.conftest import TEXT, tiny
 
 GRU = tiny("gru", name="tiny-gru")
@@ -38,9 +38,9 @@ def script() -> None:
     """What AppTest runs: the section alone."""
     import streamlit as st
 
-    from rnnviz.ui.pages.perplexity import where
+    from rnnviz.ui.pages.perplexity import origin
 
-    where.show(*st.session_state["shown"])
+    origin.draw(*st.session_state["shown"])
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_one_character_has_a_section_too(shown: Callable[..., AppTest]) -> None:
 
 
 def test_a_passage_is_one_line() -> None:
-    assert seen("a b\nc\td\x00\u202e中\U0001f600<") == "a b⏎c⇥d␀U+202E中\U0001f600<"
+    assert one_line("a b\nc\td\x00\u202e中\U0001f600<") == "a b⏎c⇥d␀U+202E中\U0001f600<"
 
 
 def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
@@ -145,6 +145,6 @@ def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_
         app.run()
         assert not app.exception
     state = app.session_state._state.filtered_state
-    sections = [value for value in state.values() if isinstance(value, Where)]
+    sections = [value for value in state.values() if isinstance(value, ScoredText)]
     assert len(sections) == KEPT + 1
     assert sent(app)[0]["length"] == len(TEXT)

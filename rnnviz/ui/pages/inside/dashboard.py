@@ -1,16 +1,16 @@
-"""The board: coloured texts and figures that share one cursor, drawn by one component.
+"""A dashboard: coloured texts and figures that share one cursor, drawn by one component.
 
 The texts are painted character by character from numbers of colours, the figures
 are Plotly's, made for light and dark by the same pure function. Pointing at a
 character of a linked text or figure lights it up everywhere without asking anybody; a
-click, an arrow key or a selection asks the server, which answers with a new board.
+click, an arrow key or a selection asks the server, which answers with a new dashboard.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from rnnviz.figures.themes import LEVELS, THEMES, Theme, contrast, ramp
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.explore import assets as live
 from rnnviz.ui.pages.inside import assets
@@ -50,7 +50,7 @@ class Text:
     label    what is painted, before the text
     values   (n,) what is said of the character under the pointer, or None
     at       a character to mark, or None
-    linked   whether its characters are the board's: the cursor goes with them
+    linked   whether its characters are those of the cursor
     said     what `values` are, in a few words; the label where it is empty
     """
 
@@ -64,12 +64,22 @@ class Text:
     said: str = ""
 
 
+def painted(text: str, values: Array, scale: Scale, label: str) -> Text:
+    """A text with the colours of a quantity's `values` (n,) behind its characters."""
+    return Text(text, scale.levels(values), palette=scale.kind, label=label, values=values)
+
+
+def ends(scale: Scale) -> tuple[str, str, str]:
+    """The palette and the two ends of a scale, as `mount` takes them."""
+    return scale.kind, f"{scale.low:g}", f"{scale.high:g}"
+
+
 @dataclass(frozen=True, eq=False)
 class Panel:
     """A figure with what to notice in it and what it doesn't show.
 
     name    tells it from others
-    height  pixels; `width` in sixths of the board
+    height  pixels; `width` in sixths of the dashboard
     link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
     pick    what a click asks for: "at", a character; "bar": an entry of `picks`, one for each bar from below
     """
@@ -115,6 +125,12 @@ class Ask:
         good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
         return self.value if good else None
 
+    def pick(self, count: int, panel: str | None = None) -> int | None:
+        """What was picked, in this panel where one is named: a number, where it is one of so many."""
+        asked = self.what == "pick" and (panel is None or self.panel == panel)
+        good = asked and type(self.value) is int and 0 <= self.value < count
+        return self.value if good else None
+
     def span(self, length: int) -> tuple[int, int] | None:
         """The selected characters, start and stop, where they are some of so many."""
         if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
@@ -124,32 +140,28 @@ class Ask:
         return (start, stop) if good else None
 
 
-@dataclass
-class _Pool:
-    """The arrays of one answer, each once: light and dark share the numbers."""
+def _name(array: Array, pool: dict[str, Array]) -> str:
+    """The array's name in the pool, where each stands once: light and dark share the numbers."""
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint8)
+    elif array.dtype.str not in TYPES:
+        array = array.astype(np.float32)
+    array = np.ascontiguousarray(array)
+    shape = ",".join(map(str, array.shape)) + array.dtype.str
+    name = hashlib.blake2b(array.tobytes() + shape.encode(), digest_size=8).hexdigest()
+    pool[name] = array
+    return name
 
-    arrays: dict[str, Array] = field(default_factory=dict)
 
-    def put(self, array: Array) -> str:
-        if array.dtype == np.bool_:
-            array = array.astype(np.uint8)
-        elif array.dtype.str not in ("<f4", "<u4", "<u2", "|u1"):
-            array = array.astype(np.float32)
-        array = np.ascontiguousarray(array)
-        shape = ",".join(map(str, array.shape)) + array.dtype.str
-        name = hashlib.blake2b(array.tobytes() + shape.encode(), digest_size=8).hexdigest()
-        self.arrays[name] = array
-        return name
-
-    def take(self, value: Any) -> Any:
-        """The same with every array in the pool, and its name in its place."""
-        if isinstance(value, dict):
-            return {key: self.take(v) for key, v in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.take(v) for v in value]
-        if isinstance(value, np.ndarray):
-            return {"$": self.put(value)}
-        return value.item() if isinstance(value, np.generic) else value
+def _named(value: Any, pool: dict[str, Array]) -> Any:
+    """The same with every array in the pool, and its name in its place."""
+    if isinstance(value, dict):
+        return {key: _named(v, pool) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(v, pool) for v in value]
+    if isinstance(value, np.ndarray):
+        return {"$": _name(value, pool)}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @cache
@@ -197,13 +209,13 @@ def mount(
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
 ) -> None:
-    """Put a board on the page, or draw the one that is there anew.
+    """Put a dashboard on the page, or draw the one that is there anew.
 
     `at` is the character chosen, `spans` those selected; `select`: whether a passage can be. `scale` is
-    (palette, word for its lowest colour, word for its highest). A `quiet` board says nothing of its cursor.
+    (palette, word for its lowest colour, word for its highest). A `quiet` one says nothing of its cursor.
     The reader's wish is there at the next run, from `asked(key)`.
     """
-    pool = _Pool()
+    pool: dict[str, Array] = {}
     before: Ask = st.session_state.get(f"{key}.before", Ask())
     header = {
         "client": before.client,
@@ -218,9 +230,9 @@ def mount(
         "scale": scale,
         "texts": [
             {
-                "codes": pool.put(code_points(one.text)),
-                "levels": pool.put(one.levels),
-                "values": None if one.values is None else pool.put(one.values),
+                "codes": _name(code_points(one.text), pool),
+                "levels": _name(one.levels, pool),
+                "values": None if one.values is None else _name(one.values, pool),
                 "palette": one.palette,
                 "label": one.label,
                 "said": one.said or one.label,
@@ -231,16 +243,9 @@ def mount(
         ],
         "panels": [
             {
-                "name": one.name,
-                "title": one.title,
-                "notice": one.notice,
-                "limits": one.limits,
-                "height": one.height,
-                "width": one.width,
-                "link": one.link,
-                "pick": one.pick,
+                **{name: value for name, value in vars(one).items() if name != "figure"},
                 "picks": list(one.picks),
-                "figures": {name: pool.take(one.figure(theme)) for name, theme in THEMES.items()},
+                "figures": {name: _named(one.figure(theme), pool) for name, theme in THEMES.items()},
             }
             for one in panels
         ],
@@ -250,10 +255,10 @@ def mount(
         ask = Ask.from_json(_component.asked(key))
         st.session_state[f"{key}.before"] = st.session_state[f"{key}.ask"] = ask
 
-    _component.mount(pack(header, pool.arrays), key=key, on_ask=take)
+    _component.mount(pack(header, pool), key=key, on_ask=take)
 
 
 def asked(key: str) -> Ask:
-    """What the board of this key was asked since the last run, if anything."""
+    """What the dashboard of this key was asked since the last run, if anything."""
     ask: Ask = st.session_state.pop(f"{key}.ask", None) or Ask()
     return ask

@@ -10,8 +10,9 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import corpora, words
-from rnnviz.ui.pages.inside.common import Look, quantity
+from rnnviz.ui.pages.inside import words
+from rnnviz.ui.pages.inside.common import View, quantity
+from rnnviz.ui.pages.inside.sources import OWN, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
 if TYPE_CHECKING:
@@ -28,14 +29,14 @@ class Question:
     pattern: str
     quantity: str
     edges: int
-    source: corpora.Source | None
+    source: Source | None
 
 
-def question(look: Look) -> Question:
+def ask(view: View) -> Question:
     """The controls above."""
-    known = [f for f in unit_findings.of(look.context.info.name) if f.remembers and (f.score or 0) > 0.5]
+    found = [f for f in unit_findings.of(view.context.info.name) if f.remembers and (f.score or 0) > 0.5]
     names = words.targets()
-    first = known[0].target if known else "word-start"
+    first = found[0].target if found else "word-start"
     kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
     with kind:
         about = st.selectbox(
@@ -47,13 +48,13 @@ def question(look: Look) -> Question:
             format_func=names.__getitem__,
         )
     with what:
-        looked = quantity(look, "inside.quantity")
+        looked = quantity(view, "inside.quantity")
     with where:
         if about == SPAN:
-            source: corpora.Source | None = corpora.Source(corpora.OWN, "")
+            source: Source | None = Source(OWN, "")
             st.button(_("Forget the selected passages"), icon=":material/deselect:", on_click=_forget)
         else:
-            source = corpora.pick(look, "inside.source", own=True)
+            source = pick(view, "inside.source")
     pattern, edges = "", 0
     if about == PATTERN:
         pattern = st.text_input(
@@ -81,11 +82,11 @@ def _forget() -> None:
     st.session_state.pop(SPANS, None)
 
 
-def target(look: Look, asked: Question, text: str, spans: list[tuple[int, int]]) -> Target:
+def target(view: View, asked: Question, text: str, spans: list[tuple[int, int]]) -> Target:
     """Where it holds in `text`, or how much. Raises what `rnnviz.units.pattern_target` raises."""
     if asked.target == SPAN:
         return units.span_target(spans, text)
     if asked.target == PATTERN:
         return units.pattern_target(asked.pattern, text)
-    by_line = look.context.info.card.get("language") in ("python", "zh")
+    by_line = view.context.info.card.get("language") in ("python", "zh")
     return units.target(asked.target, text, unclosed="line" if by_line else "paragraph")

@@ -1,0 +1,52 @@
+"""One of a few: a choice that outlasts a look at another page, and one that stands in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+
+def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False, **options: Any) -> str:
+    """The option chosen among the keys of `words`, by the words for it; a `hidden` label is only read out.
+
+    `options` are those of `st.segmented_control`. Where nothing is chosen it is its `default`.
+    """
+    chosen: str | None = st.segmented_control(
+        label,
+        list(words),
+        key=key,
+        persist_state="session",
+        format_func=words.__getitem__,
+        label_visibility="collapsed" if hidden else "visible",
+        **options,
+    )
+    return chosen or options.get("default") or next(iter(words))
+
+
+def tab(label: str, words: Mapping[str, str], key: str) -> str:
+    """Which sub-page is looked at, the first to begin with; it stands in the address as `key`."""
+    adopt(key, list(words), next(iter(words)))
+    return pick(label, words, key, hidden=True, required=True, on_change=keep, args=(key,))
+
+
+def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
+    """Let the widget of this key begin with what the address says, where that is an option.
+
+    Where a reader comes back to the page, the address says again what was chosen before.
+    """
+    if key not in st.session_state:
+        asked = st.query_params.get(key)
+        st.session_state[key] = asked if asked in options else usual
+    elif key not in st.query_params and st.session_state[key] != usual:
+        keep(key)
+
+
+def keep(key: str) -> None:
+    """Write the widget's choice into the address."""
+    chosen = st.session_state.get(key)
+    if chosen:
+        st.query_params[key] = chosen
+    elif key in st.query_params:
+        del st.query_params[key]
