@@ -1,7 +1,4 @@
-"""What the commands of the command line share: models, files, progress, and how results are printed.
-
-Results go to standard output, everything else to standard error.
-"""
+"""What the commands share: models, files, progress, and how results are printed."""
 
 from __future__ import annotations
 
@@ -70,8 +67,16 @@ def opened(file: str) -> Iterator[str | BinaryIO]:
         yield copy  # type: ignore[misc]  # a BinaryIO in all but name
 
 
+def read_text(file: str, encoding: str | None) -> str:
+    """All of a file, or of standard input."""
+    from rnnviz.text.decoding import open_text
+
+    with opened(file) as source:
+        return "".join(open_text(source, encoding=encoding))
+
+
 @contextlib.contextmanager
-def progress_bar(file: str) -> Iterator[Callable[[float, str], None] | None]:
+def progress_bar(title: str, *, transient: bool = True) -> Iterator[Callable[[float, str], None] | None]:
     """What to call with the share that is done, and words: a bar on standard error if that is a terminal.
 
     Elsewhere nothing is shown, and there is nothing to call: None.
@@ -84,13 +89,13 @@ def progress_bar(file: str) -> Iterator[Callable[[float, str], None] | None]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn(escape(os.path.basename(file))),
+        TextColumn(escape(title)),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[said]}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=transient) as bar:
         task = bar.add_task("", total=1.0, said="")
 
         def show(fraction: float, said: str) -> None:
@@ -102,7 +107,7 @@ def progress_bar(file: str) -> Iterator[Callable[[float, str], None] | None]:
 @contextlib.contextmanager
 def scoring_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
     """The same for Progress of scoring."""
-    with progress_bar(file) as show:
+    with progress_bar(os.path.basename(file)) as show:
 
         def step(done: Progress) -> None:
             assert show is not None
@@ -134,11 +139,14 @@ def write_csv(out: TextIO | IO[str], columns: Sequence[str], rows: Iterator[Sequ
 def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = (), indent: str = ""
 ) -> None:
-    """A table in columns on standard output; those in `numbers` are aligned on the right."""
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    """A table on standard output, never wrapped; columns in `numbers` are aligned on the right."""
+    from rich.cells import cell_len  # a Chinese character is two cells wide
+
+    widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]
     for row in (head, *rows):
+        padding = [" " * (width - cell_len(text)) for text, width in zip(row, widths, strict=True)]
         cells = [
-            text.rjust(width) if n in numbers else text.ljust(width)
-            for n, (text, width) in enumerate(zip(row, widths, strict=True))
+            p + text if n in numbers else text + p
+            for n, (text, p) in enumerate(zip(row, padding, strict=True))
         ]
         print((indent + "  ".join(cells)).rstrip())

@@ -1,7 +1,7 @@
 """`python -m rnnviz perplexity`: score files, compare models on them, and write what was found.
 
-The numbers are those of rnnviz.reading.scoring, to the last digit, whatever else is
-asked for; a file that can't be scored doesn't stop the others.
+The numbers are those of rnnviz.reading.scoring, to the last digit, whatever else is asked for; a file that
+can't be scored doesn't stop the others.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import argparse
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rnnviz.cli.output import (
     STANDARD_INPUT,
@@ -32,11 +32,10 @@ from rnnviz.errors import ModelNotFoundError, RnnvizError
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.torch_model import CharModel
-    from rnnviz.reading.scoring import LanguageModel, Progress, Report
+    from rnnviz.reading.scoring import LanguageModel, Report
     from rnnviz.reports.record import Record
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
-
 
 Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
 
@@ -58,16 +57,9 @@ class Row:
     best: bool = False
 
 
-class _Outputs(NamedTuple):
-    """Where to write what, for one file."""
-
-    per_character: str | None
-    html: str | None
-
-
 def add_parser(commands: Any) -> None:
     """Add the `perplexity` command."""
-    parser = command(commands, "perplexity", _perplexity, "Score text files")
+    parser = command(commands, "perplexity", main, "Score text files")
     parser.add_argument("files", nargs="+", metavar="FILE", help="text files; - reads standard input")
     add_model(parser)
     parser.add_argument("--encoding", help="the files' encoding (default: found for each file)")
@@ -101,17 +93,17 @@ def _names(value: str) -> tuple[str, ...]:
     return names
 
 
-def _perplexity(args: argparse.Namespace) -> int:
+def main(args: argparse.Namespace) -> int:
+    """Run `perplexity` with parsed arguments; returns the exit status, 1 where a file could not be scored."""
     outputs = _outputs(args)
     model = load(args)
     others = _others(args, model)
     failed = False
     compared: dict[str, list[Row]] = {}
-    for file, output in zip(args.files, outputs, strict=True):
+    for file, (table, page) in zip(args.files, outputs, strict=True):
         try:
             with opened(file) as source:
-                report = _score(model, source, file, args.encoding, output)
-                rows = _compared(report, model, others, source, args.encoding) if args.compare else []
+                report, rows = _score(args, model, others, source, file, table, page)
         except RnnvizError as error:
             complain(f"{file}: {error}" if file not in str(error) else str(error))
             failed = True
@@ -134,12 +126,12 @@ def _perplexity(args: argparse.Namespace) -> int:
 # what to write
 
 
-def _outputs(args: argparse.Namespace) -> list[_Outputs]:
-    """The outputs of each file. What can't be written is said before anything is scored."""
+def _outputs(args: argparse.Namespace) -> list[tuple[str | None, str | None]]:
+    """Where to write each file's table and page. What can't be written is said before anything is scored."""
     from rnnviz.figures.export import check
 
     read = {_identity(file) for file in args.files if file != STANDARD_INPUT}
-    columns: list[list[str | None]] = []
+    outputs: list[list[str | None]] = []
     for option, formats in ((args.per_character, None), (args.html, ("html",))):
         paths = [option and option.replace(PLACE, _stem(file)) for file in args.files]
         twice = [path for path, n in Counter(paths).items() if path and n > 1]
@@ -152,8 +144,8 @@ def _outputs(args: argparse.Namespace) -> list[_Outputs]:
             check(path) if formats is None else check(path, formats)
             if (written := _identity(path)) is not None and written in read:
                 args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
-        columns.append(paths)
-    return [_Outputs(*pair) for pair in zip(*columns, strict=True)]
+        outputs.append(paths)
+    return list(zip(*outputs, strict=True))
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -170,38 +162,34 @@ def _stem(file: str) -> str:
 
 
 def _score(
-    model: LanguageModel, source: str | BinaryIO, file: str, encoding: str | None, output: _Outputs
-) -> Report:
-    """The report of one file, and what was asked to be written about it."""
+    args: argparse.Namespace,
+    model: LanguageModel,
+    others: Sequence[Other],
+    source: str | BinaryIO,
+    file: str,
+    table: str | None,
+    page: str | None,
+) -> tuple[Report, list[Row]]:
+    """The report of one file and what it is compared with; what was asked to be written is written."""
     from rnnviz.reading.scoring import perplexity
 
-    with scoring_bar(file) as progress:
-        if output.per_character is None and output.html is None:
-            return perplexity(model, source, encoding=encoding, progress=progress, name=file)
-        from rnnviz.figures import export
-        from rnnviz.reports.record import record
+    if not (args.compare or table or page):
+        with scoring_bar(file) as progress:
+            return perplexity(model, source, encoding=args.encoding, progress=progress, name=file), []
+    from rnnviz.figures import export
+    from rnnviz.reports.record import record
+    from rnnviz.units.progress import run
 
-        with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-            steps = record(model, source, Path(folder) / "record", encoding=encoding, name=file)
-            kept = _finished(steps, progress)
-            if output.per_character is not None:
-                export.per_character(kept, output.per_character)
-            if output.html is not None:
-                export.html(kept, kept.report, output.html)
-            return kept.report
-
-
-def _finished(
-    steps: Generator[Progress, None, Record], progress: Callable[[Progress], None] | None
-) -> Record:
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            kept: Record = end.value
-            return kept
-        if progress is not None:
-            progress(step)
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        with scoring_bar(file) as progress:
+            steps = record(model, source, Path(folder) / "record", encoding=args.encoding, name=file)
+            scored = run(steps, progress)
+        if table is not None:
+            export.per_character(scored, table)
+        if page is not None:
+            export.html(scored, scored.report, page)
+        rows = _compared(scored, model, others, source, args.encoding) if args.compare else []
+        return scored.report, rows
 
 
 # what to compare with
@@ -223,55 +211,41 @@ def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[Oth
 
 
 def _compared(
-    report: Report,
+    scored: Record,
     model: LanguageModel,
     others: Sequence[Other],
     source: str | BinaryIO,
     encoding: str | None,
 ) -> list[Row]:
     """A file under everything it is compared with, the best marked."""
-    from rnnviz.reading.scoring import UniformModel, perplexity
+    from rnnviz.reading.scoring import perplexity
+    from rnnviz.reports import baselines
+    from rnnviz.units.progress import run
 
+    report = scored.report
     rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
-    guess = ("uniform", f"a blind guess among {model.vocabulary.size:,}", UniformModel(model.vocabulary))
-    for kind, about, other in (*others, guess):
+    for kind, about, other in others:
         with scoring_bar(f"{report.file}: {other.name}") as progress:
             its = perplexity(other, source, encoding=encoding, progress=progress, name=report.file)
         rows.append(Row(its.model, kind, about, its.perplexity, its.bits_per_character))
-    rows += _baselines(report, source, encoding, model.normaliser)
-    # The unigram is given the file's own frequencies for free: only what could code the file can be the best.
-    codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
-    best = min(codes, key=lambda n: rows[n].bits_per_character)
+    with progress_bar(f"{report.file}: gzip, xz") as show:
+
+        def step(done: int) -> None:
+            if show is not None:
+                show(done / report.characters, f"{done:,} characters")
+
+        found = run(baselines.measuring(scored, model.vocabulary), step)
+    without_model = {
+        "uniform": f"a blind guess among {model.vocabulary.size:,}",
+        "unigram": "the file's own frequencies, for free",
+    }
+    for one in found:
+        kind = one.name if one.name in without_model else "compressor"
+        said = without_model.get(one.name, "a compressor at its best")
+        rows.append(Row(one.name, kind, said, one.perplexity, one.bits_per_character))
+    best = baselines.best({n: row.bits_per_character for n, row in enumerate(rows) if row.kind != "unigram"})
     rows[best] = replace(rows[best], best=True)
     return rows
-
-
-def _baselines(
-    report: Report, source: str | BinaryIO, encoding: str | None, normaliser: str
-) -> Iterator[Row]:
-    """The file under its own frequencies and real compressors, read from it once each."""
-    from rnnviz.reports.baselines import compressing, unigram
-    from rnnviz.text.pieces import SourceText
-
-    def text() -> Iterator[str]:
-        return SourceText(source, None, encoding, None, normaliser).pieces(1 << 16)
-
-    own = unigram(text())
-    yield Row(
-        own.name, "unigram", "the file's own frequencies, for free", own.perplexity, own.bits_per_character
-    )
-    with progress_bar(f"{report.file}: gzip, xz") as progress:
-        steps = compressing(text())
-        while True:
-            try:
-                done = next(steps)
-            except StopIteration as end:
-                packed = end.value
-                break
-            if progress is not None:
-                progress(done / report.characters, f"{done:,} characters")
-    for one in packed:
-        yield Row(one.name, "compressor", "a compressor at its best", one.perplexity, one.bits_per_character)
 
 
 # in words

@@ -17,6 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from rnnviz.cli.output import progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import process
@@ -253,7 +254,7 @@ def _check(description: Description, corpus: Any) -> None:
 
 
 def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:
-    made = process.run(folder, progress_bar, queued=args.queued, lock=args.lock, corpus=corpus)
+    made = process.run(folder, _training_bar, queued=args.queued, lock=args.lock, corpus=corpus)
     if made is None:
         print(
             "Stopped and saved. "
@@ -274,38 +275,27 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
+def _training_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
     """A bar with time left and perplexities on a terminal's standard error; elsewhere a line a report."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    said = ""
+    with progress_bar("training", transient=False) as show:
 
-    def line(report: Any) -> str:
-        held_out = "–" if report.held_out_perplexity is None else f"{report.held_out_perplexity:.3f}"
-        speed = f"{report.characters_per_second:,.0f} char/s"
-        return f"train {report.train_perplexity:.3f}  held out {held_out}  {speed}"
+        def each_step(trainer: Any) -> None:
+            if show is not None:
+                show(trainer.step_index / trainer.total_steps, said)
 
-    console = Console(stderr=True)
-    if not console.is_terminal:
+        def each_report(report: Any) -> None:
+            nonlocal said
+            validation = "–" if report.held_out_perplexity is None else f"{report.held_out_perplexity:.3f}"
+            speed = f"{report.characters_per_second:,.0f} char/s"
+            said = f"train {report.train_perplexity:.3f}  held out {validation}  {speed}"
+            if show is None:
+                left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
+                print(
+                    f"step {report.step}/{report.total_steps}  {said}  {left:.0f} s left",
+                    file=sys.stderr,
+                    flush=True,
+                )
 
-        def plain(report: Any) -> None:
-            left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
-            print(
-                f"step {report.step}/{report.total_steps}  {line(report)}  {left:.0f} s left",
-                file=sys.stderr,
-                flush=True,
-            )
-
-        yield lambda _: None, plain
-        return
-    columns = (
-        BarColumn(),
-        TextColumn("{task.percentage:3.0f}%"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[line]}"),
-    )
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("training", total=trainer.total_steps, completed=trainer.step_index, line="")
-        yield (
-            lambda t: bar.update(task, completed=t.step_index),
-            lambda report: bar.update(task, line=line(report)),
-        )
+        each_step(trainer)
+        yield each_step, each_report

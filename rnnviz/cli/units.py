@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, command, opened, print_table
+from rnnviz.cli.output import as_json, command, print_table, read_text
 from rnnviz.errors import ConfigError, EmptyTextError
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST = 200_000
 """Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
+
+HEAD = "target", "share", "measure", "unit", "ranked by", "held out", "chance", "above", "character"
 
 
 def add_parser(commands: Any) -> None:
@@ -98,28 +100,13 @@ def main(args: argparse.Namespace) -> int:
             rows.append(_row(target, found, why))
     if rows:
         print(f"{model.name}, {args.quantity}, {len(traced):,} characters")
-        head = (
-            "target",
-            "share",
-            "measure",
-            "unit",
-            "ranked by",
-            "held out",
-            "chance",
-            "above",
-            "character",
-            "",
-        )
-        print_table(head, rows, numbers={1, 3, 4, 5, 6, 7, 8})
+        print_table((*HEAD, ""), rows, numbers={1, 3, 4, 5, 6, 7, 8})
     return 0
 
 
 def _text(args: argparse.Namespace) -> str:
     if args.file is not None:
-        from rnnviz.text.decoding import open_text
-
-        with opened(args.file) as source:
-            text = "".join(open_text(source, encoding=args.encoding))
+        text = read_text(args.file, args.encoding)
         if not text:
             raise EmptyTextError(
                 "{file} is empty: there is nothing to search; give a longer text", file=args.file

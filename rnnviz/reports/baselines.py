@@ -1,7 +1,6 @@
 """What a text costs without a model of language: knowing nothing, its frequencies, real compressors.
 
-All in bits per character of the normalised text, so that they stand beside a
-model's. Everything streams. This module knows nothing of files or models.
+All in bits per character of the normalised text, so that they stand beside a model's. Everything streams.
 """
 
 from __future__ import annotations
@@ -9,8 +8,9 @@ from __future__ import annotations
 import lzma
 import math
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from rnnviz.reading.scoring import of_sum
 from rnnviz.reports.column_files import Columns
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
+K = TypeVar("K", bound=Hashable)
 Text = Columns | str | Iterable[str]
 """A scored text, a text, or a text in chunks; read once."""
 
@@ -68,18 +69,28 @@ def unigram(text: Text) -> Baseline:
     return _baseline("unigram", nats, n)
 
 
-def compressors(text: Text) -> list[Baseline]:
-    """gzip at level 9 and xz at preset 9 "extreme" on the UTF-8 text. Raises EmptyTextError for no text."""
-    steps = compressing(text)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return list(end.value)
+def measuring(text: Columns, vocabulary: Vocabulary) -> Generator[int, None, list[Baseline]]:
+    """A scored text's cost by chance, by its own frequencies, by gzip and xz; yields the characters done.
+
+    `vocabulary` is that of the model that scored it.
+    """
+    found = [uniform(vocabulary, text), unigram(text)]
+    return found + (yield from compressing(text))
+
+
+def best(bits: Mapping[K, float]) -> K:
+    """Which of these needs the fewest bits per character; the earlier one where two are equal.
+
+    Leave out `unigram`: it was told the text's own frequencies, so that it can't code the text.
+    """
+    return min(bits, key=bits.__getitem__)
 
 
 def compressing(text: Text) -> Generator[int, None, list[Baseline]]:
-    """`compressors`, step by step: yields the number of characters done, some 64 thousand at a time."""
+    """gzip at level 9 and xz at preset 9 "extreme" on the UTF-8 text; yields the number of characters done.
+
+    Raises EmptyTextError for no text.
+    """
     gzip = zlib.compressobj(9, zlib.DEFLATED, 31)  # 31: a gzip file's header and checksum
     xz: lzma.LZMACompressor | None = None
     size = len(text) if isinstance(text, Columns | str) else None

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import EmptyTextError, TextError
 from rnnviz.reading.scoring import UniformModel, perplexity
-from rnnviz.reports.baselines import Baseline, compressing, compressors, uniform, unigram
+from rnnviz.reports.baselines import Baseline, Text, best, compressing, measuring, uniform, unigram
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.units.progress import run
 from tests.conftest import TEXT
 from tests.reports.recorded import recorded, told
 
@@ -36,6 +37,10 @@ def test_uniform_on_a_text_is_what_scoring_says(tmp_path: Path) -> None:
     found = uniform(vocabulary, made)
     assert found.perplexity == pytest.approx(expected.perplexity, rel=1e-12)
     assert found.bits_per_character == pytest.approx(expected.bits_per_character, rel=1e-12)
+
+
+def compressors(text: Text) -> list[Baseline]:
+    return run(compressing(text))
 
 
 def test_unigrams_on_paper() -> None:
@@ -75,6 +80,13 @@ def test_compressing_tells_how_far_it_is_and_can_be_stopped() -> None:
     assert [next(steps) for _ in range(3)] == [65_536, 131_072, 196_608]
     steps.close()
     assert list(compressing("abc")) == [3]
+
+
+def test_all_of_them_are_measured_on_a_scored_text_and_the_fewest_bits_are_best(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.from_text(TEXT)
+    made = recorded(tmp_path, UniformModel(vocabulary), TEXT)
+    assert run(measuring(made, vocabulary)) == [uniform(vocabulary, made), unigram(TEXT), *compressors(TEXT)]
+    assert best({"gzip": 2.5, "xz": 2.0, "model": 2.0}) == "xz"
 
 
 def test_nothing_costs_nothing() -> None:

@@ -1,0 +1,38 @@
+"""`python -m rnnviz sample`: continue a text."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from rnnviz.cli.output import add_model, command, load
+
+
+def add_parser(commands: Any) -> None:
+    """Add the `sample` command."""
+    parser = command(commands, "sample", main, "Continue a text")
+    add_model(parser)
+    parser.add_argument("--prompt", "-p", default="", help="the text to continue (default: none)")
+    parser.add_argument("--length", "-n", type=int, default=500, help="characters to write (default: 500)")
+    parser.add_argument(
+        "--temperature", "-t", type=float, default=1.0, help="below 1 tamer, above 1 wilder (default: 1)"
+    )
+    parser.add_argument("--top-k", type=int, help="choose among the k most probable characters only")
+    parser.add_argument("--seed", type=int, help="the same seed writes the same text")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run `sample` with parsed arguments; returns the exit status."""
+    from rnnviz.reading.sampling import stream
+
+    model = load(args)
+    written = stream(
+        model, args.prompt, args.length, temperature=args.temperature, top_k=args.top_k, seed=args.seed
+    )
+    sys.stdout.write(args.prompt)
+    for character in written:
+        sys.stdout.write(character)
+        sys.stdout.flush()
+    sys.stdout.write("\n")
+    return 0
