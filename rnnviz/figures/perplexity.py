@@ -121,12 +121,7 @@ def skeleton(
         line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [], "y": []}
         shown = html.escape(name)
         data += [
-            {
-                **line,
-                "name": f"{shown} rolling",
-                "opacity": PALE,
-                "line": {"color": colour, "width": 1.25},
-            },
+            {**line, "name": f"{shown} rolling", "opacity": PALE, "line": {"color": colour, "width": 1.25}},
             {**line, "name": f"{shown} running", "line": {"color": colour, "width": 2.25}},
         ]
     return {
@@ -134,13 +129,7 @@ def skeleton(
         "layout": layout(
             theme,
             margin={"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
-            xaxis={
-                **quiet,
-                "range": [0, max(1, length)],
-                "showgrid": False,
-                "tickformat": ",d",
-                "nticks": 8,
-            },
+            xaxis={**quiet, "range": [0, max(1, length)], "showgrid": False, "tickformat": ",d", "nticks": 8},
             yaxis={**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
         ),
     }

@@ -223,12 +223,7 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
                 "line": {"color": theme.model, "width": 2.5},
                 "marker": {"size": 5, "color": theme.model},
             },
-            {
-                **line,
-                "name": "gradient",
-                "yaxis": "y2",
-                "line": {"color": theme.muted, "width": 1},
-            },
+            {**line, "name": "gradient", "yaxis": "y2", "line": {"color": theme.muted, "width": 1}},
             {
                 **line,
                 "name": "clipped",

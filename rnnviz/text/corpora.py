@@ -214,11 +214,7 @@ def read(name: str) -> Corpus:
 
 
 def fetch(
-    name: str,
-    progress: Progress | None = None,
-    *,
-    base_url: str | None = None,
-    limits: Limits | None = None,
+    name: str, progress: Progress | None = None, *, base_url: str | None = None, limits: Limits | None = None
 ) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 

@@ -75,10 +75,7 @@ def numpy() -> bytes:
 
 
 NUL = bytes(50)
-ARCHIVE, DOCUMENT = (
-    "an archive (%s); unpack it and choose a text file inside",
-    "a document (%s); open it",
-)
+ARCHIVE, DOCUMENT = ("an archive (%s); unpack it and choose a text file inside", "a document (%s); open it")
 BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "png": (png, "PNG; choose a text file"),
     "jpg": (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01" + NUL, "JPG"),
