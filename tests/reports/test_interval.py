@@ -40,6 +40,19 @@ def test_it_covers_the_truth_as_often_as_it_says(n: int, block: int | str, level
     assert abs(found - level) < 2.5 * math.sqrt(level * (1 - level) / 300) + 0.02
 
 
+def test_it_is_the_bootstrap_t_and_not_the_plain_percentile() -> None:
+    # Few blocks with skewed costs, where the two differ most; both by their definitions, drawn anew.
+    costs = np.random.default_rng(3).exponential(2.0, 15) ** 1.5
+    drawn = np.random.default_rng(4).choice(costs, (20_000, len(costs)))
+    means, errors = drawn.mean(axis=1), drawn.std(axis=1) / math.sqrt(len(costs))
+    t = np.quantile((means - costs.mean()) / errors, [0.975, 0.025])
+    low, high = costs.mean() - t * costs.std() / math.sqrt(len(costs))
+    found = interval(costs, block=1, samples=20_000)
+    assert math.log(found.high) == pytest.approx(high, rel=0.05)
+    assert math.log(found.low) == pytest.approx(max(low, 0), rel=0.05)
+    assert math.log(found.high) > 1.3 * np.quantile(means, 0.975)
+
+
 def test_blocks_are_there_because_neighbours_are_alike() -> None:
     def draw(rng: np.random.Generator) -> np.ndarray:
         return np.repeat(rng.exponential(2.0, size=200), 50)
