@@ -11,6 +11,7 @@ import sys
 import tomllib
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -81,17 +82,22 @@ print("torch._dynamo" in sys.modules, "torch" in sys.modules)
     assert python(code).split() == ["False", "True"]
 
 
-def test_the_core_works_without_streamlit_and_plotly() -> None:
-    code = """
-import sys
-for name in ("streamlit", "plotly", "pandas"):
-    sys.modules[name] = None
-import rnnviz
-for name in rnnviz.__all__:
-    getattr(rnnviz, name)
-print("fine")
-"""
-    assert python(code).strip() == "fine"
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def examples() -> list[str]:
+    """The README's examples in Python."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def test_the_package_works_without_what_the_app_adds() -> None:
+    added = [Requirement(r).name for r in project()["optional-dependencies"]["app"]]
+    assert {"streamlit", "plotly", "pandas", "pyarrow", "constriction"} <= set(added)
+    code = f"import sys\nsys.modules |= dict.fromkeys({added})\nimport rnnviz\n"
+    code += "for name in rnnviz.__all__: getattr(rnnviz, name)\n"
+    code += "\n".join(example for example in examples() if "plotly" not in example)
+    assert python(code + "\nprint(found.best.unit)")
 
 
 def test_no_file_of_the_app_hides_a_standard_module() -> None:
@@ -101,8 +107,9 @@ def test_no_file_of_the_app_hides_a_standard_module() -> None:
 
 
 def test_requirements_lie_within_the_ranges_of_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    ranges = [Requirement(r) for r in [*project["dependencies"], *project["optional-dependencies"]["app"]]]
+    ranges = [
+        Requirement(r) for r in (*project()["dependencies"], *project()["optional-dependencies"]["app"])
+    ]
     allowed = {r.name: r.specifier for r in ranges}
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
@@ -131,11 +138,11 @@ def test_the_readmes_python_example_uses_public_names_alone() -> None:
 
 
 def test_the_readmes_python_examples_run_as_they_stand() -> None:
-    readme = (ROOT / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
-    assert len(blocks) >= 3
+    assert len(examples()) >= 3
     quiet = "import plotly.io; plotly.io.renderers.default = 'json'; plotly.io.show = lambda *a, **k: None\n"
-    out = python(quiet + "\n".join(blocks) + "\nprint(type(figure).__name__, len(figure.data) > 0, own.name)")
+    out = python(
+        quiet + "\n".join(examples()) + "\nprint(type(figure).__name__, len(figure.data) > 0, own.name)"
+    )
     assert out.splitlines()[-1] == "Figure True my network"
 
 
