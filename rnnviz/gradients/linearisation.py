@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
@@ -136,7 +136,7 @@ def read(
             limit=limit,
             advice=advice,
         )
-    weights = prepare(model)
+    weights = weights_of(model)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, came = ids[: stop + 1], ids[1:]
     hidden, cell = weights.states(len(inputs) + 1)

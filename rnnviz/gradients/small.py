@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import Doubles
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.numpy_model import weights_of
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -76,7 +76,7 @@ class SmallRNN:
         """
         config = getattr(model, "config", None)
         weights = (
-            prepare(model) if config is not None and config.cell == "rnn" and config.layers == 1 else None
+            weights_of(model) if config is not None and config.cell == "rnn" and config.layers == 1 else None
         )
         if weights is None or weights.layers[0].table is None or weights.layers[0].W_h is None:
             raise ConfigError("a small net is made of an rnn with one layer and a vocabulary that isn't huge")

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.states import Largest, Norm
-from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.numpy_model import NumpyModel, weights_of
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
@@ -47,7 +47,7 @@ def hidden_weights(model: CharModel | NumpyModel, layer: int = 0) -> Doubles:
             layers=config.layers - 1,
             layer=layer,
         )
-    W_h = prepare(model).layers[layer].W_h
+    W_h = weights_of(model).layers[layer].W_h
     assert W_h is not None
     return np.ascontiguousarray(W_h.T, np.float64)
 
@@ -81,7 +81,7 @@ def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
         if largest <= 1e-12 * np.abs(W).sum(axis=0).max():
             raise ConfigError("all eigenvalues of this matrix are 0, and no factor changes that; use another")
         return W * (rho / largest)
-    weights = prepare(of)
+    weights = weights_of(of)
     layers = tuple(
         replace(layer, W_h=np.ascontiguousarray(scaled(hidden_weights(of, n), rho).T, np.float32))
         for n, layer in enumerate(weights.layers)

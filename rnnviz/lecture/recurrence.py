@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Taken:
 
     def __init__(self, model: CharModel | NumpyModel, text: str) -> None:
         """Read `text`. Raises ConfigError for a network of another kind."""
-        weights = prepare(model)
+        weights = weights_of(model)
         (layer, *more) = weights.layers
         if layer.cell != "rnn" or more or layer.W_h is None:
             raise ConfigError(

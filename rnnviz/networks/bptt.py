@@ -9,19 +9,18 @@ what depends on the step after, and nothing else:
 
 and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product over all steps at the end.
 (Werbos 1990; the gates' factors by the chain rule.) Values and gradients are
-those of torch's layers to rounding; tests/test_bptt.py holds it to that. An
-lstm is not here: torch hands its layer to oneDNN, which is faster than this.
-
-This module knows nothing of characters, texts or recipes. Everything is
-float32, time first: (T, B, ·).
+those of torch's layers to rounding. An lstm is not here: torch hands its layer
+to oneDNN, which is faster than this. Everything is float32, time first: (T, B, ·).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from rnnviz.networks.config import ModelConfig
 
@@ -52,18 +51,31 @@ def suits(config: ModelConfig, parameter: Tensor) -> bool:
     )
 
 
-def layers(config: ModelConfig, recurrence: nn.Module) -> list[Layer]:
-    """The layers of torch's recurrent module."""
-    named: dict[str, Tensor] = dict(recurrence.named_parameters())
+def layers(config: ModelConfig, model: nn.Module) -> list[Layer]:
+    """The layers of a model whose tensors have the names of `config.shapes()`."""
+    named: dict[str, Tensor] = dict(model.named_parameters())
     H, found = config.hidden_size, []
     for n in range(config.layers):
-        w_x, w_h, b_x, b_h = (named[f"{k}_l{n}"] for k in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
+        w_x, w_h, b_x, b_h = (named[name] for name in config.layer_names(n))
         if config.cell == "gru":
             b = b_x + torch.cat([b_h[: 2 * H], torch.zeros_like(b_h[2 * H :])])
             found.append(Layer("gru", w_x, b, w_h, b_h[2 * H :]))
         else:
             found.append(Layer(config.activation, w_x, b_x + b_h, w_h, None))
     return found
+
+
+def states(layers: Sequence[Layer], inputs: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
+    """All steps of all layers: the top one's H (B, T, H), and every layer's after the last step (L, B, H).
+
+    `inputs` (T, B, gates·H) are X_t W_xh + b of the first layer; `first` (L, B, H) the states before.
+    """
+    h, last = inputs, []
+    for n, layer in enumerate(layers):
+        x = F.linear(h, layer.w_x, layer.b) if n else inputs
+        h = unroll(layer.kind, x, layer.w_h, first[n], layer.b_hn)  # (T, B, H)
+        last.append(h[-1])
+    return h.transpose(0, 1), torch.stack(last)
 
 
 def unroll(kind: str, inputs: Tensor, w_hh: Tensor, first: Tensor, b_hn: Tensor | None = None) -> Tensor:

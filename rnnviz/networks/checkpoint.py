@@ -243,9 +243,9 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
     """The same to read with alone, on the CPU and without torch, which takes seconds to import."""
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
-        from rnnviz.networks.numpy_model import NumpyModel, weights
+        from rnnviz.networks.numpy_model import NumpyModel, weights_from
 
-        return NumpyModel(config, weights=weights(config, tensors), **about)
+        return NumpyModel(config, weights=weights_from(config, tensors), **about)
 
     return _load(name_or_path, network)
 

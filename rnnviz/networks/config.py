@@ -1,7 +1,6 @@
 """The shape of a model and the recipe of its training: frozen, validated, JSON and back.
 
-One that exists can be built, or run: whatever is outside its range, or
-contradicts another setting, was refused with a ConfigError when it was made.
+Whatever is outside its range, or contradicts another setting, is refused with a ConfigError.
 """
 
 from __future__ import annotations
@@ -53,6 +52,9 @@ CELLS: Mapping[str, CellKind] = {
 @dataclass(frozen=True)
 class ModelConfig:
     """The shape of a model; validated, so that one that exists can be built.
+
+    >>> ModelConfig("gru", 70, hidden_size=256).parameter_count
+    323142
 
     cell            "mlp" (no hidden state), "rnn", "gru" or "lstm"
     vocabulary_size V, the symbols that can be predicted
@@ -117,14 +119,14 @@ class ModelConfig:
 
     @property
     def parameter_count(self) -> int:
-        """The numbers such a model learns. It doesn't depend on how many time steps it reads."""
-        gates = CELLS[self.cell].blocks
-        h, v = self.hidden_size, self.vocabulary_size
-        total = (v + 1) * self.embedding_size + v + (0 if self.tied else v * h)
-        for layer in range(self.layers):
-            x = self.input_size if layer == 0 else h
-            total += gates * h * (x + 1) if self.cell == "mlp" else gates * h * (x + h + 2)
-        return total
+        """The numbers such a model learns; they don't depend on how many time steps it reads."""
+        return sum(math.prod(shape) for shape in self.shapes().values())
+
+    def layer_names(self, n: int) -> tuple[str, ...]:
+        """The tensors of layer n as torch names them: W_x, W_h and a bias beside each; an mlp's W_x and b."""
+        if self.cell == "mlp":
+            return f"recurrence.{n}.weight", f"recurrence.{n}.bias"
+        return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The name and shape of each tensor that such a model learns, as torch's layers keep them."""
@@ -135,11 +137,9 @@ class ModelConfig:
         gates = CELLS[self.cell].blocks * h
         for n in range(self.layers):
             x = h if n else self.input_size
-            if self.cell == "mlp":
-                found |= {f"recurrence.{n}.weight": (h, x), f"recurrence.{n}.bias": (h,)}
-                continue
-            found |= {f"recurrence.weight_ih_l{n}": (gates, x), f"recurrence.weight_hh_l{n}": (gates, h)}
-            found |= {f"recurrence.bias_{kind}_l{n}": (gates,) for kind in ("ih", "hh")}
+            recurrent: list[tuple[int, ...]] = [(gates, x), (gates, h), (gates,), (gates,)]
+            shapes = recurrent if self.cell != "mlp" else [(h, x), (h,)]
+            found |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
             found["readout.weight"] = (v, h)
         return found | {"readout.bias": (v,)}
@@ -152,6 +152,9 @@ class ModelConfig:
 @dataclass(frozen=True)
 class TrainConfig:
     """A training recipe: everything that, with the text, decides the result.
+
+    >>> TrainConfig(cell="lstm", hidden_size=32, epochs=1).model_config(70).parameter_count
+    32902
 
     cell … tied       the model; see ModelConfig
     train_on          "train": the first 85 %, reporting on the 5 % after it, best checkpoint kept;
@@ -215,14 +218,13 @@ class TrainConfig:
             whole = name in ("batch", "steps", "min_count", "evaluate_every", "seed", "characters")
             ok = type(value) is int if whole else type(value) in (int, float) and math.isfinite(value)
             if not ok or not low <= value <= high:
-                kind = "a whole number" if whole else "a number"
+                received = {"name": name, "low": low, "high": high, "value": value}
+                if whole:
+                    raise ConfigError(
+                        "{name} is a whole number from {low:g} to {high:g}; received {value!r}", **received
+                    )
                 raise ConfigError(
-                    "{name} is {kind} from {low:g} to {high:g}; received {value!r}",
-                    name=name,
-                    kind=kind,
-                    low=low,
-                    high=high,
-                    value=value,
+                    "{name} is a number from {low:g} to {high:g}; received {value!r}", **received
                 )
         if self.train_on not in ("train", "train+validation"):
             raise ConfigError(

@@ -1,11 +1,8 @@
 """The count-based model that a recurrent network must beat: characters, interpolated modified Kneser–Ney.
 
-It stands behind the same scoring interface as the neural models: a scorer
-that carries its state, log probabilities in nats, the same vocabulary, the
-same start symbol and the same `<unk>`. The estimate itself is in
-`kneser_ney`; here are its use on texts and its compact form for a file.
-
-This module knows nothing of files, perplexity or neural models.
+It has the scoring interface of the neural models: a scorer that carries its
+state, log probabilities in nats, the same vocabulary, start symbol and `<unk>`.
+The estimate itself is in `kneser_ney`; here are its use on texts and its compact form for a file.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate
-from rnnviz.networks.prediction import Details, rank
+from rnnviz.networks.prediction import Scores, rank
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -81,7 +78,7 @@ class NgramModel:
         Without a `vocabulary` it is made of the characters that occur at least twice.
         Raises ConfigError for an order outside 1 … 6 and EmptyTextError for an empty text.
         """
-        _check_order(order, ConfigError)
+        _check_order(order)
         text = normalise(text, normaliser)
         if not text:
             raise EmptyTextError("an n-gram model needs a text to count; received an empty one")
@@ -106,12 +103,12 @@ class NgramModel:
         It is what `fit` would have made, but that the text's very last n-grams may count one less: where
         a text ends, the longer counts don't say.
         """
-        _check_order(order, ConfigError)
+        _check_order(order)
         if order > self.order:
             raise ConfigError(
-                "this model counts up to {order}-grams; received order {order2}",
-                order=self.order,
-                order2=order,
+                "this model counts up to {longest}-grams; received order {order}",
+                longest=self.order,
+                order=order,
             )
         base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
         for level in range(len(keys) - 1, order - 2, -1):
@@ -194,20 +191,19 @@ class NgramModel:
 
         Raises CheckpointError for what can't be the counts of a text.
         """
-        _check_order(order, CheckpointError)
-        expected = {"counts"}
-        expected |= {key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}")}
-        if set(tensors) != expected:
-            raise CheckpointError(
-                "an order-{order} n-gram model is stored as {expected}; "
-                "received {map}; "
-                "the file is damaged or not one of ours",
-                order=order,
-                expected=", ".join(sorted(expected)),
-                map=", ".join(sorted(map(str, tensors)))[:200] or "nothing",
-            )
-        arrays = {key: _unsigned(key, tensors[key]) for key in expected}
         try:
+            _check_order(order)
+            expected = {"counts"}
+            expected |= {key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}")}
+            if set(tensors) != expected:
+                raise CheckpointError(
+                    "an order-{order} n-gram model is stored as {expected}; received {received}; "
+                    "the file is damaged or not one of ours",
+                    order=order,
+                    expected=", ".join(sorted(expected)),
+                    received=", ".join(sorted(map(str, tensors)))[:200] or "-",
+                )
+            arrays = {key: _unsigned(key, tensors[key]) for key in expected}
             counts = _counts_from(arrays, vocabulary.size, order)
             return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
@@ -234,9 +230,9 @@ class NgramModel:
             backoff = level.backoff[nodes[len(state) - 1 : -1]]
         return np.asarray(np.log(probabilities))
 
-    def details(self, ids: AnyInts, context: AnyInts | None = None) -> Details:
+    def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
         """`score` (T,), and beside it the rank of each symbol and the entropy of the prediction before it."""
-        scores = self.score(ids, context)
+        log_p = self.score(ids, context)
         targets, state = np.asarray(ids, np.int64), self._state(context)
         ranks, entropies = np.empty(len(targets), np.int32), np.empty(len(targets), np.float32)
         step = max(1, _DENSE // self.vocabulary.size)
@@ -247,7 +243,7 @@ class NgramModel:
             ranks[here] = rank(rows, block)
             entropies[here] = -np.einsum("nv,nv->n", rows, np.log(rows))
             state = self._advanced(state, block)
-        return scores, ranks, entropies
+        return Scores(log_p, ranks, entropies)
 
     def _dense_block(self, state: Ints, block: Ints) -> Floats:
         """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
@@ -289,28 +285,40 @@ class NgramModel:
 
 
 class NgramScorer:
-    """Reads a text piece by piece; where it is cut changes nothing."""
+    """Reads a text piece by piece, `state` the last symbols it has read; where it is cut changes nothing."""
 
     def __init__(self, model: NgramModel) -> None:
         self._model = model
         self.state: Ints = model._state(None)
 
+    def read(self, ids: AnyInts) -> None:
+        """Read the next symbols `ids` (n,)."""
+        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+
+    def log_probs(self) -> Floats:
+        """log P (V,) of the next symbol, in nats."""
+        return self._model.log_probs(self.state)
+
     def advance(self, ids: AnyInts) -> Floats:
         """log P of each of the next symbols `ids` (n,), in nats, shape (n,), each given all before it."""
         scores = self._model.score(ids, self.state)
-        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
+        self.read(ids)
         return scores
 
-    def advance_details(self, ids: AnyInts) -> Details:
-        """log P, rank and entropy of each of the next symbols `ids` (n,); see `NgramModel.details`."""
-        details = self._model.details(ids, self.state)
-        self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))
-        return details
+    def advance_details(self, ids: AnyInts) -> Scores:
+        """log P, rank and entropy of each of the next symbols `ids` (n,)."""
+        scores = self._model.ranked(ids, self.state)
+        self.read(ids)
+        return scores
 
 
-def _check_order(order: object, error: type[ConfigError] | type[CheckpointError]) -> None:
+def _check_order(order: object) -> None:
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
-        raise error(f"an n-gram model's order is an integer from 1 to {MAX_ORDER}; received {order!r}")
+        raise ConfigError(
+            "an n-gram model's order is an integer from 1 to {most}; received {order!r}",
+            most=MAX_ORDER,
+            order=order,
+        )
 
 
 def _smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:

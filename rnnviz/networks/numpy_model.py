@@ -1,10 +1,8 @@
 """A model's weights as `rnnviz.networks.stepping` runs on them, and a model that is nothing but them.
 
-The two exact tricks of that module are prepared here: the table of what each
-input adds to the first layer, and the halves inside the sigmoids.
-
-This module knows nothing of time steps or texts, and loads no torch: what
-reads one text at a time needs none, and starts seconds sooner without it.
+The two exact tricks of that module are made ready here: the table of what each
+input adds to the first layer, and the halves inside the sigmoids. No torch is
+loaded: what reads one text at a time needs none, and starts seconds sooner.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,11 +22,17 @@ from rnnviz.networks.stepping import Floats, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from torch import Tensor, nn
+    from torch import Tensor
 
     from rnnviz.networks.modelfile import Sketch
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.torch_model import CharModel
+
+Network: TypeAlias = "CharModel | NumpyModel"
+"""What has a hidden state."""
+
+Model: TypeAlias = "CharModel | NumpyModel | NgramModel"
+"""What predicts, and can be loaded from a model file."""
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
@@ -42,18 +46,18 @@ HALVED: Mapping[str, tuple[bool, ...]] = {
 """Which parts of a cell stand inside a sigmoid, in the order of CELLS' gates."""
 
 
-def weights(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
+def weights_from(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
     """Copies of `tensors`, which have the names and shapes of `config.shapes()`, ready for stepping."""
     arrays = {name: np.array(values, np.float32, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")
     first = _layer(config, 0, arrays, embedding)
-    rest = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
+    upper = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
     tied = embedding is not None and config.tied
     readout = (
         arrays["embedding.weight"][: config.vocabulary_size].copy() if tied else arrays["readout.weight"]
     )
     return Weights(
-        (first, *rest), embedding if first.table is None else None, readout, arrays["readout.bias"]
+        (first, *upper), embedding if first.table is None else None, readout, arrays["readout.bias"]
     )
 
 
@@ -64,12 +68,11 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
     """
     cell, H = config.cell, config.hidden_size
     W_h = b_n = None
+    own = [arrays[name] for name in config.layer_names(n)]
     if cell == "mlp":
-        W_x, b = arrays[f"recurrence.{n}.weight"], arrays[f"recurrence.{n}.bias"]
+        W_x, b = own
     else:
-        W_x, W_h, b_x, b_h = (
-            arrays[f"recurrence.{kind}_l{n}"] for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        )
+        W_x, W_h, b_x, b_h = own
         b = b_x + b_h
         if cell == "gru":  # the candidate's second bias stands inside the reset product
             b[2 * H :] = b_x[2 * H :]
@@ -117,44 +120,34 @@ class NumpyModel:
         return self.config.parameter_count
 
 
-class Network(Protocol):
-    """What `prepare` asks of a model that can change; `rnnviz.networks.torch_model.CharModel` is one."""
-
-    config: ModelConfig
-
-    def state_dict(self) -> dict[str, Tensor]:
-        """Every tensor by its name, as `ModelConfig.shapes` lists them."""
-
-    def parameters(self) -> Iterator[nn.Parameter]:
-        """Every tensor that was learned."""
-
-
-_prepared: WeakKeyDictionary[Network, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def prepare(model: Network | NumpyModel) -> Weights:
+def weights_of(model: Network) -> Weights:
     """The weights of `model` for stepping: copies on the CPU, made once and kept while the model lives.
 
     They are made anew when the model's own have changed since, as in training.
     That is found by comparing values: torch's count of a tensor's changes
     misses what fused optimisers write, and a comparison takes under a
     millisecond where making a large table takes twenty.
+
+    Raises ConfigError for a model without a hidden state.
     """
     if isinstance(model, NumpyModel):
         return model.weights
     if not hasattr(model, "state_dict"):
         raise ConfigError(
-            "{getattr!r} has no hidden state to look at, as tables and "
+            "{name!r} has no hidden state to look at, as tables and "
             "guesses have none; choose a network: mlp, rnn, gru or lstm",
-            getattr=getattr(model, "name", type(model).__name__),
+            name=getattr(model, "name", type(model).__name__),
         )
     now = [p.detach() for p in model.parameters()]
     with _lock:
-        found = _prepared.get(model)
+        found = _made.get(model)
         if found is None or not all(map(_same, found[0], now)):
             tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
-            found = _prepared[model] = [p.clone() for p in now], weights(model.config, tensors)
+            found = _made[model] = [p.clone() for p in now], weights_from(model.config, tensors)
         return found[1]
 
 

@@ -13,13 +13,13 @@ it meets a state of the first reading. Then what follows stands already.
 A batch of rows multiplies W_hh by a matrix where one text alone multiplies it
 by a vector, and memory, not arithmetic, limits that.
 
-This module knows nothing of files or of what an unknown character costs.
+Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +28,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.networks import bptt, prediction
-from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.prediction import Details, joined
+from rnnviz.networks.prediction import Scores
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import CharModel
 
 WARM_UP = 256
 """Characters that a stretch reads before its own."""
@@ -57,28 +59,15 @@ State = tuple[Tensor, ...]
 Ids = npt.NDArray[np.int64]
 
 
-class Network(Protocol):
-    """What is asked of a model; `rnnviz.networks.torch_model.CharModel` is one."""
-
-    config: ModelConfig
-    recurrence: torch.nn.Module
-    embedding: torch.nn.Embedding | None
-    readout: torch.nn.Linear
-
-    @property
-    def device(self) -> torch.device: ...
-    @property
-    def readout_weight(self) -> Tensor: ...
-    def zero_state(self, batch: int = 1) -> State: ...
-    def embed(self, inputs: Tensor) -> Tensor: ...
-    def hidden(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]: ...
-
-
 class Done(NamedTuple):
     """How far a piece has been read: characters, and what they cost."""
 
     characters: int
     nats: float
+
+    def plus(self, more: Done) -> Done:
+        """As far again as `more`."""
+        return Done(self.characters + more.characters, self.nats + more.nats)
 
 
 def count(characters: int) -> int:
@@ -89,15 +78,15 @@ def count(characters: int) -> int:
 class SideBySide:
     """Reads long pieces of one text; `read_again` counts the characters that seams made it read twice."""
 
-    def __init__(self, model: Network) -> None:
+    def __init__(self, model: CharModel) -> None:
         self.model, self.read_again = model, 0
         quick = bptt.suits(model.config, model.readout.bias)
         self._read = self._unrolled() if quick else self._through_layers
 
     def score(
         self, inputs: Ids, targets: Ids, state: State, *, want: bool
-    ) -> Generator[Done, None, tuple[Details, State]]:
-        """The Details of `targets` (n,), given `inputs` (n,) a step earlier, and the state at the end.
+    ) -> Generator[Done, None, tuple[Scores, State]]:
+        """The Scores of `targets` (n,), given `inputs` (n,) a step earlier, and the state at the end.
 
         n is a multiple of `count(n)`. With `want` False rank and entropy are not
         filled in. Yields, every CHUNK steps, how much is done.
@@ -106,7 +95,7 @@ class SideBySide:
         length = len(inputs) // rows
         x = self._tensor(inputs).view(rows, length)
         y = self._tensor(targets).view(rows, length)
-        out = _Out(rows, length, want)
+        out = _Found(rows, length, want)
         start = self._warm_up(x, state)
         grid: list[State] = []
         reading = start
@@ -137,7 +126,7 @@ class SideBySide:
         return tuple(torch.cat(parts, dim=1) for parts in zip(state, warm, strict=True))
 
     def _mend(
-        self, x: Tensor, y: Tensor, out: _Out, start: State, grid: list[State]
+        self, x: Tensor, y: Tensor, out: _Found, start: State, grid: list[State]
     ) -> Generator[Done, None, None]:
         """Read again what did not begin in the state that the stretch before it ends in."""
         length = x.shape[1]
@@ -162,28 +151,26 @@ class SideBySide:
                 if not len(stretches):
                     break
 
-    def _measure(self, top: Tensor, y: Tensor, out: _Out, which: Any, when: slice) -> None:
-        """Details of the symbols y (B, T), from the states top (B, T, H) before them."""
-        h, targets = top.flatten(0, 1), y.flatten()
+    def _measure(self, top: Tensor, y: Tensor, out: _Found, which: Any, when: slice) -> None:
+        """The scores of the symbols y (B, T), from the states top (B, T, H) before them."""
+        h, targets = top.flatten(0, 1), y.flatten()  # (B·T, H), (B·T,)
         step = max(1, (1 << 20) // self.model.config.vocabulary_size)
-        found = [self._rows(h[n : n + step], targets[n : n + step], out.want) for n in range(0, len(h), step)]
-        log_p, ranks, entropies = joined(found)
-        out.log_p[which, when] = log_p.reshape(y.shape)
+        parts = [self._rows(h[n : n + step], targets[n : n + step], out.want) for n in range(0, len(h), step)]
+        found = Scores.joined(parts)
+        out.log_p[which, when] = found.log_p.reshape(y.shape)
         if out.want:
-            out.rank[which, when], out.entropy[which, when] = (
-                ranks.reshape(y.shape),
-                entropies.reshape(y.shape),
-            )
+            out.rank[which, when] = found.rank.reshape(y.shape)
+            out.entropy[which, when] = found.entropy.reshape(y.shape)
         if isinstance(which, slice):
-            out.done = Done(out.done.characters + log_p.size, out.done.nats - float(log_p.sum()))
+            out.done = out.done.plus(Done(len(found.log_p), -float(found.log_p.sum())))
 
-    def _rows(self, h: Tensor, targets: Tensor, want: bool) -> Details:
+    def _rows(self, h: Tensor, targets: Tensor, want: bool) -> Scores:
         logits = F.linear(h, self.model.readout_weight, self.model.readout.bias).float()
         log_p = -F.cross_entropy(logits, targets, reduction="none").double().cpu().numpy()
         if not want:
-            return log_p, np.zeros(len(log_p), np.int32), np.zeros(len(log_p), np.float32)
+            return Scores.unranked(log_p)
         table, came = logits.cpu().numpy(), targets.cpu().numpy()
-        return log_p, prediction.rank(table, came), prediction.entropy(table, None)
+        return Scores(log_p, prediction.rank(table, came), prediction.entropy(table))
 
     def _through_layers(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         return self.model.hidden(self.model.embed(inputs), state)
@@ -191,7 +178,7 @@ class SideBySide:
     def _unrolled(self) -> Callable[[Tensor, State], tuple[Tensor, State]]:
         """The same step by step on a CPU, with what each symbol adds to the first layer looked up."""
         with torch.inference_mode():
-            layers = bptt.layers(self.model.config, self.model.recurrence)
+            layers = bptt.layers(self.model.config, self.model)
             first = layers[0]
             if self.model.embedding is None:
                 table = first.w_x.T + first.b
@@ -199,27 +186,23 @@ class SideBySide:
                 table = F.linear(self.model.embedding.weight, first.w_x, first.b)
 
         def read(inputs: Tensor, state: State) -> tuple[Tensor, State]:
-            h, last = inputs.T, []
-            for n, layer in enumerate(layers):
-                x = F.linear(h, layer.w_x, layer.b) if n else F.embedding(h, table)
-                h = bptt.unroll(layer.kind, x, layer.w_h, state[0][n], layer.b_hn)
-                last.append(h[-1])
-            return h.transpose(0, 1), (torch.stack(last),)
+            h, last = bptt.states(layers, F.embedding(inputs.T, table), state[0])
+            return h, (last,)
 
         return read
 
 
-class _Out:
-    """Room for what is found, (rows, length) each, and how much of it is there."""
+class _Found:
+    """Room for the scores, (rows, length) each, and how much of it is filled."""
 
     def __init__(self, rows: int, length: int, want: bool) -> None:
         shape, self.want, self.done = (rows, length), want, Done(0, 0.0)
         self.log_p = np.empty(shape)
         self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
 
-    def flat(self) -> Details:
+    def flat(self) -> Scores:
         """The same in the order of the text."""
-        return self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel()
+        return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
 
 
 def _put(state: State, columns: Tensor, values: State) -> None:

@@ -4,8 +4,7 @@ A network that reads one character at batch 1 does little arithmetic and many
 calls, and there numpy's are cheaper than torch's: a step of a GRU with 256
 units takes about 18 µs here and 50 µs in torch's fused layer, which is not
 faster for a long span either. So everything that reads one text on a CPU
-(tracing, sampling, scoring all but LSTMs) steps through here; training, which has a
-batch, uses the fused layers.
+(tracing, sampling, scoring all but LSTMs) steps through here.
 
 Two tricks, both exact. X_t W_xh + b_h of the first layer depends on the
 character alone and is looked up in a table over the V + 1 inputs. And
@@ -13,9 +12,6 @@ character alone and is looked up in a table over the V + 1 inputs. And
 into the weights beforehand (a power of two: no rounding).
 
 Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
-
-The weights come ready from `rnnviz.networks.numpy_model`. This module knows nothing of
-models, texts or buffers.
 """
 
 from __future__ import annotations
@@ -46,11 +42,16 @@ OpenBLAS hands larger ones (from 460,800) to several threads and waits for all
 of them: 75 µs become 3 to 10 ms wherever another program is using the cores.
 """
 
-Touch = Callable[[int, Floats], None]
-"""Changes a layer's H (1, H) in place after input number t, counted from 0."""
+Hook = Callable[[int, Floats], None]
+"""Changes a layer's state (1, H) in place after input number t, counted from 0."""
 
-Touched = Callable[[int], None] | None
-"""The same inside a block of inputs, given the step in it."""
+Hooks = Mapping[tuple[int, str], Hook]
+"""The hook of a layer's "hidden" state, or of an LSTM's "cell", from which its hidden state then follows."""
+
+BlockHook = Callable[[int], None] | None
+"""A hook inside a block of inputs, given the step in it."""
+
+NO_HOOKS: Hooks = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Weights:
-    """A model's weights, ready for stepping. Made by `rnnviz.networks.numpy_model.prepare`; never changed."""
+    """A model's weights, ready for stepping: see `rnnviz.networks.numpy_model.weights_of`. Never changed."""
 
     layers: tuple[Layer, ...]
     embedding: Floats | None  # (V + 1, X), where the first layer has no table
@@ -103,13 +104,13 @@ class Weights:
         return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if CELLS[self.cell].has_cell else None
 
     def run(
-        self, ids: Ids, hidden: Floats, cell: Floats | None, touch: Mapping[int, Touch] = MappingProxyType({})
+        self, ids: Ids, hidden: Floats, cell: Floats | None, hooks: Hooks = NO_HOOKS, time: int = 0
     ) -> None:
         """Read the inputs `ids` (n,), writing the states after each into rows 1 .. n.
 
         `hidden` (n + 1, L, H), and `cell` for an LSTM, hold the state before
-        the first input in row 0, which is left as it is. `touch` may change a
-        layer's H as soon as it is there, before anything else looks at it.
+        the first input in row 0, which is left as it is. `hooks` change a state
+        as soon as it is there; the first input is number `time` to them.
         """
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -119,19 +120,21 @@ class Weights:
                     rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, n - 1])
                     h = hidden[begin : end + 1, n]
                     c = None if cell is None else cell[begin : end + 1, n]
-                    touched = _from(touch[n], begin, h) if n in touch else None
+                    hook = _in_block(hooks.get((n, "hidden")), time + begin, h)
                     if layer.cell == "gru":
-                        _gru(layer, rows, pick, h, touched)
+                        _gru(layer, rows, pick, h, hook)
                     elif layer.cell == "lstm":
                         assert c is not None
-                        _lstm(layer, rows, pick, h, c, touched)
+                        _lstm(
+                            layer, rows, pick, h, c, hook, _in_block(hooks.get((n, "cell")), time + begin, c)
+                        )
                     elif layer.cell == "rnn":
-                        _rnn(layer, rows, pick, h, touched)
+                        _rnn(layer, rows, pick, h, hook)
                     else:
                         _activate(rows[pick], layer.activation, h[1:])
-                        if touched:
+                        if hook:
                             for t in range(end - begin):
-                                touched(t)
+                                hook(t)
 
     def _inputs(self, layer: Layer, ids: Ids, below: Floats) -> tuple[Floats, list[int]]:
         """Rows of X W_x + b, and which of them each time step takes."""
@@ -185,12 +188,11 @@ class Weights:
         return out
 
 
-class Reader:
-    """Reads one text in pieces of any length, the state carried from piece to piece.
+class NetworkReader:
+    """A network that reads one text in pieces of any length, and expects what comes next.
 
-    `hidden` (1, L, H) is that state, and for an LSTM `cell`, as large. It begins
-    as zeros, or as a copy of `state`, (L, H) each. `time` counts the inputs that were
-    read, and is what `touch` is told, which `Weights.run` describes.
+    `hidden` (1, L, H), and for an LSTM `cell`, as large, are the state that is carried from piece to piece:
+    zeros at first, or a copy of `state`, (L, H) each. `time` counts the inputs read, as `hooks` are told.
     """
 
     def __init__(
@@ -199,29 +201,35 @@ class Reader:
         state: tuple[Floats, Floats | None] | None = None,
         *,
         time: int = 0,
-        touch: Mapping[int, Touch] = MappingProxyType({}),
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
-        self.weights, self.time = weights, time
-        # Each call counts from 0; what is touched is told how many inputs came before.
-        self._touch = {n: lambda t, state, one=one: one(self.time + t, state) for n, one in touch.items()}
+        self.weights, self.time, self._hooks = weights, time, hooks
         self.hidden, self.cell = weights.states(1)
         if state is not None:
             self.hidden[0] = state[0]
             if self.cell is not None and state[1] is not None:
                 self.cell[0] = state[1]
 
-    def read(self, ids: Ids) -> Floats:
-        """The states of the top layer after each input, (n, H), for inputs (n,)."""
+    def states(self, ids: Ids) -> tuple[Floats, Floats | None]:
+        """H (n + 1, L, H), and an LSTM's C, before the first of the inputs `ids` (n,) and after each."""
         hidden, cell = self.weights.states(len(ids) + 1)
-        hidden[0] = self.hidden[-1]
+        hidden[0] = self.hidden[0]
         if cell is not None and self.cell is not None:
-            cell[0] = self.cell[-1]
-        self.weights.run(ids, hidden, cell, self._touch)
+            cell[0] = self.cell[0]
+        self.weights.run(ids, hidden, cell, self._hooks, self.time)
         self.time += len(ids)
-        if cell is not None:
-            self.cell = cell[-1:].copy()
-        self.hidden = hidden[-1:].copy()
-        return hidden[1:, -1]
+        self.hidden, self.cell = hidden[-1:].copy(), None if cell is None else cell[-1:].copy()
+        return hidden, cell
+
+    def read(self, ids: Ids) -> Floats:
+        """The states of the top layer after each of the inputs `ids` (n,), (n, H)."""
+        return self.states(ids)[0][1:, -1]
+
+    def log_probs(self) -> Doubles:
+        """log P (V,) of the next symbol, in nats; not finite where the network gives no probabilities."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            logits, log_sum = self.weights.predict(self.hidden[:, -1])
+            return np.asarray(logits[0].astype(np.float64) - log_sum[0])
 
 
 def _parts(weights: Floats, out: Floats) -> list[tuple[Floats, Floats]]:
@@ -247,16 +255,14 @@ def _activate(x: Floats, activation: Activation, out: Floats) -> None:
         np.maximum(x, 0, out=out)
 
 
-def _from(touch: Touch, begin: int, h: Floats) -> Callable[[int], None]:
-    """`touch` for a block that begins at input `begin` and writes the states `h`, given the block's step."""
-
-    def touched(t: int) -> None:
-        touch(begin + t, h[t + 1 : t + 2])
-
-    return touched
+def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
+    """`hook` for a block that begins at input `begin` and writes `states` (n + 1, H)."""
+    if hook is None:
+        return None
+    return lambda t: hook(begin + t, states[t + 1 : t + 2])
 
 
-def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
+def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, hook: BlockHook) -> None:
     """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
     assert layer.W_h is not None
     pre = np.empty(layer.units, np.float32)
@@ -267,11 +273,11 @@ def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touche
             np.dot(weights, before, out=target)
         pre += rows[row]
         _activate(pre, layer.activation, h[t + 1])
-        if touched:
-            touched(t)
+        if hook:
+            hook(t)
 
 
-def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touched) -> None:
+def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, hook: BlockHook) -> None:
     """H_t = H̃_t + Z_t ⊙ (H_{t-1} - H̃_t), with both gates as 1 + tanh, twice their value."""
     assert layer.W_h is not None
     assert layer.b_n is not None
@@ -295,11 +301,13 @@ def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, touched: Touche
         after *= update
         after *= 0.5
         after += candidate
-        if touched:
-            touched(t)
+        if hook:
+            hook(t)
 
 
-def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats, touched: Touched) -> None:
+def _lstm(
+    layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats, hook: BlockHook, cell_hook: BlockHook
+) -> None:
     """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t); one tanh serves all four parts."""
     assert layer.W_h is not None
     units = layer.units
@@ -318,7 +326,9 @@ def _lstm(layer: Layer, rows: Floats, pick: list[int], h: Floats, c: Floats, tou
         np.multiply(forget, c[t], out=cell)
         np.multiply(input_, candidate, out=scratch)
         cell += scratch
+        if cell_hook:
+            cell_hook(t)
         np.tanh(cell, out=after)
         after *= output
-        if touched:
-            touched(t)
+        if hook:
+            hook(t)

@@ -1,12 +1,9 @@
-"""How a network reads one text to score it: in sequence, or long pieces as stretches side by side.
-
-This module knows nothing of files or of what an unknown character costs.
-"""
+"""How a network reads one text to score it: in sequence, or long pieces as stretches side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +11,14 @@ import torch
 from torch.nn import functional as F
 
 from rnnviz.networks import side_by_side
-from rnnviz.networks.numpy_model import prepare
-from rnnviz.networks.prediction import Details, entropy, joined, rank
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.prediction import Scores, entropy, rank
+from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.side_by_side import Done, SideBySide, State
-from rnnviz.networks.stepping import Reader
+from rnnviz.networks.stepping import NetworkReader
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_model import CharModel
 
 IN_SEQUENCE = 1024
 """Characters that are read at a time in sequence."""
@@ -32,59 +33,53 @@ class CharScorer:
     model has when the scorer is made.
     """
 
-    def __init__(self, model: Any) -> None:  # a CharModel; its module imports this one
+    def __init__(self, model: CharModel) -> None:
         self.model = model
         self._last = model.vocabulary.start
         self._state: State = model.zero_state()
         steps = model.device.type == "cpu" and model.config.cell != "lstm"
-        self._reader = Reader(prepare(model)) if steps else None
+        self._reader = NetworkReader(weights_of(model)) if steps else None
         self._wide = SideBySide(model) if model.config.cell != "mlp" else None
         self.piece = side_by_side.PIECE
         """How many characters are best handed over at a time."""
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it; see `Scorer`."""
-        return to_the_end(self.advancing(ids, want=False))[0]
+        return run(self.advancing(ids, want=False)).log_p
 
-    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
         """log P, rank and entropy of each symbol of `ids` (n,); see `Scorer`."""
-        return to_the_end(self.advancing(ids, want=True))
+        return run(self.advancing(ids, want=True))
 
-    def advancing(self, ids: npt.NDArray[np.int64], *, want: bool) -> Generator[Done, None, Details]:
+    def advancing(self, ids: npt.NDArray[np.int64], *, want: bool) -> Generator[Done, None, Scores]:
         """The same, step by step: yields how much is done several times a second.
 
         Rank and entropy are filled in if `want`. One that isn't run to its end leaves the scorer useless.
         """
-        found: list[Details] = []
+        found: list[Scores] = []
         done, begin = Done(0, 0.0), 0
         while begin < len(ids):
             now = ids[begin : begin + self.piece]
-            if self._wide is not None and len(now) >= side_by_side.LEAST:
-                now = now[: len(now) - len(now) % side_by_side.count(len(now))]
-                inputs = np.concatenate(([self._last], now[:-1]))
+            wide = self._wide is not None and len(now) >= side_by_side.LEAST
+            now = now[: len(now) - len(now) % side_by_side.count(len(now))] if wide else now[:IN_SEQUENCE]
+            inputs = np.concatenate(([self._last], now[:-1]))
+            if self._wide is not None and wide:
                 steps = self._wide.score(inputs, now, self._state, want=want)
-                while True:
-                    try:
-                        part = next(steps)
-                    except StopIteration as end:
-                        details, self._state = end.value
-                        break
-                    yield Done(done.characters + part.characters, done.nats + part.nats)
+                scores, self._state = yield from mapped(steps, done.plus)
                 if self._reader is not None:
-                    self._reader.hidden = self._state[0].permute(1, 0, 2).numpy()
+                    self._reader.hidden = self._state[0].permute(1, 0, 2).numpy()  # (1, L, H)
             else:
-                now = now[:IN_SEQUENCE]
-                details = self._in_sequence(np.concatenate(([self._last], now[:-1])), now, want)
-            found.append(details)
+                scores = self._in_sequence(inputs, now, want)
+            found.append(scores)
             self._last = int(now[-1])
             begin += len(now)
-            done = Done(begin, done.nats - float(details[0].sum()))
+            done = Done(begin, done.nats - float(scores.log_p.sum()))
             yield done
-        return joined(found)
+        return Scores.joined(found)
 
     def _in_sequence(
         self, inputs: npt.NDArray[np.int64], targets: npt.NDArray[np.int64], want: bool
-    ) -> Details:
+    ) -> Scores:
         logits: npt.NDArray[np.float32]
         log_sum = None
         if self._reader is not None:
@@ -99,15 +94,5 @@ class CharScorer:
                 nll = F.cross_entropy(out[0].float(), came, reduction="none")
             log_p, logits = -nll.double().cpu().numpy(), out[0].float().cpu().numpy()
         if not want:
-            return log_p, np.zeros(len(targets), np.int32), np.zeros(len(targets), np.float32)
-        return log_p, rank(logits, targets), entropy(logits, log_sum)
-
-
-def to_the_end(steps: Generator[Any, None, Details]) -> Details:
-    """What a generator returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            details: Details = end.value
-            return details
+            return Scores.unranked(log_p)
+        return Scores(log_p, rank(logits, targets), entropy(logits, log_sum))

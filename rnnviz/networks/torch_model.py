@@ -7,13 +7,10 @@
 
 Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary,
 X inputs of the first layer.
-
-This module does not know how a model is trained, stored or drawn.
 """
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -25,16 +22,9 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt
-from rnnviz.networks.cells import (
-    GRUParameters,
-    LSTMParameters,
-    MLPParameters,
-    Parameters,
-    RNNParameters,
-    activate,
-)
+from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
-from rnnviz.networks.prediction import Details
+from rnnviz.networks.prediction import Scores
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -52,7 +42,7 @@ class Scorer(Protocol):
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         ...
 
-    def advance_details(self, ids: npt.NDArray[np.int64]) -> Details:
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
         """The same log P, the rank of each symbol, the entropy of the prediction before it."""
         ...
 
@@ -241,62 +231,27 @@ class CharModel(nn.Module):
         table: Tensor | None = self.embedding.weight if self.embedding is not None else None
         if table is not None and dropout.embedding:
             table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
-        h, last = inputs.T, []  # (T, B), then (T, B, H)
-        for n, layer in enumerate(bptt.layers(self.config, self.recurrence)):
-            w_h = layer.w_h
-            if dropout.weight:
-                w_h = drop(w_h, dropout.weight, cast(torch.Generator, generator))
-            if n:
-                x = F.linear(h, layer.w_x, layer.b)
-            elif table is None:
-                x = F.embedding(h, layer.w_x.T + layer.b)
-            elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
-                x = F.embedding(h, F.linear(table, layer.w_x, layer.b))
-            else:
-                x = F.linear(F.embedding(h, table), layer.w_x, layer.b)
-            h = bptt.unroll(layer.kind, x, w_h, first[n], layer.b_hn)
-            last.append(h[-1])
-        return h.transpose(0, 1), (torch.stack(last),)
+        layers = bptt.layers(self.config, self)
+        if dropout.weight:
+            drawn = cast(torch.Generator, generator)
+            layers = [layer._replace(w_h=drop(layer.w_h, dropout.weight, drawn)) for layer in layers]
+        ids, W, b = inputs.T, layers[0].w_x, layers[0].b  # (T, B), (gates·H, X), (gates·H,)
+        if table is None:
+            x = F.embedding(ids, W.T + b)
+        elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
+            x = F.embedding(ids, F.linear(table, W, b))
+        else:
+            x = F.linear(F.embedding(ids, table), W, b)
+        h, last = bptt.states(layers, x, first)  # x (T, B, gates·H)
+        return h, (last,)
 
     def layer_parameters(self) -> list[Parameters]:
-        """The parameters of each layer as `rnnviz.networks.cells` names them, (inputs, H) and (H, H).
-
-        torch keeps two biases where the textbook has one; they are added here,
-        except the GRU candidate's second, which the reset gate multiplies.
-        """
-        c = self.config
-        if c.cell == "mlp":
-            return [
-                MLPParameters(m.weight.T, m.bias, c.activation)
-                for m in cast("list[nn.Linear]", self.recurrence)
-            ]
-        out: list[Parameters] = []
-        named = dict(self.recurrence.named_parameters())
-        for n in range(c.layers):
-            w_x, w_h = named[f"weight_ih_l{n}"].T, named[f"weight_hh_l{n}"].T
-            b_x, b_h = named[f"bias_ih_l{n}"], named[f"bias_hh_l{n}"]
-            b = b_x + b_h
-            H = c.hidden_size
-            x, h = torch.split(w_x, H, dim=1), torch.split(w_h, H, dim=1)
-            if c.cell == "rnn":
-                out.append(RNNParameters(w_x, w_h, b, c.activation))
-            elif c.cell == "gru":
-                r, z, _ = torch.split(b, H)
-                out.append(
-                    GRUParameters(x[0], h[0], r, x[1], h[1], z, x[2], h[2], b_x[2 * H :], b_h[2 * H :])
-                )
-            else:  # torch's order: input, forget, candidate, output
-                i, f, g, o = torch.split(b, H)
-                out.append(LSTMParameters(x[0], h[0], i, x[1], h[1], f, x[3], h[3], o, x[2], h[2], g))
-        return out
+        """The parameters of each layer as `rnnviz.networks.cells` names them."""
+        return of_torch(self.config, dict(self.named_parameters()))
 
     def scorer(self) -> CharScorer:
         """A fresh reader of one text, before its first character."""
         return CharScorer(self)
-
-    def to_device(self, device: str | torch.device) -> CharModel:
-        """A copy of this model on another device; the model itself when it is there already."""
-        return self if self.device == torch.device(device) else copy.deepcopy(self).to(device)
 
 
 Device = Literal["auto"] | str

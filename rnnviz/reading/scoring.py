@@ -11,8 +11,7 @@ read as `<unk>` and costs
 so the probabilities of all strings sum to one, no text has an infinite
 perplexity, and models with different vocabularies compare in bits per character.
 
-Everything streams: memory does not grow with the text. This module knows only
-the `LanguageModel` interface, not what kind of model stands behind it.
+Everything streams: memory does not grow with the text.
 """
 
 from __future__ import annotations
@@ -27,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.networks.prediction import Details
+from rnnviz.networks.prediction import Scores
+from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 PIECE = 4096  # characters handed at a time to a model that has no wish of its own
-INTERVAL = 0.1  # seconds between two progress reports
 
 
 class LanguageModel(Protocol):
@@ -91,9 +90,9 @@ class _UniformScorer:
     def advance(self, ids: Ids) -> Floats:
         return np.full(len(ids), self.log_probability)
 
-    def advance_details(self, ids: Ids) -> Details:
+    def advance_details(self, ids: Ids) -> Scores:
         ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
-        return self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32)
+        return Scores(self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32))
 
 
 @dataclass(frozen=True)
@@ -202,16 +201,12 @@ def perplexity(
 
     Raises TextError for a file that can't be read, DecodingError for one that
     is no text, EmptyTextError for a text of no characters.
+
+    >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
+    >>> report.characters, report.unknown, round(report.perplexity, 1)
+    (26, 0, 2.2)
     """
-    steps = score(model, path, text=text, encoding=encoding, name=name)
-    while True:
-        try:
-            step = next(steps)
-        except StopIteration as end:
-            report: Report = end.value
-            return report
-        if progress is not None:
-            progress(step)
+    return run(score(model, path, text=text, encoding=encoding, name=name), progress)
 
 
 def score(
@@ -233,33 +228,33 @@ def score(
     """
     began = time.perf_counter()
     source = SourceText(path, text, encoding, name, model.normaliser)
-    characters, unknown, size, last = 0, 0, 0, began
+    characters, unknown, size, bytes_before, clock = 0, 0, 0, 0, Clock()
     total, total_known = Sum(), Sum()
     step: Progress | None = None
     for part in _pieces(model, source, piece, details=each is not None):
         if isinstance(part, _Doing):
-            now = time.perf_counter()
-            if now - last >= INTERVAL:
-                last = now
-                so_far, nats = characters + part.characters, total.value + part.nats
-                yield Progress(so_far, unknown, nats, part.bytes_read, source.bytes_total, now - began)
+            if clock.due():
+                seconds, nats = time.perf_counter() - began, total.value + part.nats
+                so_far = characters + part.characters
+                bytes_read = bytes_before + int(part.share * (source.bytes_read - bytes_before))
+                yield Progress(so_far, unknown, nats, bytes_read, source.bytes_total, seconds)
             continue
         if each is not None:
             each(part)
         characters += len(part.text)
         unknown += len(part.text) - int(part.known.sum())
         size += len(part.text.encode("utf-8"))
+        bytes_before = part.bytes_read
         total.add(float(part.nll.sum()))
         total_known.add(float(part.nll[part.known].sum()))
-        now = time.perf_counter()
-        step = Progress(characters, unknown, total.value, part.bytes_read, source.bytes_total, now - began)
-        if now - last >= INTERVAL:
-            last = now
+        seconds = time.perf_counter() - began
+        step = Progress(characters, unknown, total.value, part.bytes_read, source.bytes_total, seconds)
+        if clock.due():
             yield step
             step = None
     if not characters:
         raise EmptyTextError(
-            "{name} has no characters, and nothing has no perplexity; choose another text", name=source.name
+            "{name} has no characters, so it has no perplexity; choose another text", name=source.name
         )
     if step is not None:
         yield step
@@ -302,11 +297,11 @@ def pieces(
 
 @dataclass(frozen=True)
 class _Doing:
-    """How far the next piece is: characters that have been read of it, their cost, the bytes they took."""
+    """How far the next piece is: characters that have been read of it, their cost, their share of all."""
 
     characters: int
     nats: float
-    bytes_read: int
+    share: float
 
 
 def _pieces(
@@ -314,49 +309,49 @@ def _pieces(
 ) -> Iterator[Piece | _Doing]:
     if piece is not None and piece < 1:
         raise ConfigError("a piece is at least 1 character; received {piece}", piece=piece)
-    scorer, vocabulary, start, bytes_before = model.scorer(), model.vocabulary, 0, 0
+    scorer, start = model.scorer(), 0
     if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
         raise ConfigError(
-            "details were asked for, and the scorer of the model {name!r}, {name2}, "
+            "details were asked for, and the scorer of the model {name!r}, {scorer}, "
             "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
             "each; add it, or ask for the perplexity alone",
             name=model.name,
-            name2=type(scorer).__name__,
+            scorer=type(scorer).__name__,
         )
     length: int = getattr(scorer, "piece", PIECE) if piece is None else piece
     for text in source.pieces(length):
-        ids = vocabulary.encode(text)
-        rank = entropy = None
-        if isinstance(scorer, Stepwise):
-            steps = scorer.advancing(ids, want=details)
-            while True:
-                try:
-                    done = next(steps)
-                except StopIteration as end:
-                    log_p, rank, entropy = end.value
-                    break
-                share = done.characters / len(ids)
-                extra = share * int((ids == UNKNOWN).sum()) * vocabulary.unknown_cost
-                read = bytes_before + int(share * (source.bytes_read - bytes_before))
-                yield _Doing(done.characters, done.nats + extra, read)
-            if not details:
-                rank = entropy = None
-        elif details:
-            log_p, rank, entropy = scorer.advance_details(ids)
-        else:
-            log_p = scorer.advance(ids)
-        bytes_before = source.bytes_read
-        nll = costs(log_p, ids, vocabulary)
+        ids = model.vocabulary.encode(text)
+        unknown_cost = int((ids == UNKNOWN).sum()) * model.vocabulary.unknown_cost
+        log_p, rank, entropy = yield from _scores(scorer, ids, details, unknown_cost)
+        nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
             raise CheckpointError(
-                "the model {name!r} gave no probability for a character between {start:,} and "
-                "{start2:,}: its weights are damaged, or its training diverged; use another model",
+                "the model {name!r} gave no probability for a character between {first:,} and "
+                "{last:,}: its weights are damaged, or its training diverged; use another model",
                 name=model.name,
-                start=start + 1,
-                start2=start + len(text),
+                first=start + 1,
+                last=start + len(text),
             )
         yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)
+
+
+def _scores(
+    scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
+) -> Generator[_Doing, None, tuple[Floats, npt.NDArray[np.int32] | None, npt.NDArray[np.float32] | None]]:
+    """log P of each of `ids`, its rank and the entropy (None without `details`), as the scorer can."""
+
+    def doing(done: Any) -> _Doing:
+        share = done.characters / len(ids)
+        return _Doing(done.characters, done.nats + share * unknown_cost, share)
+
+    if isinstance(scorer, Stepwise):
+        scores = yield from mapped(scorer.advancing(ids, want=details), doing)
+    elif details:
+        scores = scorer.advance_details(ids)
+    else:
+        return scorer.advance(ids), None, None
+    return scores if details else (scores[0], None, None)
 
 
 class Sum:

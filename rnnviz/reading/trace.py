@@ -8,37 +8,30 @@ The model reads the start symbol first, so row 0 of the predictions is about
 the first character, and every character is scored.
 
 A keystroke costs only what follows the common prefix of the old text and the
-new one. A Trace is a view into the Tracer's buffers: taking one copies
+new one. A Trace is a view into the Tracer's arrays: taking one copies
 nothing. An edit that would overwrite rows which somebody can still see, in an
-older Trace or in an array taken from one, leaves them alone and goes on in
-buffers of its own.
-Whatever is large and follows from the states (all log-probabilities, the
-gates) is derived from them when asked for.
+older Trace or in an array taken from one, goes on in arrays of its own.
+What is large and follows from the states (all log-probabilities, the gates) is
+derived from them when asked for.
 
 Shape letters: T time steps, L layers, H hidden units, V symbols.
-
-This module knows nothing of windows, drawings or files.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import NumpyModel, prepare
-from rnnviz.networks.prediction import rank
-from rnnviz.networks.stepping import LOGITS, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.prediction import entropy, rank
+from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks, Weights
 from rnnviz.reading.growing_rows import Rows, View
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -143,8 +136,12 @@ class Trace:
         return list(zip(ids[0].tolist(), probabilities[0].tolist(), strict=True))
 
 
-def trace(model: CharModel | NumpyModel, text: str) -> Trace:
+def trace(model: Network, text: str) -> Trace:
     """Read `text` (any length, also empty) with `model` and keep what happened.
+
+    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
+    >>> trace.hidden.shape, trace.log_probs.shape
+    ((7, 1, 256), (8, 70))
 
     Raises TextError for a text with half a surrogate pair in it.
     """
@@ -158,25 +155,29 @@ class Tracer:
     the last call had to read, those after the common prefix with the text
     before it; `changed` is their range (start, stop). The model's weights are
     those it had when the Tracer was made; it steps on the CPU, wherever the
-    model is.
+    model is. `hooks` may change its states, see `Weights.run`.
+
+    >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
+    >>> tracer.extend("machine"), tracer.extend("machines").text, tracer.computed
+    (<Trace of 7 characters by timemachine-gru, perplexity 7.089>, 'machines', 1)
     """
 
-    def __init__(self, model: CharModel | NumpyModel) -> None:
+    def __init__(self, model: Network, hooks: Hooks = NO_HOOKS) -> None:
         self.computed = 0
         self.changed = (0, 0)
         self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
-        self._weights = prepare(model)
+        self._weights, self._hooks = weights_of(model), hooks
         self._text = ""
         hidden, cell = self._weights.states(2)
         self._rows = rows = Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)
         rows.inputs[0] = model.vocabulary.start
-        self._weights.run(rows.inputs[:1], hidden, cell)
+        self._weights.run(rows.inputs[:1], hidden, cell, hooks)
         rows.hidden[0] = hidden[1]
         if rows.cell is not None and cell is not None:
             rows.cell[0] = cell[1]
         # The newest prediction (1, V) and its row: what the next character is scored by.
         self._ahead, self._ahead_row = self._weights.predict(hidden[1:, -1]), 0
-        rows.entropy[0] = _entropy(*self._ahead)[0]
+        rows.entropy[0] = entropy(*self._ahead)[0]
 
     def extend(self, text: str) -> Trace:
         """The Trace of `text`, the whole of it as it is now.
@@ -210,7 +211,7 @@ class Tracer:
         rows.inputs[kept + 1 : end + 1] = ids
         rows.known[kept + 1 : end + 1] = ids != UNKNOWN
         cell = None if rows.cell is None else rows.cell[kept : end + 1]
-        weights.run(ids, rows.hidden[kept : end + 1], cell)
+        weights.run(ids, rows.hidden[kept : end + 1], cell, self._hooks, kept + 1)
         block = max(1, LOGITS // self._vocabulary.size)
         for begin in range(kept, end, block):
             self._score(begin, min(begin + block, end))
@@ -228,7 +229,7 @@ class Tracer:
         if self._ahead_row != begin:
             self._ahead = self._weights.predict(rows.hidden[begin : begin + 1, -1])
         logits, log_sum = self._weights.predict(rows.hidden[begin + 1 : end + 1, -1])
-        rows.entropy[begin + 1 : end + 1] = _entropy(logits, log_sum)
+        rows.entropy[begin + 1 : end + 1] = entropy(logits, log_sum)
         # Row t is scored by the prediction of row t - 1.
         before, before_sum = self._ahead
         if end > begin + 1:
@@ -261,13 +262,6 @@ class Tracer:
             _cells=cells,
             _weights=self._weights,
         )
-
-
-def _entropy(logits: Floats, log_sum: Doubles) -> Doubles:
-    """-Σ P log P in nats, (n,), of predictions as `Weights.predict` gives them."""
-    weighted = np.einsum("nv,nv->n", np.exp(logits), logits)
-    entropy: Doubles = log_sum - weighted / np.exp(log_sum)
-    return entropy
 
 
 def _largest(rows: Floats, k: int) -> Integers:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_model import weights
+from rnnviz.networks.numpy_model import weights_from
 from rnnviz.reading.scoring import costs, running
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL, Ids, Vocabulary
@@ -85,7 +85,7 @@ def trace_probe(model: CharModel, text: str, *, step: int, characters: int) -> P
     else:  # one-hot inputs pick columns
         first = "recurrence.0.weight" if config.cell == "mlp" else "recurrence.weight_ih_l0"
         tensors[first] = tensors[first][:, used]
-    ready = weights(_untied(config), tensors)
+    ready = weights_from(_untied(config), tensors)
     hidden, cell = ready.states(len(inputs) + 1)
     ready.run(places.astype(np.int64), hidden, cell)
     log_probs = ready.log_probs(hidden[1:, -1])

@@ -20,12 +20,12 @@
 
 from __future__ import annotations
 
+from rnnviz.networks.progress import run
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
-from rnnviz.units.progress import run
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Found, Search, Searcher, search

@@ -8,34 +8,28 @@ unit. That is a batch: the product with W_hh costs little more for sixty-four th
 Silencing a unit takes the network to states that no text leads to, so a loss is
 an upper limit of what the unit is for. Holding it at its own mean is the milder question.
 
-Shape letters: n characters, U units, H units of a layer. This module knows nothing of screens.
+Shape letters: n characters, U units, H units of a layer, B texts side by side.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.numpy_model import NumpyModel, prepare
-from rnnviz.networks.stepping import LOGITS, Ids, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock
+from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.normalising import normalise
-from rnnviz.units.lanes import Change, Lanes
+from rnnviz.units.batch import Batch, Held
 from rnnviz.units.unit import check_layer, check_units
 
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
-
 Doubles = npt.NDArray[np.float64]
-
-INTERVAL = 0.1
-"""Seconds between two progress reports."""
 
 STRETCHES = 20
 """Parts of the text whose losses are compared to say how certain their mean is."""
@@ -80,7 +74,7 @@ class Ablation:
 
 
 def ablate(
-    model: CharModel | NumpyModel,
+    model: Network,
     text: str,
     *,
     layer: int = 0,
@@ -97,7 +91,7 @@ def ablate(
 
     Raises ConfigError for a layer or units that the network doesn't have, EmptyTextError for no text.
     """
-    weights = prepare(model)
+    weights = weights_of(model)
     check_layer(layer, len(weights.layers))
     H = weights.layers[layer].units
     which = np.arange(H) if units is None else check_units(units, H)
@@ -107,46 +101,53 @@ def ablate(
         raise ConfigError("a missing unit is 'zero', its 'mean', or a number; received {to!r}", to=to)
     text = normalise(text, model.normaliser)
     if not text:
-        raise EmptyTextError("there is no text to read, and nothing has no perplexity; choose another text")
+        raise EmptyTextError("a text of no characters has no perplexity; choose another text")
     ids = model.vocabulary.encode(text)
-    inputs = np.concatenate(([model.vocabulary.start], ids))
+    inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
 
-    last, total = time.perf_counter(), (len(which) + 1) * len(ids)
-    sums, costs = np.zeros(H), []
-    for start, top, own in _read(Lanes(weights, 1), inputs[:-1], layer):
-        costs.append(_costs(weights, top, ids[start : start + len(top)])[:, 0])
+    clock, total = Clock(), (len(which) + 1) * len(ids)
+    sums, parts = np.zeros(H), []
+    for start, top, own in _read(Batch(weights, 1), inputs, layer):
+        parts.append(_costs(weights, top, ids[start : start + len(top)])[:, 0])
         sums += own.sum(axis=0, dtype=np.float64)
-        if time.perf_counter() - last >= INTERVAL:
-            last = time.perf_counter()
+        if clock.due():
             yield AblationProgress(start + len(top), total)
-    base = np.concatenate(costs)
+    whole = np.concatenate(parts)  # (n,) nats of the whole network
     values = sums / len(ids) if to == "mean" else np.full(H, 0.0 if to == "zero" else float(to))
 
     stretch = np.arange(len(ids)) * STRETCHES // len(ids)
-    counts = np.bincount(stretch, minlength=STRETCHES)
     more = np.zeros((len(which), STRETCHES))
     for begin in range(0, len(which), batch):
         now = which[begin : begin + batch]
-        change = Change(layer, (np.arange(len(now)), now), 0.0, values[now])
-        lanes = Lanes(weights, len(now), [change])
-        for start, top, _ in _read(lanes, inputs[:-1], layer):
+        without = Batch(weights, len(now), Held(layer, now, values[now].astype(np.float32)))
+        for start, top, _ in _read(without, inputs, layer):
             here = slice(start, start + len(top))
-            extra = _costs(weights, top, ids[here]) - base[here, None]
+            extra = _costs(weights, top, ids[here]) - whole[here, None]
             np.add.at(more[begin : begin + batch].T, stretch[here], extra)
-            if time.perf_counter() - last >= INTERVAL:
-                last = time.perf_counter()
+            if clock.due():
                 yield AblationProgress((begin + 1) * len(ids) + (start + len(top)) * len(now), total)
     yield AblationProgress(total, total)
-    loss = more.sum(axis=1) / len(ids)
+    return _ablation(layer, which, more, np.bincount(stretch, minlength=STRETCHES), whole, ids, model)
+
+
+def _ablation(
+    layer: int,
+    units: Ids,
+    more: Doubles,
+    counts: Ids,
+    whole: Doubles,
+    ids: Ids,
+    model: Network,
+) -> Ablation:
+    """The result of `more` (U, STRETCHES) nats without each unit; `counts` are the stretches' characters."""
+    error = np.full(len(units), np.nan)
     if counts.min() > 0:
         error = (more / counts).std(axis=1, ddof=1) / np.sqrt(STRETCHES)
-    else:
-        error = np.full(len(which), np.nan)
-    nats = scoring.costs(-base, ids, model.vocabulary).sum()
+    nats = scoring.costs(-whole, ids, model.vocabulary).sum()
     return Ablation(
         layer=layer,
-        units=which,
-        loss=loss,
+        units=units,
+        loss=more.sum(axis=1) / len(ids),
         error=error,
         baseline=scoring.of_sum(float(nats), len(ids)),
         perplexity=np.array([scoring.of_sum(float(nats + m), len(ids)) for m in more.sum(axis=1)]),
@@ -154,25 +155,22 @@ def ablate(
     )
 
 
-def _read(
-    lanes: Lanes, inputs: Ids, layer: int
-) -> Generator[tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]], None, None]:
-    """Stretches of time steps: the first, the top layer's H (n, B, H), and H (n, H) of `layer` in lane 0."""
-    V = len(lanes.weights.bias)
-    step = int(np.clip(LOGITS // (lanes.lanes * V), 1, 64))
+def _read(batch: Batch, inputs: Ids, layer: int) -> Generator[tuple[int, Floats, Floats], None, None]:
+    """Stretches of time steps: the first, the top layer's H (n, B, H), and H (n, H) of `layer` in text 0."""
+    _, B, H = batch.hidden.shape
+    step = int(np.clip(LOGITS // (B * len(batch.weights.bias)), 1, 64))
     for begin in range(0, len(inputs), step):
         symbols = inputs[begin : begin + step]
-        top = np.empty((len(symbols), lanes.lanes, lanes.hidden.shape[2]), np.float32)
-        own = np.empty((len(symbols), lanes.hidden.shape[2]), np.float32)
+        top, own = np.empty((len(symbols), B, H), np.float32), np.empty((len(symbols), H), np.float32)
         for t in range(len(symbols)):
-            top[t] = lanes.step(symbols[t : t + 1])
-            own[t] = lanes.hidden[layer, 0]
+            top[t] = batch.step(symbols[t : t + 1])
+            own[t] = batch.hidden[layer, 0]
         yield begin, top, own
 
 
-def _costs(weights: Weights, top: npt.NDArray[np.float32], ids: Ids) -> Doubles:
+def _costs(weights: Weights, top: Floats, ids: Ids) -> Doubles:
     """-log P (n, B) in nats of the symbols `ids` (n,), given the states (n, B, H) before them."""
-    n, lanes, H = top.shape
-    logits, log_sum = weights.predict(top.reshape(n * lanes, H))
-    came = logits.reshape(n, lanes, -1)[np.arange(n), :, ids]
-    return np.asarray(log_sum.reshape(n, lanes) - came)
+    n, B, H = top.shape
+    logits, log_sum = weights.predict(top.reshape(n * B, H))
+    came = logits.reshape(n, B, -1)[np.arange(n), :, ids]
+    return np.asarray(log_sum.reshape(n, B) - came)

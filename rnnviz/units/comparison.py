@@ -5,7 +5,7 @@ networks with different vocabularies are compared in the same currency. Where
 predictions themselves are compared, the characters that both know stand one by one and everything
 else is one symbol: the chance that the next character is none of them.
 
-Shape letters: M models, T time steps, S shared characters. This module knows nothing of screens.
+Shape letters: M models, T time steps, S shared characters.
 """
 
 from __future__ import annotations
@@ -13,18 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.reading.trace import Trace, trace
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 
@@ -73,7 +69,7 @@ class Comparison:
         return np.clip(out, 0, 1)
 
 
-def compare(models: Sequence[CharModel | NumpyModel], text: str) -> Comparison:
+def compare(models: Sequence[Network], text: str) -> Comparison:
     """Read `text` with each of `models`, at least one.
 
     Raises ConfigError for no models, or for models that want a text prepared in

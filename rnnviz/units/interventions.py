@@ -5,7 +5,7 @@ anything depends on it. A state that no text ever leads to may do things that no
 makes the network do, so a small change (a scale of 0.5, the unit's own mean)
 says more about the network as it is than a large one.
 
-Shape letters: T time steps, L layers, H units. This module knows nothing of files or screens.
+Shape letters: T time steps, H units of a layer.
 """
 
 from __future__ import annotations
@@ -13,27 +13,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks import prediction
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import NumpyModel, prepare
-from rnnviz.networks.stepping import LOGITS, Floats, Reader, Weights
-from rnnviz.reading import sampling, scoring
-from rnnviz.reading.trace import Trace
-from rnnviz.text.normalising import normalise
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-from rnnviz.units.lanes import Change, Lanes, touch
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
+from rnnviz.reading import sampling
+from rnnviz.reading.reader import reader
+from rnnviz.reading.trace import Trace, Tracer
 from rnnviz.units.unit import check_layer, check_units
 
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
-
-Doubles = npt.NDArray[np.float64]
 Action = Literal["clamp", "zero", "scale"]
 
 
@@ -81,28 +74,29 @@ class Intervention:
         object.__setattr__(self, "units", tuple(int(u) for u in check_units(self.units, 1 << 30)))
         object.__setattr__(self, "_index", np.array(self.units))
 
-    def change(self, weights: Weights) -> Change:
-        """The same for `Lanes`. Raises ConfigError if the network has no such layer, unit or cell."""
+    def _check(self, weights: Weights) -> None:
+        """Raise ConfigError if the network has no such layer, unit or cell."""
         check_layer(self.layer, len(weights.layers))
         check_units(self._index, weights.layers[self.layer].units)
         if self.quantity == "cell" and not CELLS[weights.cell].has_cell:
             raise ConfigError(
                 "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
             )
-        return Change(
-            self.layer,
-            (slice(None), self._index),
-            self.value if self.action == "scale" else 0.0,
-            self.value if self.action == "clamp" else 0.0,
-            self.start,
-            math.inf if self.stop is None else self.stop,
-            self.quantity == "cell",
-        )
+
+    def _apply(self, t: int, state: Floats) -> None:
+        """Change a state (1, H) after input number t."""
+        if t < self.start or (self.stop is not None and t >= self.stop):
+            return
+        if self.action == "scale" and self.value:
+            state[:, self._index] *= self.value
+        else:  # also for a factor of 0: a state that has grown to infinity, times 0, would be no number
+            state[:, self._index] = self.value if self.action == "clamp" else 0
 
 
-def intervene(
-    model: CharModel | NumpyModel, text: str, interventions: Intervention | Sequence[Intervention]
-) -> Trace:
+Interventions = Intervention | Sequence[Intervention]
+
+
+def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
     """The Trace of `text` read under `interventions`, done in their order; of none, that of `rnnviz.trace`.
 
     Its probabilities, perplexity, states and gates are those of the changed
@@ -110,32 +104,18 @@ def intervene(
 
     Raises ConfigError for a layer, unit or cell that the network doesn't have,
     TextError for half a surrogate pair in the text.
+
+    >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
+    array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
     """
-    weights = prepare(model)
-    changes = _changes(weights, interventions)
-    text = normalise(text, model.normaliser)
-    ids = model.vocabulary.encode(text)
-    inputs = np.concatenate(([model.vocabulary.start], ids))
-    if (touched := touch(changes)) is not None:
-        hidden, cell = weights.states(len(inputs) + 1)
-        weights.run(inputs, hidden, cell, touched)
-        hidden, cell = hidden[1:], None if cell is None else cell[1:]
-    else:
-        lanes = Lanes(weights, 1, changes)
-        hidden, cell = weights.states(len(inputs))
-        for t in range(len(inputs)):
-            lanes.step(inputs[t : t + 1])
-            hidden[t] = lanes.hidden[:, 0]
-            if cell is not None and lanes.cell is not None:
-                cell[t] = lanes.cell[:, 0]
-    return _as_trace(model.name, model.vocabulary, text, inputs, hidden, cell, weights)
+    return Tracer(model, _hooks(weights_of(model), interventions)).extend(text)
 
 
 def continuation(
-    model: CharModel | NumpyModel,
+    model: Network,
     prompt: str,
     length: int,
-    interventions: Intervention | Sequence[Intervention] = (),
+    interventions: Interventions = (),
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -145,20 +125,20 @@ def continuation(
 
     With the same seed and no interventions it is what `rnnviz.sample` gives: where
     the two part, the change made them. Raises what `intervene` and `rnnviz.sample` raise.
+
+    >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
+    'eller'
     """
     sampling.check(length, temperature, top_k, seed)
-    weights = prepare(model)
-    reader = _reader(model.name, model.vocabulary, weights, _changes(weights, interventions), None, 0)
-    for symbol in [model.vocabulary.start, *model.vocabulary.encode(normalise(prompt, model.normaliser))]:
-        reader.read(int(symbol))
-    return "".join(sampling.draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
+    after = reader(model, prompt, _hooks(weights_of(model), interventions))
+    return "".join(sampling.draw(after, model.name, model.vocabulary, length, temperature, top_k, seed))
 
 
 def resume(
     read: Trace,
     t: int,
     length: int,
-    interventions: Intervention | Sequence[Intervention] = (),
+    interventions: Interventions = (),
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -169,91 +149,27 @@ def resume(
     The t characters are not read again: of what `intervene` gave for the same
     interventions, this is the `continuation` of its first t characters. Raises
     ConfigError for a t outside 0 .. T, and what `continuation` raises.
+
+    >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
+    'eller'
     """
-    sampling.check(length, temperature, top_k, seed)
-    changes = _changes(read.weights, interventions)
-    reader = _reader(read.model_name, read.vocabulary, read.weights, changes, read.state_after(t), t + 1)
-    return "".join(sampling.draw(reader, length, temperature, top_k, np.random.default_rng(seed)))
+    hooks = _hooks(read.weights, interventions)
+    return sampling.resume(read, t, length, temperature=temperature, top_k=top_k, seed=seed, hooks=hooks)
 
 
-def _reader(
-    name: str,
-    vocabulary: Vocabulary,
-    weights: Weights,
-    changes: Sequence[Change],
-    state: tuple[Floats, Floats | None] | None,
-    time: int,
-) -> sampling.Expecting:
-    """A changed network that goes on from a `state`, (L, H) each, after `time` inputs, or from nothing."""
-    if (touched := touch(changes)) is not None:
-        return sampling.NetworkReader(name, vocabulary, Reader(weights, state, time=time, touch=touched))
-    lanes = Lanes(weights, 1, changes, time=time)
-    if state is not None:
-        lanes.hidden[:, 0], cell = state
-        if lanes.cell is not None and cell is not None:
-            lanes.cell[:, 0] = cell
-    return _LaneReader(name, vocabulary, lanes)
-
-
-@dataclass
-class _LaneReader:
-    """One lane, as `rnnviz.reading.sampling` wants to draw from it."""
-
-    name: str
-    vocabulary: Vocabulary
-    lanes: Lanes
-
-    def read(self, symbol: int) -> None:
-        self.lanes.step(np.array([symbol]))
-
-    def log_probs(self) -> Doubles:
-        found: Doubles = self.lanes.weights.log_probs(self.lanes.hidden[-1])[0].astype(np.float64)
-        return found
-
-
-def _changes(weights: Weights, interventions: Intervention | Sequence[Intervention]) -> list[Change]:
+def _hooks(weights: Weights, interventions: Interventions) -> Hooks:
+    """What calls the interventions of each layer and quantity, in their order. Raises ConfigError."""
     every = [interventions] if isinstance(interventions, Intervention) else interventions
-    return [one.change(weights) for one in every]
+    found: dict[tuple[int, str], list[Intervention]] = {}
+    for one in every:
+        one._check(weights)
+        found.setdefault((one.layer, one.quantity), []).append(one)
 
+    def hook(own: list[Intervention]) -> Hook:
+        def apply(t: int, state: Floats) -> None:
+            for one in own:
+                one._apply(t, state)
 
-def _as_trace(
-    name: str,
-    vocabulary: Vocabulary,
-    text: str,
-    inputs: npt.NDArray[np.int64],
-    hidden: npt.NDArray[np.float32],
-    cell: npt.NDArray[np.float32] | None,
-    weights: Weights,
-) -> Trace:
-    """A Trace of states (T + 1, L, H), row 0 after the start symbol, however they came about."""
-    ids = inputs[1:]
-    log_p, rank, entropy = np.empty(len(ids)), np.empty(len(ids), np.int64), np.empty(len(inputs))
-    step = max(1, LOGITS // vocabulary.size)
-    for begin in range(0, len(inputs), step):
-        logits, log_sum = weights.predict(hidden[begin : begin + step, -1])
-        entropy[begin : begin + step] = prediction.entropy(logits, log_sum)
-        came = ids[begin : begin + step]
-        rank[begin : begin + step] = prediction.rank(logits[: len(came)], came)
-        log_p[begin : begin + step] = logits[np.arange(len(came)), came] - log_sum[: len(came)]
-    nll = scoring.costs(log_p, ids, vocabulary)
-    known, perplexity = ids != UNKNOWN, scoring.running(nll)
-    for array in (inputs, hidden, cell, rank, entropy, nll, known, perplexity):
-        if array is not None:
-            array.setflags(write=False)
-    return Trace(
-        text=text,
-        model_name=name,
-        vocabulary=vocabulary,
-        ids=inputs[1:],
-        known=known,
-        hidden=hidden[1:],
-        cell=None if cell is None else cell[1:],
-        nll=nll,
-        perplexity=perplexity,
-        rank=rank,
-        entropy=entropy,
-        _inputs=inputs,
-        _states=hidden,
-        _cells=cell,
-        _weights=weights,
-    )
+        return apply
+
+    return {where: hook(own) for where, own in found.items()}

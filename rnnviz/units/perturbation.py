@@ -6,29 +6,24 @@
 Both are 0 before the change. A network that keeps a difference in its state
 without predicting otherwise remembers without using it: the two curves differ.
 
-Shape letters: T time steps, H units, V symbols. This module knows nothing of screens.
+Shape letters: T time steps, L layers, H units, V symbols.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import NumpyModel, prepare
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.normalising import normalise
-from rnnviz.units.lanes import Lanes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.units.batch import Batch
 
 Doubles = npt.NDArray[np.float64]
 
@@ -58,7 +53,7 @@ class Perturbation:
         return int(last[-1]) - (self.position + 1) if len(last) else 0
 
 
-def perturb(model: CharModel | NumpyModel, text: str, position: int, character: str) -> Perturbation:
+def perturb(model: Network, text: str, position: int, character: str) -> Perturbation:
     """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
 
     Raises ConfigError for a position outside the normalised text, or a character that isn't
@@ -116,9 +111,7 @@ class Memory:
         return int(below[0]) if len(below) else None
 
 
-def memory(
-    model: CharModel | NumpyModel, text: str, *, steps: int = 100, places: int = 64, seed: int = 0
-) -> Memory:
+def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, seed: int = 0) -> Memory:
     """Change a letter at each of `places` of `text`, chosen by `seed`, and follow it for `steps` K.
 
     Another letter of the same text takes its place, drawn as often as it occurs there. All places
@@ -131,7 +124,7 @@ def memory(
         raise ConfigError(
             "steps and places are at least 1; received {steps} and {places}", steps=steps, places=places
         )
-    weights = prepare(model)
+    weights = weights_of(model)
     read = trace(model, normalise(text, model.normaliser))
     if len(read) <= steps or len(np.unique(read.ids)) < 2:
         raise ConfigError(
@@ -146,16 +139,14 @@ def memory(
     other = generator.choice(read.ids, len(at))
     while (same := other == read.ids[at]).any():
         other[same] = generator.choice(read.ids, int(same.sum()))
-    lanes = Lanes(weights, len(at))
-    for lane, t in enumerate(at.tolist()):  # the states before the places
-        lanes.hidden[:, lane], cell = read.state_after(t)
-        if lanes.cell is not None and cell is not None:
-            lanes.cell[:, lane] = cell
+    batch = Batch(weights, len(at))
+    for n, t in enumerate(at.tolist()):  # the states before the places
+        batch.start(n, read.state_after(t))
     distance, divergence = np.zeros(steps + 1), np.zeros(steps + 1)
     for k in range(steps + 1):
-        top = lanes.step(other if k == 0 else read.ids[at + k])
+        top = batch.step(other if k == 0 else read.ids[at + k])
         own = read.hidden[at + k]
-        apart = lanes.hidden.transpose(1, 0, 2).astype(np.float64) - own
+        apart = batch.hidden.transpose(1, 0, 2).astype(np.float64) - own
         distance[k] = np.sqrt((apart**2).sum(axis=(1, 2))).mean()
         divergence[k] = kl(weights.log_probs(own[:, -1]), weights.log_probs(top)).mean()
     return Memory(distance, divergence, len(at))
@@ -167,8 +158,6 @@ def kl(p: npt.NDArray[np.float32], q: npt.NDArray[np.float32]) -> Doubles:
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
 
 
-def perturb_all(
-    models: Sequence[CharModel | NumpyModel], text: str, position: int, character: str
-) -> list[Perturbation]:
+def perturb_all(models: Sequence[Network], text: str, position: int, character: str) -> list[Perturbation]:
     """`perturb` for several models, in their order."""
     return [perturb(model, text, position, character) for model in models]

@@ -8,32 +8,25 @@ candidate; contexts that overlap are chosen among afterwards. Of the windows thr
 as contexts are kept, since one context can overlap only those of its two neighbours.
 
 Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
-This module knows nothing of screens.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.numpy_model import NumpyModel, prepare
-from rnnviz.networks.stepping import Floats, Weights
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock
+from rnnviz.networks.stepping import Floats, NetworkReader, Weights
 from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rnnviz.networks.torch_model import CharModel
 
 Doubles = npt.NDArray[np.float64]
 
@@ -42,9 +35,6 @@ PIECE = 2048
 
 EXPLODED = np.float32(1e18)
 """Larger values count as this."""
-
-INTERVAL = 0.1
-"""Seconds between two progress reports."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +135,7 @@ class ScanProgress:
 
 
 def scan(
-    model: CharModel | NumpyModel,
+    model: Network,
     path: Source | None = None,
     *,
     text: str | None = None,
@@ -167,7 +157,7 @@ def scan(
     Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers
     out of range, TextError and DecodingError for a file that can't be read, EmptyTextError for no text.
     """
-    weights = prepare(model)
+    weights = weights_of(model)
     layers, H = len(weights.layers), weights.layers[0].units
     check_quantity(quantity, weights.cell)
     if layer is not None:
@@ -195,8 +185,8 @@ def scan(
     def report() -> ScanReport:
         return ScanReport(named, model.vocabulary, tallies)
 
-    reading = _Reading(weights, model.vocabulary, layer, quantity, columns)
-    last = time.perf_counter()
+    reading = _Reading(model, layer, quantity, columns)
+    clock = Clock()
     for piece in source.pieces(length):
         ids = model.vocabulary.encode(piece)
         values, earlier = reading.read(ids)
@@ -204,8 +194,7 @@ def scan(
         tallies[1].add(values)
         tallies[2].add(values)
         tallies[3].add(ids, values - earlier)
-        if time.perf_counter() - last >= INTERVAL:
-            last = time.perf_counter()
+        if clock.due():
             yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
     if not tallies[2].count:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
@@ -218,16 +207,11 @@ class _Reading:
     """A text read in pieces, as the values (n, U) of some units after each character and before it."""
 
     def __init__(
-        self,
-        weights: Weights,
-        vocabulary: Vocabulary,
-        layer: int | None,
-        quantity: str,
-        columns: npt.NDArray[np.int64],
+        self, model: Network, layer: int | None, quantity: str, columns: npt.NDArray[np.int64]
     ) -> None:
-        self._weights, self._layer, self._quantity, self._columns = weights, layer, quantity, columns
-        self._hidden, self._cell = weights.states(1)
-        self._before = self._advance(np.array([vocabulary.start]))
+        self._reader = NetworkReader(weights_of(model))
+        self._layer, self._quantity, self._columns = layer, quantity, columns
+        self._before = self._advance(np.array([model.vocabulary.start]))
 
     def read(self, ids: Ids) -> tuple[Floats, Floats]:
         """(n, U) after each of `ids` (n,), and before each."""
@@ -237,27 +221,21 @@ class _Reading:
         return values, earlier
 
     def _advance(self, ids: Ids) -> Floats:
-        hidden, cell = self._weights.states(len(ids) + 1)
-        hidden[0] = self._hidden[-1]
-        if cell is not None and self._cell is not None:
-            cell[0] = self._cell[-1]
-        self._weights.run(ids, hidden, cell)
-        self._hidden = hidden[-1:].copy()
-        self._cell = None if cell is None else cell[-1:].copy()
+        hidden, cell = self._reader.states(ids)
         if self._quantity == "hidden":
             table = hidden[1:]
         elif self._quantity == "cell":
             assert cell is not None
             table = cell[1:]
         else:
-            table = self._weights.gates(ids, hidden)[self._quantity]
+            table = self._reader.weights.gates(ids, hidden)[self._quantity]
         rows = table.reshape(len(ids), -1) if self._layer is None else table[:, self._layer]
         # A relu network may explode; nothing below can count to infinity.
         return np.clip(np.nan_to_num(rows[:, self._columns]), -EXPLODED, EXPLODED)
 
 
 def pushes(
-    model: CharModel | NumpyModel, unit: int, value: float = 1.0, *, k: int = 8
+    model: Network, unit: int, value: float = 1.0, *, k: int = 8
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
 
@@ -266,14 +244,14 @@ def pushes(
     symbols changes no probability. Its influence through later time steps isn't in it.
     Raises ConfigError for a unit that isn't there or k < 1.
     """
-    weights = prepare(model)
+    weights = weights_of(model)
     check_units(unit, weights.layers[-1].units)
     if k < 1:
         raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
     nats = push(weights, unit, value)
     order = np.argsort(-nats, kind="stable").tolist()
 
-    def named(symbols: Iterator[int] | list[int]) -> list[tuple[str, float]]:
+    def named(symbols: Iterable[int]) -> list[tuple[str, float]]:
         return [(model.vocabulary.symbol(s), float(nats[s])) for s in symbols]
 
     return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.networks.cells import gru_step, lstm_step, mlp_step, rnn_step
+from rnnviz.networks.cells import step
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
@@ -70,19 +70,11 @@ def unrolled(model: CharModel, text: str) -> tuple[list[list[Tensor]], list[list
     for x in model.embed(symbols(model, text))[0]:
         below, now, carried = x[None], [], []
         for layer, p in enumerate(parameters):
-            h, c, step = hidden[-1][layer], cells[-1][layer], None
-            match model.config.cell:
-                case "mlp":
-                    below = mlp_step(p, below).state  # type: ignore[arg-type]
-                case "rnn":
-                    below = rnn_step(p, below, h).state  # type: ignore[arg-type]
-                case "gru":
-                    below = gru_step(p, below, h).state  # type: ignore[arg-type]
-                case _:
-                    step = lstm_step(p, below, h, c)  # type: ignore[arg-type]
-                    below = step.state
+            h, c, config = hidden[-1][layer], cells[-1][layer], model.config
+            parts = step(config.cell, p, below, h, c, activation=config.activation)
+            below = parts["state"]
             now.append(below)
-            carried.append(below if step is None else step.cell)
+            carried.append(parts.get("cell", below))
         hidden.append(now)
         cells.append(carried)
     logits = F.linear(hidden[-1][-1], model.readout_weight, model.readout.bias)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import counts, forgetting, products, recurrence
-from rnnviz.networks.cells import RNNParameters, rnn_step
+from rnnviz.networks.cells import step as textbook_step
 from rnnviz.networks.ngram import NgramModel
 from tests.conftest import TEXT, tiny
 
@@ -113,14 +113,14 @@ def test_two_steps_by_hand() -> None:
 def test_the_small_net_is_the_textbooks_cell(seed: int) -> None:
     net = recurrence.SmallNet.drawn(seed)
     assert (net.W_xh.shape, net.W_hh.shape, net.b_h.shape) == ((3, 4), (4, 4), (4,))
-    parameters = RNNParameters(*(torch.tensor(w) for w in (net.W_xh, net.W_hh, net.b_h)))
+    parameters = {name: torch.tensor(getattr(net, name)) for name in ("W_xh", "W_hh", "b_h")}
     h = torch.zeros(1, 4, dtype=torch.float64)
     for number, step in zip([2, 1, 0, 2], net.read([2, 1, 0, 2]), strict=True):
         x = torch.eye(3, dtype=torch.float64)[number : number + 1]
-        wanted = rnn_step(parameters, x, h)
+        wanted = textbook_step("rnn", parameters, x, h)
         for name in ("from_input", "from_state", "pre_activation", "state"):
-            np.testing.assert_allclose(getattr(step, name), getattr(wanted, name)[0].numpy(), atol=1e-12)
-        h = wanted.state
+            np.testing.assert_allclose(getattr(step, name), wanted[name][0].numpy(), atol=1e-12)
+        h = wanted["state"]
     np.testing.assert_array_equal(np.round(net.W_xh, 1), net.W_xh)  # what is shown is what is used
 
 

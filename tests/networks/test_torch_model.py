@@ -15,17 +15,8 @@ from torch import Tensor
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
-from rnnviz.networks.cells import (
-    GRUParameters,
-    LSTMParameters,
-    MLPParameters,
-    RNNParameters,
-    gru_step,
-    lstm_step,
-    mlp_step,
-    rnn_step,
-)
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.cells import step
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -63,20 +54,13 @@ def by_cells(model: CharModel, ids: Tensor) -> Tensor:
     states = [torch.zeros(batch, H) for _ in layers]
     cells = [torch.zeros(batch, H) for _ in layers]
     outputs = []
+    cell, activation = model.config.cell, model.config.activation
     for t in range(ids.shape[1]):
         x = model.embed(ids[:, t : t + 1])[:, 0]
         for n, p in enumerate(layers):
-            match p:
-                case MLPParameters():
-                    states[n] = mlp_step(p, x).state
-                case RNNParameters():
-                    states[n] = rnn_step(p, x, states[n]).state
-                case GRUParameters():
-                    states[n] = gru_step(p, x, states[n]).state
-                case LSTMParameters():
-                    step = lstm_step(p, x, states[n], cells[n])
-                    states[n], cells[n] = step.state, step.cell
-            x = states[n]
+            parts = step(cell, p, x, states[n], cells[n], activation=activation)
+            x = states[n] = parts["state"]
+            cells[n] = parts.get("cell", cells[n])
         outputs.append(x @ model.readout_weight.T + model.readout.bias)
     return torch.stack(outputs, dim=1)
 
@@ -166,29 +150,23 @@ def test_a_uniform_readout_gives_one_in_v(cell: str) -> None:
 def test_a_scorer_sees_new_weights_and_not_the_old_ones() -> None:
     model, ids = make("gru"), np.array([1, 2, 3])
     before = model.scorer().advance(ids)
-    kept = prepare(model)
-    assert prepare(model) is kept
+    kept = weights_of(model)
+    assert weights_of(model) is kept
     # What torch's count of changes misses must be noticed too: fused optimisers and `.data` write silently.
     model.readout.bias.data[2] += 1.0
-    assert prepare(model) is not kept
+    assert weights_of(model) is not kept
     after = model.scorer().advance(ids)
     assert after[1] > before[1] + 0.1
     np.testing.assert_allclose(after, reference(model, ids), rtol=0, atol=1e-5)
 
 
-def test_prepared_weights_are_freed_with_their_model() -> None:
+def test_weights_are_freed_with_their_model() -> None:
     model = make("gru")
-    weights = weakref.ref(prepare(model))
+    weights = weakref.ref(weights_of(model))
     assert weights() is not None
     del model
     gc.collect()
     assert weights() is None
-
-
-def test_a_copy_on_the_same_device_is_the_model_itself() -> None:
-    model = make("gru")
-    assert model.to_device("cpu") is model
-    assert model.device == pick_device("cpu")
 
 
 GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}

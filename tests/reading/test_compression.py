@@ -144,7 +144,7 @@ def test_a_text_is_restored_as_the_model_reads_it() -> None:
 
 
 def test_progress_goes_from_none_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     model, seen = make("3-gram"), []
     data = compress(model, "machine", progress=seen.append)
     assert seen == [pytest.approx(n / 7) for n in range(8)]
@@ -154,7 +154,7 @@ def test_progress_goes_from_none_to_all(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_both_ways_stop_when_they_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compression, "INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     model = make("gru")
     for steps in (compressing(model, TEXT), decompressing(model, compress(model, TEXT))):
         assert next(steps) == 0

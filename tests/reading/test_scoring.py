@@ -278,7 +278,7 @@ def test_the_json_of_a_report() -> None:
 def test_nothing_has_no_perplexity(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "empty.txt"
     path.write_bytes(data)
-    with pytest.raises(EmptyTextError, match=r"empty\.txt has no characters, and nothing has no perplexity"):
+    with pytest.raises(EmptyTextError, match=r"empty\.txt has no characters, so it has no perplexity"):
         perplexity(PAPER, path)
 
 

@@ -15,7 +15,7 @@ import rnnviz
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.networks import numpy_model, stepping
-from rnnviz.networks.cells import GRUParameters, LSTMParameters, gru_step, lstm_step
+from rnnviz.networks.cells import step
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 
@@ -159,22 +159,11 @@ def test_gates_are_those_of_the_cells(cell: str) -> None:
             x = model.embed(torch.tensor([[int(symbol)]]))[0]
             for layer, p in enumerate(model.layer_parameters()):
                 h, c = (torch.from_numpy(rows[t, layer])[None] for rows in (hidden, cells))
-                if isinstance(p, GRUParameters):
-                    gru = gru_step(p, x, h)
-                    x, parts = (
-                        gru.state,
-                        {name: getattr(gru, name) for name in ("reset", "update", "candidate")},
-                    )
-                else:
-                    assert isinstance(p, LSTMParameters)
-                    lstm = lstm_step(p, x, h, c)
-                    names = ("input", "forget", "output", "candidate")
-                    x, parts = lstm.state, {name: getattr(lstm, name) for name in names}
-                assert set(found.gates) == set(parts)
-                for name, part in parts.items():
-                    np.testing.assert_allclose(
-                        found.gates[name][t, layer], part.value[0], atol=1e-5, err_msg=name
-                    )
+                parts = step(cell, p, x, h, c)  # type: ignore[arg-type]
+                x = parts["state"]
+                assert set(found.gates) == parts.keys() - {"state", "cell"}
+                for name, values in found.gates.items():
+                    np.testing.assert_allclose(values[t, layer], parts[name][0], atol=1e-5, err_msg=name)
     for name, values in found.gates.items():
         low = -1 if name == "candidate" else 0
         assert ((values >= low) & (values <= 1)).all()
@@ -245,9 +234,9 @@ def test_a_large_vocabulary_needs_no_table_and_many_blocks(
     monkeypatch.setattr(stepping, "PRODUCT", 35)
     monkeypatch.setattr(stepping, "LOGITS", VOCABULARY.size * 5)
     monkeypatch.setattr(import_module("rnnviz.reading.trace"), "LOGITS", VOCABULARY.size * 5)
-    model = make.__wrapped__(cell)  # of its own, prepared under these limits
+    model = make.__wrapped__(cell)  # of its own, its weights made under these limits
     found = trace(model, TEXT * 3)
-    assert numpy_model.prepare(model).layers[0].table is None
+    assert numpy_model.weights_of(model).layers[0].table is None
     assert_same(Tracer(model).extend(TEXT[:1]), trace(make(cell), TEXT[:1]))
     assert_same(found, expected)
     for name, values in found.gates.items():

@@ -166,7 +166,7 @@ def test_a_file_in_another_encoding_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_cancelled_midway_it_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rnnviz.reading.scoring.INTERVAL", 0.0)  # a step a piece
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)  # a step a piece
     steps = record(NGRAM, None, tmp_path / "r", text=TEXT * 100)
     assert next(steps).characters < len(TEXT) * 100
     assert [p.suffix for p in tmp_path.iterdir()] == [".partial"]

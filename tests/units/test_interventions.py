@@ -1,4 +1,4 @@
-"""A network with changed units equals a plain loop that changes them; lanes equal texts read alone."""
+"""A network with changed units equals a plain loop that changes them; a batch equals texts read alone."""
 
 from __future__ import annotations
 
@@ -10,23 +10,15 @@ import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.networks.cells import (
-    GRUParameters,
-    LSTMParameters,
-    MLPParameters,
-    RNNParameters,
-    gru_step,
-    lstm_step,
-    mlp_step,
-    rnn_step,
-)
+from rnnviz.networks.cells import step
 from rnnviz.networks.checkpoint import load_numpy, save
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.stepping import NetworkReader
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
 from rnnviz.units import Intervention, continuation, intervene, resume
-from rnnviz.units.lanes import Lanes
+from rnnviz.units.batch import Batch
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:40]
@@ -52,17 +44,11 @@ def plain(model: CharModel, text: str, changes: list[Intervention]) -> tuple[np.
     for t, symbol in enumerate([model.vocabulary.start, *model.vocabulary.encode(text).tolist()]):
         x = model.embed(torch.tensor([[symbol]]))[:, 0]
         for n, p in enumerate(parameters):
-            if isinstance(p, GRUParameters):
-                x = gru_step(p, x, h[n]).state
-            elif isinstance(p, RNNParameters):
-                x = rnn_step(p, x, h[n]).state
-            elif isinstance(p, MLPParameters):
-                x = mlp_step(p, x).state
-            else:
-                assert isinstance(p, LSTMParameters)
-                step = lstm_step(p, x, h[n], c[n])
-                c[n] = changed(step.cell, n, "cell", t)
-                x = step.output.value * torch.tanh(c[n])
+            parts = step(model.config.cell, p, x, h[n], c[n], activation=model.config.activation)
+            x = parts["state"]
+            if "cell" in parts:
+                c[n] = changed(parts["cell"], n, "cell", t)
+                x = parts["output"] * torch.tanh(c[n])
             x = h[n] = changed(x, n, "hidden", t)
         states.append(h[:, 0].numpy().copy())
         logits = x @ model.readout_weight.T + model.readout.bias
@@ -181,14 +167,14 @@ def test_a_changed_text_is_continued_without_being_read_again(cell: str) -> None
         resume(read, 41, 1, changes)
 
 
-def test_lanes_are_texts_read_alone() -> None:
-    for cell in ("gru", "lstm", "rnn", "mlp"):
-        model = tiny(cell, layers=2)
-        ids = np.random.default_rng(0).integers(0, model.vocabulary.size, (15, 6))
-        together = Lanes(prepare(model), 6).read(ids)
-        for lane in range(6):
-            alone = Lanes(prepare(model), 1).read(ids[:, lane : lane + 1])
-            np.testing.assert_allclose(together[:, lane], alone[:, 0], atol=1e-6)
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+def test_a_batch_is_texts_read_alone(cell: str) -> None:
+    weights = weights_of(tiny(cell, layers=2))
+    ids = np.random.default_rng(0).integers(0, len(weights.bias), (15, 6))
+    batch = Batch(weights, 6)
+    together = np.array([batch.step(symbols).copy() for symbols in ids])
+    for n in range(6):
+        np.testing.assert_allclose(together[:, n], NetworkReader(weights).read(ids[:, n]), atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -117,14 +117,14 @@ def test_a_file_is_read_as_the_text_in_it(tmp_path: Path) -> None:
     np.testing.assert_array_equal(one.mean, other.mean)
     assert one[0, 3].top[0].text == other[0, 3].top[0].text
     (tmp_path / "b.txt").write_bytes(b"\x89PNG\r\n\x1a\n")
-    with pytest.raises(DecodingError, match="image"):
+    with pytest.raises(DecodingError, match="PNG"):
         found(tiny("gru"), path=tmp_path / "b.txt")
 
 
 def test_progress_is_told_and_what_has_been_found_can_be_had_before_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rnnviz.units.scanning.INTERVAL", 0.0)
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
     text = TEXT * 10
     steps = scan(tiny("gru"), text=text, layer=0, units=[3, 5])
     first = next(steps)

@@ -13,7 +13,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.figures.themes import VERSUS_FULL, Scale
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
@@ -121,7 +121,7 @@ def numbers(written: str, H: int) -> list[int]:
 
 def loudest(view: View) -> int:
     """The unit that has most to say about the next character: its row of W_hq times its values."""
-    weights = prepare(view.model).readout
+    weights = weights_of(view.model).readout
     if view.layer != view.trace.hidden.shape[1] - 1:
         return 0
     says = np.linalg.norm(weights, axis=0) * np.abs(view.trace.hidden[:, -1]).mean(axis=0)

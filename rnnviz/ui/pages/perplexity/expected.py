@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import prepare
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.stepping import NetworkReader
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -75,7 +76,9 @@ class Expected:
             approximate = False
         else:
             begin = position - position % STRETCH
-            row = prepare(self.model).log_probs(self._top(begin)[position - begin : position - begin + 1])[0]
+            row = weights_of(self.model).log_probs(self._top(begin)[position - begin : position - begin + 1])[
+                0
+            ]
             approximate = begin > EXACT
         ids = np.argsort(-row, kind="stable")[:k]
         symbol = self.model.vocabulary.symbol
@@ -118,12 +121,6 @@ class Expected:
     def _run(self, ids: npt.NDArray[np.int64], state: State | None) -> tuple[Floats, State]:
         """The top layer before each of `ids` (n,) and after the last, (n + 1, H), and the state then."""
         assert not isinstance(self.model, NgramModel)
-        weights = prepare(self.model)
-        hidden, cell = weights.states(len(ids) + 1)
-        if state is not None:
-            hidden[0] = state[0]
-            if cell is not None and state[1] is not None:
-                cell[0] = state[1]
-        weights.run(ids, hidden, cell)
+        hidden, cell = NetworkReader(weights_of(self.model), state).states(ids)
         last = None if cell is None else cell[-1].copy()
         return np.ascontiguousarray(hidden[:, -1]), (hidden[-1].copy(), last)

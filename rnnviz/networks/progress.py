@@ -1,0 +1,62 @@
+"""Generators that yield their progress and return a result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+P = TypeVar("P")
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = None) -> R:
+    """What `steps` returns in the end; `progress` is called with everything that it yields before.
+
+    >>> from rnnviz import units
+    >>> def halves():
+    ...     yield 0.5
+    ...     return "done"
+    >>> units.run(halves(), print)
+    0.5
+    'done'
+    """
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        if progress is not None:
+            progress(step)
+
+
+def mapped(steps: Generator[P, None, R], change: Callable[[P], Q]) -> Generator[Q, None, R]:
+    """Yield `change(step)` for each step of `steps`, and return what they return."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        yield change(step)
+
+
+INTERVAL = 0.1
+"""Seconds between two reports of progress."""
+
+
+class Clock:
+    """Says when it is time for the next report."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def due(self) -> bool:
+        """Whether INTERVAL has passed since it last was."""
+        now = time.perf_counter()
+        if now - self._last < INTERVAL:
+            return False
+        self._last = now
+        return True

@@ -1,0 +1,44 @@
+"""What has read the beginning of a text and expects the next character, whatever kind of model it is."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import Model, weights_of
+from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
+from rnnviz.text.normalising import normalise
+
+PIECE = 1024
+"""Characters whose states are computed at a time."""
+
+
+class Reader(Protocol):
+    """Carries what a model keeps of a text."""
+
+    def read(self, ids: npt.NDArray[np.int64]) -> object:
+        """Read the next symbols `ids` (n,)."""
+
+    def log_probs(self) -> npt.NDArray[np.float64]:
+        """log P (V,) of the next symbol in nats, an array of its own; not finite where a model is damaged."""
+        ...
+
+
+def reader(model: Model, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
+    """`model` after `text`; a network reads the start symbol before it, and its `hooks` are called.
+
+    Raises TextError for half a surrogate pair in the text.
+    """
+    ids = model.vocabulary.encode(normalise(text, model.normaliser))
+    found: Reader
+    if isinstance(model, NgramModel):
+        found = model.scorer()
+    else:
+        found = NetworkReader(weights_of(model), hooks=hooks)
+        ids = np.concatenate(([model.vocabulary.start], ids))
+    for begin in range(0, len(ids), PIECE):
+        found.read(ids[begin : begin + PIECE])
+    return found

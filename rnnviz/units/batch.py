@@ -1,0 +1,109 @@
+"""Several texts read in step, in numpy, each of them without a unit of its own if it is told so.
+
+Shape letters: B texts, L layers, H units, G parts of a cell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnviz.networks.stepping import Floats, Ids, Layer, Weights, product
+
+FEW = 4
+"""Rows that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
+
+
+class Held(NamedTuple):
+    """One unit of `layer` in each text: `units` (B,), whose hidden state is `values` (B,) at every step."""
+
+    layer: int
+    units: Ids
+    values: Floats
+
+
+class Batch:
+    """B texts at the same time step. `hidden` (L, B, H) and an LSTM's `cell` are the state.
+
+    A unit that is held has its value as soon as its layer is computed: the layers above, the
+    prediction and the next time step all see it.
+    """
+
+    def __init__(self, weights: Weights, texts: int, held: Held | None = None) -> None:
+        self.weights, self._held = weights, held
+        shape = (len(weights.layers), texts, weights.layers[0].units)
+        self.hidden = np.zeros(shape, np.float32)
+        self.cell = np.zeros(shape, np.float32) if weights.cell == "lstm" else None
+
+    def start(self, text: int, state: tuple[Floats, Floats | None]) -> None:
+        """Let one of the texts go on from a `state`, (L, H) each."""
+        self.hidden[:, text] = state[0]
+        if self.cell is not None and state[1] is not None:
+            self.cell[:, text] = state[1]
+
+    def step(self, ids: Ids) -> Floats:
+        """Read one symbol per text, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy."""
+        h: Floats = self.hidden[0]
+        # A relu network may explode; torch's does so silently too.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for n, layer in enumerate(self.weights.layers):
+                if layer.table is not None:
+                    x = layer.table[ids]
+                elif n == 0:
+                    assert self.weights.embedding is not None
+                    x = layer.from_inputs(self.weights.embedding[ids])
+                else:
+                    x = _times(h, layer.W_x) + layer.b
+                h = self.hidden[n]
+                if layer.cell == "gru":
+                    _gru(layer, x, h)
+                elif layer.cell == "lstm":
+                    assert self.cell is not None
+                    _lstm(layer, x, h, self.cell[n])
+                else:
+                    pre = x if layer.W_h is None else _times(h, layer.W_h) + x
+                    h[:] = np.tanh(pre) if layer.activation == "tanh" else np.maximum(pre, 0)
+                if self._held is not None and self._held.layer == n:
+                    h[np.arange(len(h)), self._held.units] = self._held.values
+        return h
+
+
+def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats) -> None:
+    H = layer.units
+    pre = _times(h, layer.W_h)  # (B, 4 H): input, forget, output, candidate
+    pre += x
+    np.tanh(pre, out=pre)
+    gates = pre[:, : 3 * H]
+    gates *= 0.5
+    gates += 0.5
+    c *= gates[:, H : 2 * H]
+    c += gates[:, :H] * pre[:, 3 * H :]
+    np.tanh(c, out=h)
+    h *= gates[:, 2 * H :]
+
+
+def _gru(layer: Layer, x: Floats, h: Floats) -> None:
+    assert layer.b_n is not None
+    H = layer.units
+    pre = _times(h, layer.W_h)  # (B, 3 H): reset, update, candidate
+    gates, candidate = pre[:, : 2 * H], pre[:, 2 * H :]
+    gates += x[:, : 2 * H]
+    np.tanh(gates, out=gates)
+    gates += 1
+    candidate += layer.b_n
+    candidate *= gates[:, :H]
+    candidate += x[:, 2 * H :]
+    np.tanh(candidate, out=candidate)
+    h -= candidate
+    h *= gates[:, H:]
+    h *= 0.5
+    h += candidate
+
+
+def _times(rows: Floats, weights: Floats | None) -> Floats:
+    """`rows` (B, X) times the transpose of `weights` (R, X): (B, R)."""
+    assert weights is not None
+    if len(rows) > FEW:
+        return np.asarray(rows @ weights.T)
+    return np.concatenate([product(row[None], weights) for row in rows])
