@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
+from rnnviz.units.progress import run
 
 from rnnviz import cli
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
-from rnnviz.units.progress import run
 from tests.conftest import TEXT
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rnnviz.units.progress import run
 
 from rnnviz.errors import EmptyTextError, TextError
 from rnnviz.reading.scoring import UniformModel, perplexity
 from rnnviz.reports.baselines import Baseline, Text, best, compressing, measuring, uniform, unigram
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.units.progress import run
 from tests.conftest import TEXT
 from tests.reports.recorded import recorded, told
 
