@@ -178,7 +178,7 @@ def _score(
             return perplexity(model, source, encoding=args.encoding, progress=progress, name=file), []
     from rnnviz.figures import export
     from rnnviz.reports.record import record
-    from rnnviz.units.progress import run
+    from rnnviz.networks.progress import run
 
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         with scoring_bar(file) as progress:
@@ -220,7 +220,7 @@ def _compared(
     """A file under everything it is compared with, the best marked."""
     from rnnviz.reading.scoring import perplexity
     from rnnviz.reports import baselines
-    from rnnviz.units.progress import run
+    from rnnviz.networks.progress import run
 
     report = scored.report
     rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]

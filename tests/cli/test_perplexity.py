@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from rnnviz.units.progress import run
+from rnnviz.networks.progress import run
 
 from rnnviz import cli
 from rnnviz.networks.checkpoint import load

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rnnviz.units.progress import run
+from rnnviz.networks.progress import run
 
 from rnnviz.errors import EmptyTextError, TextError
 from rnnviz.reading.scoring import UniformModel, perplexity
