@@ -177,8 +177,8 @@ def _score(
         with scoring_bar(file) as progress:
             return perplexity(model, source, encoding=args.encoding, progress=progress, name=file), []
     from rnnviz.figures import export
-    from rnnviz.reports.record import record
     from rnnviz.networks.progress import run
+    from rnnviz.reports.record import record
 
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         with scoring_bar(file) as progress:
@@ -218,9 +218,9 @@ def _compared(
     encoding: str | None,
 ) -> list[Row]:
     """A file under everything it is compared with, the best marked."""
+    from rnnviz.networks.progress import run
     from rnnviz.reading.scoring import perplexity
     from rnnviz.reports import baselines
-    from rnnviz.networks.progress import run
 
     report = scored.report
     rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]

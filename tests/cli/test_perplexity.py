@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from rnnviz.networks.progress import run
 
 from rnnviz import cli
 from rnnviz.networks.checkpoint import load
+from rnnviz.networks.progress import run
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
 from tests.conftest import TEXT

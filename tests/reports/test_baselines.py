@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rnnviz.networks.progress import run
 
 from rnnviz.errors import EmptyTextError, TextError
+from rnnviz.networks.progress import run
 from rnnviz.reading.scoring import UniformModel, perplexity
 from rnnviz.reports.baselines import Baseline, Text, best, compressing, measuring, uniform, unigram
 from rnnviz.text.vocabulary import Vocabulary
