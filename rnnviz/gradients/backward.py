@@ -13,8 +13,6 @@ an lstm half of it (its o part goes with λ of h, the others with λ of c).
 
 Adjoints shrink or grow by orders of magnitude in a few steps, and float32 ends at 1e-38; so each row has
 an exponent, and is brought back to about 1 by a power of two (exact) every few steps.
-
-This module knows nothing of texts, nor of what is done with an adjoint.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Slopes:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Linearisation:
     """A text as a network read it, the start symbol first.
 
     inputs (n,), n = T + 1; came (n,) the symbol after each, after the last of the text the most probable
@@ -96,28 +96,31 @@ class Reading:
         rows = np.arange(len(top))
         others = np.exp(self.weights.log_probs(top))
         others[rows, targets] = 0
-        out = -(others @ self.weights.readout)
-        out += (
-            others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None] * self.weights.readout[targets]
-        )
+        total = others.sum(axis=1, dtype=np.float64).astype(np.float32)[:, None]  # (k, 1)
+        out = -(others @ self.weights.readout)  # (k, H)
+        out += total * self.weights.readout[targets]
         return out
 
 
 def read(
-    model: CharModel | NumpyModel, text: str, *, limit: int, advice: str, stop: int | None = None
-) -> Reading:
+    model: CharModel | NumpyModel, text: str, *, limit: int, stop: int | None = None, square: bool = False
+) -> Linearisation:
     """Read `text`, or its first `stop` characters, and find the slopes.
 
-    Raises ConfigError for a model without gradients or a `stop` outside the
-    text, EmptyTextError for no text, TextError for more than `limit`
-    characters (saying `advice`), CheckpointError if the network's states overflow.
+    Raises ConfigError for a model without gradients or a `stop` outside the text, EmptyTextError for no text,
+    TextError for more than `limit` characters (`square` names the way around it), CheckpointError if the
+    network's states overflow.
     """
-    if isinstance(model, NgramModel) or not hasattr(model, "config"):
-        kind = f"the n-gram model {model.name!r}" if isinstance(model, NgramModel) else type(model).__name__
+    if isinstance(model, NgramModel):
         raise ConfigError(
-            "gradients flow through networks, and {kind} is a table of counts or no network; "
+            "gradients flow through networks, and the n-gram model {name!r} is a table of counts; "
             "choose an mlp, rnn, gru or lstm",
-            kind=kind,
+            name=model.name,
+        )
+    if not hasattr(model, "config"):
+        raise ConfigError(
+            "gradients flow through networks, and {type} is none; choose an mlp, rnn, gru or lstm",
+            type=type(model).__name__,
         )
     text = normalise(text, model.normaliser)
     if not text:
@@ -125,16 +128,20 @@ def read(
     stop = len(text) if stop is None else stop
     if not 1 <= stop <= len(text):
         raise ConfigError(
-            "`at` counts the characters read, from 1 to {count:,}; received {stop}",
-            count=len(text),
-            stop=stop,
+            "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=stop
+        )
+    if stop > limit and square:
+        raise TextError(
+            "received {count:,} characters, and the limit is {limit:,}: "
+            "cut the text, or ask for one row of it with connectivity_row",
+            count=stop,
+            limit=limit,
         )
     if stop > limit:
         raise TextError(
-            "received {stop:,} characters, and the limit is {limit:,}: {advice}",
-            stop=stop,
+            "received {count:,} characters, and the limit is {limit:,}: cut the text's beginning off",
+            count=stop,
             limit=limit,
-            advice=advice,
         )
     weights = weights_of(model)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
@@ -143,15 +150,15 @@ def read(
     weights.run(inputs, hidden, cell)
     if not np.isfinite(hidden).all():
         raise CheckpointError(
-            "the states of the model {name!r} overflow within {stop:,} characters: its weights are "
+            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
             "damaged or its training diverged; use another model, or a shorter text",
             name=model.name,
-            stop=stop,
+            count=stop,
         )
     layers = tuple(
         slopes(
             layer,
-            _from_inputs(weights, number, inputs, hidden),
+            layer.from_inputs(hidden[1:, number - 1]) if number else first_inputs(weights, inputs),
             hidden[:-1, number],
             None if cell is None else cell[:, number],
         )
@@ -159,16 +166,14 @@ def read(
     )
     if len(came) < len(inputs):
         came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
-    return Reading(text[:stop], model.vocabulary, weights, inputs, came, hidden[1:, -1], layers)
+    return Linearisation(text[:stop], model.vocabulary, weights, inputs, came, hidden[1:, -1], layers)
 
 
-def _from_inputs(weights: Weights, number: int, inputs: Ids, hidden: Floats) -> Floats:
-    """X W_x + b of one layer, (n, G·H)."""
-    layer = weights.layers[number]
+def first_inputs(weights: Weights, inputs: Ids) -> Floats:
+    """X W_x + b of the first layer, (n, G·H)."""
+    layer = weights.layers[0]
     if layer.table is not None:
         return layer.table[inputs]
-    if number:
-        return layer.from_inputs(hidden[1:, number - 1])
     assert weights.embedding is not None
     return layer.from_inputs(weights.embedding[inputs])
 

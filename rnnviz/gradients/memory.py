@@ -16,10 +16,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Reading, read
+from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, read
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -127,13 +128,12 @@ def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None
     Raises ConfigError for a model that is no network or a `target` that is no
     single character, EmptyTextError, TextError for a text that is too long,
     CheckpointError if the network's states overflow.
+
+    >>> import rnnviz
+    >>> connectivity(rnnviz.load("timemachine-gru"), "machine").norms.shape
+    (7, 7)
     """
-    reading = read(
-        model,
-        text,
-        limit=MAX_SQUARE,
-        advice="cut the text, or ask for one row of it with connectivity_row",
-    )
+    reading = read(model, text, limit=MAX_SQUARE, square=True)
     T = len(reading.text)
     targets = reading.targets(target)
     seeds = reading.seeds(targets, slice(1, None))
@@ -158,8 +158,12 @@ def connectivity_row(
     `target` is the character whose log P is differentiated; None for the one
     that came, or after the whole text the most probable one. Raises as
     `connectivity` does, and ConfigError for an `at` outside 1 .. T.
+
+    >>> import rnnviz
+    >>> connectivity_row(rnnviz.load("timemachine-gru"), "machine", at=4).norms.shape
+    (4,)
     """
-    reading = read(model, text, stop=at, limit=MAX_ROW, advice="cut the text's beginning off")
+    reading = read(model, text, stop=at, limit=MAX_ROW)
     t = len(reading.text)
     targets = reading.targets(target)
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_in.shape[1]), np.float32)
@@ -174,7 +178,7 @@ def connectivity_row(
     return ConnectivityRow(reading.text, int(targets[t]), values[1:], log10[1:], float(values[0]))
 
 
-def _without_state(reading: Reading, seeds: Floats, found: Doubles) -> None:
+def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> None:
     """An mlp's prediction rests on the last character alone: a sweep of one step for each."""
     for t in range(1, len(seeds) + 1):
 
@@ -184,14 +188,17 @@ def _without_state(reading: Reading, seeds: Floats, found: Doubles) -> None:
         sweep(reading.layers, seeds[t - 1 : t], t, first=t, on_input=on_input)
 
 
-def half_life(curve: Doubles) -> float:
+def half_life(curve: npt.ArrayLike) -> float:
     """In how many characters a `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
 
     From lag 1 on: at lag 0 the character's way to the prediction takes no step
     through the recurrence. 0 where nothing is left after lag 0, inf where the
     curve does not fall, nan if it has fewer than three lags.
+
+    >>> round(half_life([9, 8, 4, 2, 1]), 3)
+    1.0
     """
-    curve = np.asarray(curve, np.float64)
+    curve = np.asarray(curve, np.float64)  # (K,)
     if curve.ndim != 1 or not np.all(curve >= 0):
         raise ConfigError("a decay curve is a row of numbers from 0 on, lag 0 first")
     if len(curve) < 3:

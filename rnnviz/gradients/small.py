@@ -1,4 +1,4 @@
-"""A recurrent net small enough that every number of it can be shown, read in float64.
+"""A recurrent net small enough that every number of it can be shown, read and differentiated in float64.
 
     H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)   O_t = H_t W_hq + b_q   L = (1/T) Σ_t -log softmax(O_t)[label_t]
 
@@ -21,39 +21,43 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
 
+Activation = Literal["tanh", "relu", "identity"]
+
 
 @dataclass(frozen=True, eq=False)
 class SmallRNN:
-    """One recurrent layer and its output: W_xh (X, H), W_hh (H, H), b_h (H,), W_hq (H, V), b_q (V,).
+    """One recurrent layer and its output, copied to float64. Raises ConfigError where shapes disagree.
 
-    `activation` φ is "tanh", "relu" or "identity". Raises ConfigError where shapes disagree.
+    >>> net = SmallRNN.random(inputs=2, units=3, symbols=4)
+    >>> net.W_xh.shape, net.W_hh.shape, net.W_hq.shape
+    ((2, 3), (3, 3), (3, 4))
     """
 
-    W_xh: Doubles
-    W_hh: Doubles
-    b_h: Doubles
-    W_hq: Doubles
-    b_q: Doubles
-    activation: Literal["tanh", "relu", "identity"] = "tanh"
+    W_xh: Doubles  # (X, H)
+    W_hh: Doubles  # (H, H)
+    b_h: Doubles  # (H,)
+    W_hq: Doubles  # (H, V)
+    b_q: Doubles  # (V,)
+    activation: Activation = "tanh"
 
     def __post_init__(self) -> None:
         for name in ("W_xh", "W_hh", "b_h", "W_hq", "b_q"):
             object.__setattr__(self, name, np.array(getattr(self, name), np.float64))
         if self.W_xh.ndim != 2 or self.W_hq.ndim != 2:
             raise ConfigError(
-                "W_xh is (X, H) and W_hq (H, V); received {shape}, {shape2}",
-                shape=self.W_xh.shape,
-                shape2=self.W_hq.shape,
+                "W_xh is (X, H) and W_hq (H, V); received {W_xh}, {W_hq}",
+                W_xh=self.W_xh.shape,
+                W_hq=self.W_hq.shape,
             )
         H, V = self.W_xh.shape[1], self.W_hq.shape[1]
         shapes = {"W_hh": (H, H), "b_h": (H,), "W_hq": (H, V), "b_q": (V,)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise ConfigError(
-                    "{name} should be {shape}; received {shape2}",
+                    "{name} should be {shape}; received {received}",
                     name=name,
                     shape=shape,
-                    shape2=getattr(self, name).shape,
+                    received=getattr(self, name).shape,
                 )
         if self.activation not in ("tanh", "relu", "identity"):
             raise ConfigError(
@@ -75,30 +79,24 @@ class SmallRNN:
         Raises ConfigError for any other model.
         """
         config = getattr(model, "config", None)
-        weights = (
-            weights_of(model) if config is not None and config.cell == "rnn" and config.layers == 1 else None
-        )
-        if weights is None or weights.layers[0].table is None or weights.layers[0].W_h is None:
+        weights = weights_of(model) if config and config.cell == "rnn" and config.layers == 1 else None
+        if weights is None or (layer := weights.layers[0]).table is None or layer.W_h is None:
             raise ConfigError("a small net is made of an rnn with one layer and a vocabulary that isn't huge")
-        layer = weights.layers[0]
-        assert layer.table is not None
-        assert layer.W_h is not None
-        no_bias = np.zeros(layer.units)  # the table has it in it
-        W_xh, W_hh = layer.table.astype(np.float64), layer.W_h.T.astype(np.float64)
-        W_hq, b_q = weights.readout.T.astype(np.float64), weights.bias.astype(np.float64)
-        return cls(W_xh, W_hh, no_bias, W_hq, b_q, layer.activation)
+        # The table includes the bias.
+        arrays = layer.table, layer.W_h.T, np.zeros(layer.units), weights.readout.T, weights.bias
+        W_xh, W_hh, b_h, W_hq, b_q = (np.asarray(array, np.float64) for array in arrays)
+        return cls(W_xh, W_hh, b_h, W_hq, b_q, layer.activation)
 
 
 class Unrolled(NamedTuple):
-    """What a net did with a text.
+    """What a net did with a text."""
 
-    states (T + 1, H) from zeros on; slopes φ' (T, H); seeds ∂L/∂O W_hqᵀ (T, H); loss L in nats.
-    """
-
-    states: Doubles
-    slopes: Doubles
-    seeds: Doubles
-    loss: float
+    states: Doubles  # (T + 1, H), from zeros on
+    slopes: Doubles  # (T, H), φ' at each step
+    log_probs: Doubles  # (T, V), nats
+    errors: Doubles  # (T, V), ∂L/∂O
+    seeds: Doubles  # (T, H), ∂L/∂O W_hqᵀ: what each step's loss alone asks of its state
+    loss: float  # L, nats
 
 
 def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrolled:
@@ -106,49 +104,85 @@ def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrol
 
     Inputs are (T, X) numbers, or (T,) integers that pick rows of W_xh.
     Raises ConfigError if there are none, or they don't fit the net.
+
+    >>> run = unroll(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2])
+    >>> run.states.shape, run.log_probs.shape
+    ((4, 3), (3, 4))
     """
     x, y = np.asarray(inputs), np.asarray(labels)
     V = len(net.b_q)
     if x.ndim == 1 and np.issubdtype(x.dtype, np.integer) and len(x):
         if not (x.min() >= 0 and x.max() < len(net.W_xh)):
             raise ConfigError(
-                "inputs pick rows 0 to {count} of W_xh; received {min} to {max}",
-                count=len(net.W_xh) - 1,
-                min=x.min(),
-                max=x.max(),
+                "inputs pick rows 0 to {last} of W_xh; received {smallest} to {largest}",
+                last=len(net.W_xh) - 1,
+                smallest=x.min(),
+                largest=x.max(),
             )
         driven = net.W_xh[x] + net.b_h
     elif x.ndim == 2 and x.shape[1] == len(net.W_xh) and len(x):
         driven = x @ net.W_xh + net.b_h
     else:
         raise ConfigError(
-            "inputs are (T, {count}), or (T,) integers, T ≥ 1; received shape {shape}",
-            count=len(net.W_xh),
+            "inputs are (T, {inputs}), or (T,) integers, T ≥ 1; received shape {shape}",
+            inputs=len(net.W_xh),
             shape=x.shape,
         )
-    T, H = driven.shape
+    T = len(driven)
     if y.shape != (T,) or not np.issubdtype(y.dtype, np.integer) or y.min() < 0 or y.max() >= V:
         raise ConfigError(
-            "labels are ({t},) integers from 0 to {v}; received {dtype} of shape {shape}",
-            t=T,
-            v=V - 1,
+            "labels are ({steps},) integers from 0 to {last}; received {dtype} of shape {shape}",
+            steps=T,
+            last=V - 1,
             dtype=y.dtype,
             shape=y.shape,
         )
-    states, slopes = np.zeros((T + 1, H)), np.ones((T, H))
-    for t in range(T):
-        a = driven[t] + states[t] @ net.W_hh
-        if net.activation == "tanh":
-            states[t + 1] = np.tanh(a)
-            slopes[t] = 1 - states[t + 1] ** 2
-        elif net.activation == "relu":
-            states[t + 1], slopes[t] = np.maximum(a, 0), a > 0
-        else:
-            states[t + 1] = a
-    logits = states[1:] @ net.W_hq + net.b_q
+    states, slopes = forwards(driven, net.W_hh, net.activation)
+    logits = states[1:] @ net.W_hq + net.b_q  # (T, V)
     logits -= logits.max(axis=1, keepdims=True)
     log_probs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
     errors = np.exp(log_probs)
     errors[np.arange(T), y] -= 1
+    errors /= T
     loss = -float(log_probs[np.arange(T), y].mean())
-    return Unrolled(states, slopes, errors @ net.W_hq.T / T, loss)
+    return Unrolled(states, slopes, log_probs, errors, errors @ net.W_hq.T, loss)
+
+
+def forwards(driven: Doubles, W_hh: Doubles, activation: Activation = "tanh") -> tuple[Doubles, Doubles]:
+    """States (T + 1, H) from zeros on and slopes φ' (T, H), where `driven` is X W_xh + b_h (T, H)."""
+    T, H = driven.shape
+    states, slopes = np.zeros((T + 1, H)), np.ones((T, H))
+    for t in range(T):
+        a = driven[t] + states[t] @ W_hh  # (H,)
+        if activation == "tanh":
+            states[t + 1] = np.tanh(a)
+            slopes[t] = 1 - states[t + 1] ** 2
+        elif activation == "relu":
+            states[t + 1], slopes[t] = np.maximum(a, 0), a > 0
+        else:
+            states[t + 1] = a
+    return states, slopes
+
+
+def backwards(slopes: Doubles, seeds: Doubles, W_hh: Doubles, crossing: Doubles | None = None) -> Doubles:
+    """δ_t = ∂L/∂(pre-activation at t), (T, H), with ξ_t = crossing[t] from step t to t - 1.
+
+    `seeds` (T, H) are the derivatives that enter at each step. N rows of `crossing` (N, T) give (N, T, H).
+    """
+    T, H = slopes.shape
+    xi = np.ones(T) if crossing is None else crossing
+    deltas, adjoint = np.empty((*xi.shape, H)), np.zeros(H)
+    for t in range(T - 1, -1, -1):
+        deltas[..., t, :] = (seeds[t] + adjoint) * slopes[t]
+        adjoint = deltas[..., t, :] @ W_hh.T * xi[..., t, None]  # (H,) or (N, H)
+    return deltas
+
+
+def by_lag(states: Doubles, slopes: Doubles, seeds: Doubles, W_hh: Doubles) -> Doubles:
+    """The part of ∂L/∂W_hh of each lag, (T, H, H); arguments as `backwards` has them."""
+    T, H = slopes.shape
+    out, delta = np.empty((T, H, H)), seeds * slopes
+    for lag in range(T):
+        out[lag] = states[: T - lag].T @ delta  # delta (T - lag, H)
+        delta = (delta[1:] @ W_hh.T) * slopes[: T - lag - 1]
+    return out

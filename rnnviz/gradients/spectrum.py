@@ -34,17 +34,20 @@ def hidden_weights(model: CharModel | NumpyModel, layer: int = 0) -> Doubles:
     """W_hh (H, H), float64, of one layer of an rnn, as in H_{t-1} W_hh.
 
     Raises ConfigError for a cell with several such matrices or none, and for a layer that isn't there.
+
+    >>> import rnnviz
+    >>> hidden_weights(rnnviz.load("timemachine-rnn")).shape
+    (256, 256)
     """
     config = getattr(model, "config", None)
     if config is None or config.cell != "rnn":
-        raise ConfigError(
-            "only an rnn has one W_hh; received {value}",
-            value="no network" if config is None else "a " + config.cell,
-        )
+        if config is None:
+            raise ConfigError("only an rnn has one W_hh; received no network")
+        raise ConfigError("only an rnn has one W_hh; received a {cell}", cell=config.cell)
     if not 0 <= layer < config.layers:
         raise ConfigError(
-            "the layers are numbered from 0 to {layers}; received {layer}",
-            layers=config.layers - 1,
+            "the layers are numbered from 0 to {last}; received {layer}",
+            last=config.layers - 1,
             layer=layer,
         )
     W_h = weights_of(model).layers[layer].W_h
@@ -56,6 +59,9 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
     """The eigenvalues of a square matrix, complex128 (H,), the largest modulus first.
 
     Raises ConfigError for anything but a square matrix of finite numbers.
+
+    >>> eigenvalues([[1, 0], [0, -2]]).real.tolist()
+    [-2.0, 1.0]
     """
     found = np.linalg.eigvals(_square(W)).astype(np.complex128)
     return found[np.lexsort((found.imag, found.real, -np.abs(found)))]
@@ -71,6 +77,9 @@ def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
     In a network of several layers each W_hh is scaled by itself. The result is
     a copy. Raises ConfigError for a negative `rho`, a matrix whose eigenvalues
     are all 0 (it can't be scaled to any other), and a model that is no rnn.
+
+    >>> scaled([[1, 0], [0, -2]], rho=1).tolist()
+    [[0.5, 0.0], [0.0, -1.0]]
     """
     if not (math.isfinite(rho) and rho >= 0):
         raise ConfigError("rho is a number from 0 on; received {rho}", rho=rho)
@@ -96,10 +105,13 @@ def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Double
     In float32 with exponents of their own, so that no power under- or overflows
     before float64 does (then 0 or inf). Raises ConfigError for no square
     matrix, n outside 0 .. 10,000, or another norm.
+
+    >>> power_norms([[0.5]], 3).tolist()
+    [1.0, 0.5, 0.25, 0.125]
     """
     matrix = _square(W)
     if not 0 <= n <= MAX_POWER:
-        raise ConfigError("n is from 0 to {max_power:,}; received {n}", max_power=MAX_POWER, n=n)
+        raise ConfigError("n is from 0 to {most:,}; received {n}", most=MAX_POWER, n=n)
     if norm not in ("frobenius", "spectral"):
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
     measure = np.linalg.norm if norm == "frobenius" else Largest(len(matrix))

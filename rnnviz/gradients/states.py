@@ -12,6 +12,7 @@ Shape letters: T characters, L layers, H units.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Doubles, Floats, read
+from rnnviz.gradients.linearisation import Doubles, Floats, Linearisation, read
 from rnnviz.networks.config import CELLS
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ TRACKED, FALLING = 4, np.array([1, 0.5, 0.5, 0.5], np.float32)
 """How many left vectors a search hands on to the next one, and their shares in where that begins."""
 
 Norm = Literal["frobenius", "spectral"]
+Measure = Callable[[int, str, Floats, Exponents], float]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,19 +73,18 @@ def state_gradients(
     Raises ConfigError for a model that is no network, an `at` outside the text
     or a `target` that is no single character, EmptyTextError, TextError for a
     text that is too long, CheckpointError if the network's states overflow.
+
+    >>> import rnnviz
+    >>> state_gradients(rnnviz.load("timemachine-gru"), "machine").hidden.shape  # lags 0 to T, layers
+    (8, 1)
     """
-    reading = read(model, text, stop=at, limit=MAX_LOSS, advice="cut the text's beginning off")
-    T = len(reading.text)
-    hidden, cell = _room(T, len(reading.layers), reading.weights.cell)
+    reading = read(model, text, stop=at, limit=MAX_LOSS)
+    T, targets = len(reading.text), reading.targets(target)
 
-    def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
-        hidden[T - t, layer] = norms(state, exponents)[0]
-        if cell is not None and c is not None:
-            cell[T - t, layer] = norms(c, exponents)[0]
+    def measure(layer: int, what: str, adjoint: Floats, exponents: Exponents) -> float:
+        return float(norms(adjoint, exponents)[0])
 
-    targets = reading.targets(target)
-    sweep(reading.layers, reading.seeds(targets, slice(T, None)), T, on_state=on_state)
-    return _done(reading.text, int(targets[T]), hidden, cell)
+    return _swept(reading, reading.seeds(targets, slice(T, None)), measure, int(targets[T]))
 
 
 def jacobian_norms(
@@ -96,33 +97,43 @@ def jacobian_norms(
     1 can come to, by Lanczos' method (Golub & Kahan 1965): right to about 1e-5,
     and to 1e-2 at a step where another singular value overtakes the largest.
     Raises as `state_gradients` does, and ConfigError for another norm.
+
+    >>> import rnnviz
+    >>> norms = jacobian_norms(rnnviz.load("timemachine-gru"), "machine", norm="spectral")
+    >>> round(float(norms.hidden[0, 0]), 3)  # ∂h_T/∂h_T is the identity
+    1.0
     """
     if norm not in get_args(Norm):
         raise ConfigError("norm is 'frobenius' or 'spectral'; received {norm!r}", norm=norm)
-    reading = read(
-        model,
-        text,
-        stop=at,
-        limit=MAX_JACOBIAN,
-        advice="cut the text's beginning off, or use state_gradients",
-    )
-    T, H = len(reading.text), reading.top.shape[1]
-    hidden, cell = _room(T, len(reading.layers), reading.weights.cell)
-    measures: dict[tuple[int, str], Largest] = {}
+    reading = read(model, text, stop=at, limit=MAX_JACOBIAN)
+    H = reading.top.shape[1]
+    largest: dict[tuple[int, str], Largest] = {}
 
     def measure(layer: int, what: str, matrix: Floats, exponents: Exponents) -> float:
         if norm == "frobenius":
             return float(np.linalg.norm(norms(matrix, exponents)))
-        found = measures.setdefault((layer, what), Largest(H))(matrix)
-        return float(np.ldexp(found, exponents[0]))
+        value = largest.setdefault((layer, what), Largest(H))(matrix)
+        return float(np.ldexp(value, exponents[0]))
+
+    return _swept(reading, np.eye(H, dtype=np.float32), measure, None)
+
+
+def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int | None) -> StateNorms:
+    """Take `seeds` (k, H) back from the last state, with a `measure` of the adjoints at every state."""
+    T, L = len(reading.text), len(reading.layers)
+    hidden = np.zeros((T + 1, L))
+    cell = np.zeros((T + 1, L)) if CELLS[reading.weights.cell].has_cell else None
 
     def on_state(t: int, layer: int, state: Floats, c: Floats | None, exponents: Exponents) -> None:
         hidden[T - t, layer] = measure(layer, "h", state, exponents)
         if cell is not None and c is not None:
             cell[T - t, layer] = measure(layer, "c", c, exponents)
 
-    sweep(reading.layers, np.eye(H, dtype=np.float32), T, together=True, on_state=on_state)
-    return _done(reading.text, None, hidden, cell)
+    sweep(reading.layers, seeds, T, together=len(seeds) > 1, on_state=on_state)
+    hidden.setflags(write=False)
+    if cell is not None:
+        cell.setflags(write=False)
+    return StateNorms(reading.text, target, hidden, cell)
 
 
 class Largest:
@@ -174,14 +185,3 @@ def _orthogonal(vector: Floats, to: Floats) -> Floats:
     for _ in range(min(len(to), 1 + (len(to) > 3))):
         vector -= (to @ vector) @ to
     return vector
-
-
-def _room(T: int, layers: int, kind: str) -> tuple[Doubles, Doubles | None]:
-    return np.zeros((T + 1, layers)), np.zeros((T + 1, layers)) if CELLS[kind].has_cell else None
-
-
-def _done(text: str, target: int | None, hidden: Doubles, cell: Doubles | None) -> StateNorms:
-    for array in (hidden, cell):
-        if array is not None:
-            array.setflags(write=False)
-    return StateNorms(text, target, hidden, cell)

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import Doubles
-from rnnviz.gradients.small import SmallRNN, unroll
+from rnnviz.gradients.small import SmallRNN, backwards, by_lag, unroll
 
 MAX_NUMBERS = 1 << 26
 """Entries of the largest array one call makes (512 MiB)."""
@@ -42,30 +42,34 @@ def gradient(
     """∂L/∂W_hh (H, H), with ξ_t = crossing[t] from step t to t - 1; crossing[0] leads nowhere.
 
     Steps are counted from 0. `crossing` is (T,), or (N, T) for N gradients at
-    once, (N, H, H); None is the full gradient.
+    once, (N, H, H); None is the full gradient. Raises ConfigError for another shape or too many draws.
+
+    >>> gradient(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2]).shape
+    (3, 3)
     """
     run = unroll(net, inputs, labels)
     T, H = run.slopes.shape
     xi = np.ones(T) if crossing is None else np.asarray(crossing, np.float64)
     if xi.ndim not in (1, 2) or xi.shape[-1] != T:
         raise ConfigError(
-            "crossing has a number for each of {t} steps; received shape {shape}", t=T, shape=xi.shape
+            "crossing has a number for each of {steps} steps; received shape {shape}", steps=T, shape=xi.shape
         )
-    rows = np.atleast_2d(xi)
-    if rows.shape[0] * T * H > MAX_NUMBERS or rows.shape[0] * H * H > MAX_NUMBERS:
+    draws = xi.size // T
+    if draws * max(T, H) * H > MAX_NUMBERS:
         raise ConfigError(
-            "{count:,} draws of {h} units are too many at once; draw fewer and add up", count=len(rows), h=H
+            "{draws:,} draws of {units} units are too many at once; draw fewer and add up",
+            draws=draws,
+            units=H,
         )
-    deltas, adjoint = np.empty((len(rows), T, H)), np.zeros((len(rows), H))
-    for t in range(T - 1, -1, -1):
-        deltas[:, t] = (run.seeds[t] + adjoint) * run.slopes[t]
-        adjoint = deltas[:, t] @ net.W_hh.T * rows[:, t, None]
-    out = run.states[:-1].T @ deltas
-    return out if xi.ndim == 2 else out[0]
+    return run.states[:-1].T @ backwards(run.slopes, run.seeds, net.W_hh, xi)
 
 
 def cuts(steps: int, cut: int | Sequence[int]) -> Doubles:
-    """ξ (T,) of regular truncation: 0 before every `cut`-th step, or before those listed (1 .. T - 1)."""
+    """ξ (T,) of regular truncation: 0 before every `cut`-th step, or before those listed (1 .. T - 1).
+
+    >>> cuts(5, 2).tolist()
+    [1.0, 1.0, 0.0, 1.0, 0.0]
+    """
     xi = np.ones(_count(steps))
     if isinstance(cut, (int, np.integer)):
         if cut < 1:
@@ -86,14 +90,23 @@ def cuts(steps: int, cut: int | Sequence[int]) -> Doubles:
 def truncated_gradient(
     net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, cut: int | Sequence[int]
 ) -> Doubles:
-    """∂L/∂W_hh (H, H) of regular truncation: values of H cross what `cuts(T, cut)` cuts, gradients stop."""
+    """∂L/∂W_hh (H, H) of regular truncation: values of H cross what `cuts(T, cut)` cuts, gradients stop.
+
+    >>> net, inputs, labels = SmallRNN.random(2, 3, 4), [0, 1, 0], [3, 1, 2]
+    >>> bool((truncated_gradient(net, inputs, labels, cut=3) == gradient(net, inputs, labels)).all())
+    True
+    """
     return gradient(net, inputs, labels, cuts(len(np.asarray(labels)), cut))
 
 
 def random_crossings(
     steps: int, keep: npt.ArrayLike, generator: np.random.Generator, draws: int | None = None
 ) -> Doubles:
-    """ξ (T,): 1/π_t with probability π_t, else 0. `keep` is π, one number or (T,). N `draws`: (N, T)."""
+    """ξ (T,): 1/π_t with probability π_t, else 0. `keep` is π, one number or (T,). N `draws`: (N, T).
+
+    >>> sorted(set(random_crossings(20, 0.5, np.random.default_rng(0)).tolist()))
+    [0.0, 2.0]
+    """
     pi = _probabilities(steps, keep)
     if draws is not None and not 1 <= draws * steps <= MAX_NUMBERS:
         raise ConfigError(
@@ -107,7 +120,11 @@ def random_crossings(
 
 
 def expected_crossing(steps: int, keep: npt.ArrayLike) -> Doubles:
-    """E[ξ] (T,), summed over both outcomes of each step: π_t · 1/π_t + (1 - π_t) · 0."""
+    """E[ξ] (T,), summed over both outcomes of each step: π_t · 1/π_t + (1 - π_t) · 0.
+
+    >>> expected_crossing(3, 0.5).tolist()
+    [1.0, 1.0, 1.0]
+    """
     pi = _probabilities(steps, keep)
     return pi * (1 / pi) + (1 - pi) * 0.0
 
@@ -119,12 +136,20 @@ def expected_gradient(
 
     A gradient is a sum of products of different ξ_t (it has no square of one),
     and they are independent: its mean is its value at their means.
+
+    >>> net, inputs, labels = SmallRNN.random(2, 3, 4), [0, 1, 0], [3, 1, 2]
+    >>> np.allclose(expected_gradient(net, inputs, labels, keep=0.5), gradient(net, inputs, labels))
+    True
     """
     return gradient(net, inputs, labels, expected_crossing(len(np.asarray(labels)), keep))
 
 
 def pair_weights(crossing: npt.ArrayLike) -> Doubles:
-    """w (T, T), lower-triangular: what the loss at step t (row) weighs at step s ≤ t (column)."""
+    """w (T, T), lower-triangular: what the loss at step t (row) weighs at step s ≤ t (column).
+
+    >>> pair_weights([1, 2, 0]).tolist()
+    [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     xi = np.asarray(crossing, np.float64)
     if xi.ndim != 1 or not len(xi):
         raise ConfigError("crossing is a row of numbers, (T,); received shape {shape}", shape=xi.shape)
@@ -139,18 +164,19 @@ def lag_gradients(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -
     """The part of ∂L/∂W_hh of each lag t - s, (T, H, H): all of them add up to the full gradient.
 
     The first τ + 1 add up to what is left when every loss goes back τ steps and no further.
+
+    >>> lag_gradients(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2]).shape
+    (3, 3, 3)
     """
     run = unroll(net, inputs, labels)
     T, H = run.slopes.shape
     if T * H * H > MAX_NUMBERS:
         raise ConfigError(
-            "{t:,} lags of {h} × {h} numbers are too many; use a shorter text or a smaller net", t=T, h=H
+            "{steps:,} lags of {units} × {units} numbers are too many; use a shorter text or a smaller net",
+            steps=T,
+            units=H,
         )
-    out, delta = np.empty((T, H, H)), run.seeds * run.slopes
-    for lag in range(T):
-        out[lag] = run.states[: T - lag].T @ delta
-        delta = (delta[1:] @ net.W_hh.T) * run.slopes[: T - lag - 1]
-    return out
+    return by_lag(run.states, run.slopes, run.seeds, net.W_hh)
 
 
 class Clipped(NamedTuple):
@@ -165,6 +191,10 @@ def clip(gradient: npt.ArrayLike, theta: float) -> Clipped:
     """min(1, θ/‖g‖) g, for an array of any shape taken as one vector (Pascanu, Mikolov & Bengio 2013).
 
     Raises ConfigError unless θ > 0 and the gradient is finite.
+
+    >>> short, scale, norm = clip([3, 4], theta=2.5)
+    >>> short.tolist(), scale, norm
+    ([1.5, 2.0], 0.5, 5.0)
     """
     g = np.array(gradient, np.float64)
     if not (theta > 0 and math.isfinite(theta)):

@@ -1,5 +1,6 @@
-"""The lecture's arithmetic: what the Learn page shows, as functions to import in a notebook.
+"""The numbers behind the lecture, as functions to import in a notebook.
 
-One module an idea. Everything is computed by shipped models or by small nets
-whose every number can be shown; nothing here knows a screen.
+A module for each scene of the Learn page, by its name: counts, memoryless, recurrence, product, word,
+perplexity (with memorising and shannon), backwards, questions. Everything is computed by shipped models or by
+small nets whose every number can be shown.
 """

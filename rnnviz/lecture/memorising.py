@@ -13,8 +13,6 @@ minutes; `recorded` returns the ones that ship with the package, made by
     python -m rnnviz.lecture.memorising
 
 with the text fetched beforehand. The curves hold numbers, and none of the text.
-
-This module knows nothing of screens.
 """
 
 from __future__ import annotations
@@ -79,7 +77,11 @@ class _Halves:
 
 
 def letters(text: str) -> str:
-    """`text` in lower case, with everything between words turned into one space."""
+    """`text` in lower case, with everything between words turned into one space.
+
+    >>> letters("The Time-Traveller (for so…)")
+    'the time traveller for so'
+    """
     return re.sub("[^a-z]+", " ", text.lower()).strip()
 
 
@@ -105,9 +107,9 @@ def record(
     if len(plain) < 2 * characters:
         raise CorpusError(
             "the text has {count:,} letters and spaces; "
-            "{value:,} are needed, half to train on and half to measure on",
+            "{needed:,} are needed, half to train on and half to measure on",
             count=len(plain),
-            value=2 * characters,
+            needed=2 * characters,
         )
     halves = _Halves(plain[:characters], plain[characters : 2 * characters])
     config = TrainConfig(
@@ -154,7 +156,11 @@ def _rounded(value: float) -> float:
 
 @cache
 def recorded() -> Curves:
-    """The run that ships with the package."""
+    """The run that ships with the package.
+
+    >>> recorded().passes[-1], recorded().uniform
+    (500.0, 28)
+    """
     fields = json.loads(RECORDING.read_text("utf-8"))
     values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
     return Curves(**values)

@@ -6,7 +6,7 @@ choose from and a setting to play with; `evidence` computes what happens at that
 setting, and which option that makes the right one. So no answer is written down
 beside its question: it comes out of the same functions as the lecture.
 
-The words are the page's; here options and rows have keys. This module knows no screen.
+The words are the page's; here options and rows have keys.
 """
 
 from __future__ import annotations
@@ -20,17 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.lecture import backwards, guessing, memorising
-from rnnviz.lecture.products import Factors
+from rnnviz.gradients import clip
+from rnnviz.lecture import backwards, memorising, perplexity
+from rnnviz.lecture.prediction import expected
+from rnnviz.lecture.product import Factors
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import sampling
-from rnnviz.reading.trace import trace
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-    Model = CharModel | NumpyModel | NgramModel
+    from rnnviz.lecture.prediction import Model
 
 Load = Callable[[str], "Model"]
 Setting = str | float
@@ -50,6 +48,9 @@ class Question:
     """One question: the keys of its options, what can be set, and how the answer is found.
 
     `settings` in their order; `first` is the index of the one to begin with.
+
+    >>> BY_KEY["hundredth"].evidence(0, load=lambda name: None)
+    Evidence(answer='44', rows=(('radius', 0.5), ('steps', 7), ('power', 0.0078125)))
     """
 
     key: str
@@ -62,9 +63,9 @@ class Question:
         """What happens at settings[setting]; `load` gives a shipped model by its name."""
         if not 0 <= setting < len(self.settings):
             raise ConfigError(
-                "{key} has settings 0 to {count}; received {setting}",
+                "{key} has settings 0 to {last}; received {setting}",
                 key=self.key,
-                count=len(self.settings) - 1,
+                last=len(self.settings) - 1,
                 setting=setting,
             )
         return self._find(self.settings[setting], load)
@@ -76,19 +77,14 @@ PAIRS = ("the cat|we met", "a lamp|the stop")
 SEED = 1
 
 
-def next_probabilities(model: Model, text: str) -> backwards.Doubles:
-    """(V,) P of every symbol after `text`."""
-    if isinstance(model, NgramModel):
-        log_p = model.log_probs(model.vocabulary.encode(text))
-    else:
-        log_p = trace(model, text).log_probs_at(len(text), len(text) + 1)[0].astype(np.float64)
-    found: backwards.Doubles = np.exp(log_p)
-    return found
-
-
 def apart(model: Model, one: str, other: str) -> float:
-    """The total variation distance, 0 to 1, of what a model expects after two texts."""
-    return float(np.abs(next_probabilities(model, one) - next_probabilities(model, other)).sum() / 2)
+    """The total variation distance, 0 to 1, of what a model expects after two texts.
+
+    >>> import rnnviz
+    >>> apart(rnnviz.load("timemachine-mlp"), "the cat", "we met")
+    0.0
+    """
+    return float(np.abs(expected(model, one) - expected(model, other)).sum() / 2)
 
 
 # The chapter's four.
@@ -97,7 +93,7 @@ def apart(model: Model, one: str, other: str) -> float:
 def _output(name: str, load: Load) -> Evidence:
     model = load(name)
     assert not isinstance(model, NgramModel)
-    p = next_probabilities(model, "machine")
+    (p,) = expected(model, "machine")
     hidden, symbols = model.config.hidden_size, model.vocabulary.size
     numbers = {"one": 1, "units": hidden, "symbols": symbols, "pairs": symbols**2}
     return Evidence(
@@ -130,7 +126,11 @@ def _greedy(name: str, load: Load) -> Evidence:
 
 
 def repeats(text: str) -> int:
-    """After how many characters the end of `text` repeats itself, at least twice over; 0 if it doesn't."""
+    """After how many characters the end of `text` repeats itself, at least twice over; 0 if it doesn't.
+
+    >>> repeats("well, abcabcabc")
+    3
+    """
     for period in range(1, len(text) // 3 + 1):
         if text[-2 * period :] == text[-3 * period : -period]:
             return period
@@ -162,7 +162,7 @@ def _power(number: int) -> str:
 
 def _uniform(symbols: float, load: Load) -> Evidence:
     v = int(symbols)
-    found = guessing.perplexity([Fraction(1, v)] * 10)
+    found = perplexity.perplexity([Fraction(1, v)] * 10)
     sizes = {"one": Fraction(1), "log": math.log(v), "symbols": Fraction(v), "square": Fraction(v * v)}
     return Evidence(
         next(key for key, size in sizes.items() if size == found),
@@ -171,14 +171,14 @@ def _uniform(symbols: float, load: Load) -> Evidence:
 
 
 def _one_zero(p: float, load: Load) -> Evidence:
-    found, worst = (float(guessing.perplexity([1.0] * 999 + [q])) for q in (p, 0.0))
+    found, worst = (float(perplexity.perplexity([1.0] * 999 + [q])) for q in (p, 0.0))
     return Evidence(
         "infinite" if math.isinf(worst) else "small", (("p", p), ("perplexity", found), ("characters", 1000))
     )
 
 
 def _twice(characters: float, load: Load) -> Evidence:
-    cut = guessing.prefixes(load("timemachine-lstm"), (TEXT + " ") * 4)
+    cut = perplexity.prefixes(load("timemachine-lstm"), (TEXT + " ") * 4)
     n = int(characters) - 1
     grows = cut.log10[159] / cut.log10[79] > 1.8
     stays = abs(cut.perplexity[159] / cut.perplexity[79] - 1) < 0.1
@@ -216,8 +216,7 @@ def _hundredth(radius: float, load: Load) -> Evidence:
 def _clipped(threshold: float, load: Load) -> Evidence:
     g = np.array([3.0, 4.0])
     answers = {"direction": g / 5, "each": np.minimum(g, 1.0), "zero": np.zeros(2)}
-    one = backwards.clip(g, 1.0)
-    here = backwards.clip(g, threshold)
+    one, here = (clip(g, theta).gradient for theta in (1.0, threshold))
     return Evidence(
         next(key for key, value in answers.items() if np.allclose(value, one)),
         (

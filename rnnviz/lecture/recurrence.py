@@ -5,21 +5,20 @@ fit on a screen; and any recurrent network of one layer, of which one unit at
 one time step is taken apart: what the input adds to its pre-activation, what
 each unit of the state before adds, and the bias.
 
-Rows here are (X,) and (H,): one text, no batch. This module needs no torch;
-tests hold it to `rnnviz.networks.cells`.
+Rows here are (X,) and (H,): one text, no batch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.numpy_model import weights_of
-from rnnviz.text.normalising import normalise
+from rnnviz.gradients.linearisation import first_inputs, read
+from rnnviz.gradients.small import forwards
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -28,26 +27,32 @@ if TYPE_CHECKING:
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 
+LONGEST = 10_000
+"""Characters that are taken apart."""
 
-@dataclass(frozen=True)
-class SmallStep:
-    """One time step of a SmallNet: its parts add up to `pre_activation`, and tanh of that is `state`."""
 
-    x: Doubles
-    before: Doubles
-    from_input: Doubles
-    from_state: Doubles
-    pre_activation: Doubles
-    state: Doubles
+class SmallSteps(NamedTuple):
+    """T time steps of a SmallNet: both parts and b_h add up to `pre_activation`, whose tanh is `state`."""
+
+    x: Doubles  # (T, X)
+    before: Doubles  # (T, H)
+    from_input: Doubles  # (T, H)
+    from_state: Doubles  # (T, H)
+    pre_activation: Doubles  # (T, H)
+    state: Doubles  # (T, H)
 
 
 @dataclass(frozen=True)
 class SmallNet:
-    """A recurrent layer whose every number can be shown: W_xh (X, H), W_hh (H, H), b_h (H,); φ is tanh."""
+    """A recurrent layer whose every number can be shown; φ is tanh.
 
-    W_xh: Doubles
-    W_hh: Doubles
-    b_h: Doubles
+    >>> SmallNet.drawn(seed=3).read([0, 1, 2]).state.shape
+    (3, 4)
+    """
+
+    W_xh: Doubles  # (X, H)
+    W_hh: Doubles  # (H, H)
+    b_h: Doubles  # (H,)
 
     @classmethod
     def drawn(cls, seed: int, *, inputs: int = 3, units: int = 4) -> SmallNet:
@@ -59,20 +64,14 @@ class SmallNet:
 
         return cls(draw(0.9, inputs, units), draw(0.6, units, units), draw(0.3, units))
 
-    def step(self, x: Doubles, before: Doubles) -> SmallStep:
-        """H_t from X_t (X,) and H_{t-1} (H,)."""
-        from_input, from_state = x @ self.W_xh, before @ self.W_hh
+    def read(self, ids: list[int]) -> SmallSteps:
+        """A step for each input, by its number; H_0 is zero."""
+        x = np.eye(len(self.W_xh))[ids]  # (T, X)
+        from_input = x @ self.W_xh  # (T, H)
+        states, _ = forwards(from_input + self.b_h, self.W_hh)  # (T + 1, H)
+        from_state = states[:-1] @ self.W_hh  # (T, H)
         pre = from_input + from_state + self.b_h
-        return SmallStep(x, before, from_input, from_state, pre, np.tanh(pre))
-
-    def read(self, ids: list[int]) -> list[SmallStep]:
-        """One step for each input, by its number; H_0 is zero."""
-        state = np.zeros_like(self.b_h)
-        steps = []
-        for number in ids:
-            steps.append(self.step(np.eye(len(self.W_xh))[number], state))
-            state = steps[-1].state
-        return steps
+        return SmallSteps(x, states[:-1], from_input, from_state, pre, states[1:])
 
 
 @dataclass(frozen=True)
@@ -107,16 +106,21 @@ class Parts:
         return order[:k].tolist(), float(terms[order[k:]].sum())
 
 
-class Taken:
-    """A text read by a recurrent network of one layer, open to be taken apart.
+class Recurrence:
+    """A text read by a recurrent network of one layer, every unit at every time step open to be taken apart.
 
     `states` (T + 1, H) float32: row t is H_t; row 0 is the state after the start symbol.
+    Raises ConfigError for a network of another kind.
+
+    >>> import rnnviz
+    >>> seen = Recurrence(rnnviz.load("timemachine-rnn"), "machine")
+    >>> bool(abs(np.tanh(seen.parts(7, unit=12).pre_activation) - seen.states[7, 12]) < 1e-5)
+    True
     """
 
     def __init__(self, model: CharModel | NumpyModel, text: str) -> None:
-        """Read `text`. Raises ConfigError for a network of another kind."""
-        weights = weights_of(model)
-        (layer, *more) = weights.layers
+        reading = read(model, text, limit=LONGEST)
+        (layer, *more) = reading.weights.layers
         if layer.cell != "rnn" or more or layer.W_h is None:
             raise ConfigError(
                 "one sum makes a unit only in a plain recurrent network of one layer; received "
@@ -124,18 +128,9 @@ class Taken:
                 layers=model.config.layers,
                 cell=model.config.cell,
             )
-        self._layer = layer
-        ids = model.vocabulary.encode(normalise(text, model.normaliser))
-        inputs = np.concatenate([[model.vocabulary.start], ids])
-        hidden, _ = weights.states(len(inputs) + 1)
-        weights.run(inputs, hidden, None)
-        self.states: Floats = hidden[1:, 0]
-        if layer.table is not None:
-            rows = layer.table[inputs]
-        else:
-            assert weights.embedding is not None
-            rows = layer.from_inputs(weights.embedding[inputs])
-        self._from_inputs: Floats = rows - layer.b
+        self._W_h, self._bias = layer.W_h, layer.b
+        self._from_inputs: Floats = first_inputs(reading.weights, reading.inputs) - layer.b  # (T + 1, H)
+        self.states = reading.top
 
     def __len__(self) -> int:
         """T."""
@@ -148,19 +143,14 @@ class Taken:
 
     def parts(self, t: int, unit: int) -> Parts:
         """Unit `unit` after character t, 1 to T. Raises ConfigError for any other."""
-        units = self._layer.units
+        units = len(self._bias)
         if not (1 <= t <= len(self) and 0 <= unit < units):
             raise ConfigError(
-                "t is 1 to {count} and a unit 0 to {units}; received {t} and {unit}",
-                count=len(self),
-                units=units - 1,
+                "t is 1 to {steps} and a unit 0 to {last}; received {t} and {unit}",
+                steps=len(self),
+                last=units - 1,
                 t=t,
                 unit=unit,
             )
-        assert self._layer.W_h is not None
-        return Parts(
-            float(self._from_inputs[t, unit]),
-            self._layer.W_h[unit],
-            self.states[t - 1],
-            float(self._layer.b[unit]),
-        )
+        bias = float(self._bias[unit])
+        return Parts(float(self._from_inputs[t, unit]), self._W_h[unit], self.states[t - 1], bias)

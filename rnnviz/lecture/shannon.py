@@ -14,8 +14,6 @@ of twenty guesses spread less than the truth, and the upper bound comes out low.
 The alphabet is Shannon's: 26 letters and the space. The sentences are our own,
 and no model has read them. A model plays on the same characters: its
 probabilities are restricted to that alphabet, and its guesses are its ranks.
-
-This module knows nothing of screens.
 """
 
 from __future__ import annotations
@@ -29,14 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.trace import trace
+from rnnviz.lecture.prediction import Doubles, expected
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-Doubles = npt.NDArray[np.float64]
+    from rnnviz.lecture.prediction import Model
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz"
 PASS = "?"
@@ -67,6 +61,9 @@ def bounds(ranks: Sequence[int], symbols: int = len(ALPHABET)) -> Bounds:
 
     An ideal player's shares fall with i; a short game's need not, and are put in that order first.
     Raises ConfigError for ranks out of range or none at all.
+
+    >>> bounds([1, 1, 1])
+    Bounds(lower=0.0, upper=0.0, characters=3)
     """
     if not ranks or not all(1 <= r <= symbols for r in ranks):
         raise ConfigError(
@@ -78,13 +75,17 @@ def bounds(ranks: Sequence[int], symbols: int = len(ALPHABET)) -> Bounds:
 
 
 def bounds_of(shares: npt.ArrayLike, characters: int = 0) -> Bounds:
-    """Shannon's bounds from the shares q_i (V,) of characters found at the i-th guess."""
+    """Shannon's bounds from the shares q_i (V,) of characters found at the i-th guess.
+
+    >>> bounds_of([0.5, 0.5])
+    Bounds(lower=1.0, upper=1.0, characters=0)
+    """
     q = np.sort(np.asarray(shares, np.float64))[::-1]
     order = np.arange(1, len(q) + 1)
     lower = float((order * (q - np.append(q[1:], 0.0)) * np.log2(order)).sum())
     some = q[q > 0]
     upper = float(-(some * np.log2(some)).sum())
-    return Bounds(max(lower, 0.0), max(upper, 0.0), characters)
+    return Bounds(max(0.0, lower), max(0.0, upper), characters)
 
 
 @dataclass(frozen=True)
@@ -102,17 +103,15 @@ class Game:
     tried: str
     left: int
 
-    @property
-    def over(self) -> bool:
-        """Whether everything was found."""
-        return self.left == 0
-
 
 def play(sentence: int, history: str) -> Game:
     """The game on a sentence of SENTENCES after the guesses in `history`, one character each.
 
     A guess that was already tried, or is not in ALPHABET, doesn't count. The last symbol
     left is found without being named.
+
+    >>> play(0, "xh").ranks  # "h" at the second guess
+    (2,)
     """
     if not 0 <= sentence < len(SENTENCES):
         raise ConfigError(
@@ -138,54 +137,53 @@ def play(sentence: int, history: str) -> Game:
     return Game(given + hidden[: len(found)], tuple(found), tried, len(hidden) - len(found))
 
 
-def probabilities(model: CharModel | NumpyModel | NgramModel, sentence: int) -> Doubles:
-    """(n, 27) what a model expected before each hidden character, restricted to ALPHABET."""
+def probabilities(model: Model, sentence: int) -> Doubles:
+    """(n, 27) what a model expected before each hidden character, restricted to ALPHABET.
+
+    Raises ConfigError for a model that doesn't know the alphabet.
+
+    >>> import rnnviz
+    >>> probabilities(rnnviz.load("timemachine-gru"), sentence=0).shape
+    (53, 27)
+    """
     given, hidden = SENTENCES[sentence]
-    text, vocabulary = given + hidden, model.vocabulary
-    places = vocabulary.encode(ALPHABET)
-    if not places.all():
+    symbols = model.vocabulary.encode(ALPHABET)
+    if not symbols.all():
         raise ConfigError(
             "{name} doesn't know all 26 letters; choose another", name=model.name or "the model"
         )
-    first, last = len(given), len(text)
-    if isinstance(model, NgramModel):
-        ids = vocabulary.encode(text)
-        rows = np.array([model.log_probs(ids[:n]) for n in range(first, last)])
-    else:
-        rows = trace(model, text).log_probs_at(first, last).astype(np.float64)
-    found: Doubles = np.exp(rows[:, places])
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+    rows = expected(model, (given + hidden)[:-1], len(given))[:, symbols]  # (n, 27)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True)
 class Played:
     """A model at the same game: bits per character it really pays, its guess ranks, and their bounds."""
 
-    name: str
     bits: float
     ranks: tuple[int, ...]
     bounds: Bounds
 
 
-def played(model: CharModel | NumpyModel | NgramModel, sentence: int, characters: int) -> Played:
-    """What a model makes of the first `characters` hidden ones."""
-    return judged(model.name, probabilities(model, sentence), sentence, characters)
+def played(expected: Doubles, sentence: int, characters: int) -> Played:
+    """What a model, by its `probabilities` (n, 27), makes of the first `characters` hidden ones.
 
+    Raises ConfigError for more than there are.
 
-def judged(name: str, expected: Doubles, sentence: int, characters: int) -> Played:
-    """The same, from what the model expected: `probabilities` (n, 27)."""
+    >>> played(np.full((53, 27), 1 / 27), sentence=0, characters=2).ranks
+    (1, 1)
+    """
     if not 1 <= characters <= len(expected):
         raise ConfigError(
             "the game has 1 to {count} characters; received {characters}",
             count=len(expected),
             characters=characters,
         )
-    truth = np.array([ALPHABET.index(c) for c in SENTENCES[sentence][1][:characters]])
-    rows = expected[:characters]
-    came = rows[np.arange(characters), truth]
-    ranks = tuple(int(r) for r in 1 + (rows > came[:, None]).sum(axis=1))
-    return Played(name, float(-np.log2(came).mean()), ranks, bounds(ranks))
+    truth = [ALPHABET.index(c) for c in SENTENCES[sentence][1][:characters]]
+    rows = expected[:characters]  # (characters, 27)
+    came = rows[np.arange(characters), truth]  # (characters,)
+    ranks = tuple((1 + (rows > came[:, None]).sum(axis=1)).tolist())
+    return Played(float(-np.log2(came).mean()), ranks, bounds(ranks))
 
 
 UNIFORM_BITS = math.log2(len(ALPHABET))

@@ -8,20 +8,17 @@ of every time step is the character that follows.
 
     H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q    loss_t = -log softmax(O_t)[label]
 
-The network is small enough to look at, one layer on one-hot inputs, and so is
-its training: backpropagation through the whole word and AdamW, written out in
-numpy. A training step takes less than a millisecond, where loading torch takes
-seconds. It is equal to `rnnviz.training.Trainer` on the same word, started from
-the same weights; tests/lecture/test_word.py holds it to that.
-
-This module knows nothing of screens.
+The network is one layer on one-hot inputs, and its training is backpropagation
+through the whole word and AdamW in numpy: a training step takes less than a
+millisecond, where loading torch takes seconds. It is equal to
+`rnnviz.training.Trainer` on the same word, started from the same weights;
+tests/lecture/test_word.py holds it to that.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -29,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.gradients.small import SmallRNN, backwards, unroll
 from rnnviz.text.vocabulary import Vocabulary
 
 Doubles = npt.NDArray[np.float64]
@@ -54,7 +52,7 @@ class Snapshot:
 
     step           training steps taken
     hidden         (T, H) the hidden state after each input
-    logits         (T, V) O_t; probabilities (T, V): its softmax
+    probabilities  (T, V) softmax(O_t)
     losses         (T,) -log P(label), nats
     perplexity     exp of their mean
     written        what it writes by itself from the start symbol on, always the most probable character
@@ -62,7 +60,6 @@ class Snapshot:
 
     step: int
     hidden: Doubles
-    logits: Doubles
     probabilities: Doubles
     losses: Doubles
     perplexity: float
@@ -70,13 +67,18 @@ class Snapshot:
 
 
 class WordRun:
-    """A small network and its training on one word.
+    """A small network and its training on one word, of 2 to LONGEST characters (else ConfigError).
 
     `inputs` and `labels` are the symbols of each time step, (T,); `symbols`
     those that can be predicted, (V,); `targets` (T,) where each label stands
     among them. `parameters` is what is trained: W_xh (V + 1, H), W_hh (H, H),
-    b_x and b_h (H,), of which torch has two, W_hq (H, V), b_q (V,).
-    Raises ConfigError for a word of no or of too many characters.
+    b_x and b_h (H,), two biases as in torch, W_hq (H, V), b_q (V,).
+
+    >>> run = WordRun("tea")
+    >>> run.inputs, run.labels
+    (('<s>', 't', 'e'), ('t', 'e', 'a'))
+    >>> run.at(100).written
+    'tea'
     """
 
     def __init__(self, word: str, seed: int = 0, *, hidden: int = HIDDEN, steps: int = STEPS) -> None:
@@ -96,84 +98,68 @@ class WordRun:
         self.parameters = initial(vocabulary.size, hidden, seed)
         self._first = {name: np.zeros_like(p) for name, p in self.parameters.items()}
         self._second = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self._found = [self._look()]
+        self._snapshots: list[Snapshot] = []
+        self._look()
         self._lock = threading.Lock()
 
     @property
     def trained(self) -> int:
         """How many training steps have been taken so far."""
-        return len(self._found) - 1
+        return len(self._snapshots) - 1
 
     def at(self, step: int) -> Snapshot:
         """The network after `step` training steps, 0 .. `steps`; trains as far as it has not been."""
         if not 0 <= step <= self.steps:
             raise ConfigError("this run has steps 0 to {steps}; received {step}", steps=self.steps, step=step)
         with self._lock:  # two readers may look at the same word
-            while len(self._found) <= step:
+            while len(self._snapshots) <= step:
                 self._train()
-                self._found.append(self._look())
-        return self._found[step]
+                self._look()
+        return self._snapshots[step]
 
-    def __iter__(self) -> Iterator[Snapshot]:
-        """Every snapshot, from the untrained network on."""
-        return (self.at(step) for step in range(self.steps + 1))
-
-    def _step(self, symbol: int, before: Doubles) -> tuple[Doubles, Doubles]:
-        """H_t and O_t; a one-hot X_t picks a row of W_xh."""
+    def _look(self) -> None:
+        """Read the word with the network as it is, then let it write; keep what came of it."""
         p = self.parameters
-        after: Doubles = np.tanh(p["W_xh"][symbol] + p["b_x"] + before @ p["W_hh"] + p["b_h"])
-        return after, after @ p["W_hq"] + p["b_q"]
-
-    def _look(self) -> Snapshot:
-        """Read the word with the network as it is, then let it write."""
-        state = np.zeros(len(self.parameters["b_h"]))
-        hidden, logits = [], []
-        for symbol in self._ids:
-            state, out = self._step(symbol, state)
-            hidden.append(state)
-            logits.append(out)
-        log_p = np.array(logits)
-        log_p -= log_p.max(axis=1, keepdims=True)
-        log_p -= np.log(np.exp(log_p).sum(axis=1, keepdims=True))
-        losses = -log_p[np.arange(len(self.word)), self.targets]
-
-        state, symbol, written = np.zeros_like(state), self._ids[0], []
+        self._net = net = SmallRNN(p["W_xh"], p["W_hh"], p["b_x"] + p["b_h"], p["W_hq"], p["b_q"])
+        self._unrolled = seen = unroll(net, self._ids, self.targets)
+        losses = -seen.log_probs[np.arange(len(self.word)), self.targets]  # (T,)
+        state, symbol, written = np.zeros_like(net.b_h), self._ids[0], []
         for _ in self.word:
-            state, out = self._step(symbol, state)
-            symbol = 1 + int(out[1:].argmax())  # <unk> is no character and is never written
+            state = np.tanh(net.W_xh[symbol] + state @ net.W_hh + net.b_h)  # (H,)
+            logits = state @ net.W_hq + net.b_q  # (V,)
+            symbol = 1 + int(logits[1:].argmax())  # <unk> is no character and is never written
             written.append(self.symbols[symbol])
-        return Snapshot(
-            len(self._found) if hasattr(self, "_found") else 0,
-            np.array(hidden),
-            np.array(logits),
-            np.exp(log_p),
-            losses,
-            math.exp(float(losses.mean())),
-            "".join(written),
+        perplexity = math.exp(float(losses.mean()))
+        self._snapshots.append(
+            Snapshot(
+                len(self._snapshots),
+                seen.states[1:],
+                np.exp(seen.log_probs),
+                losses,
+                perplexity,
+                "".join(written),
+            )
         )
 
     def gradients(self) -> Parameters:
         """∂(mean loss)/∂ each parameter, backwards through the whole word."""
-        p, seen, T = self.parameters, self._found[-1], len(self.word)
-        out = seen.probabilities.copy()
-        out[np.arange(T), self.targets] -= 1
-        out /= T
-        found = {name: np.zeros_like(value) for name, value in p.items()}
-        found["W_hq"], found["b_q"] = seen.hidden.T @ out, out.sum(axis=0)
-        later = np.zeros(len(p["b_h"]))  # ∂L/∂H_t through the steps after t
-        for t in range(T - 1, -1, -1):
-            pre = (out[t] @ p["W_hq"].T + later) * (1 - seen.hidden[t] ** 2)
-            found["W_xh"][self._ids[t]] += pre
-            found["b_h"] += pre
-            if t:
-                found["W_hh"] += np.outer(seen.hidden[t - 1], pre)
-            later = pre @ p["W_hh"].T
-        found["b_x"] = found["b_h"].copy()
-        return found
+        seen = self._unrolled
+        deltas = backwards(seen.slopes, seen.seeds, self._net.W_hh)  # (T, H)
+        W_xh = np.zeros_like(self._net.W_xh)
+        np.add.at(W_xh, np.array(self._ids), deltas)
+        bias = deltas.sum(axis=0)
+        return {
+            "W_xh": W_xh,
+            "W_hh": seen.states[:-1].T @ deltas,
+            "b_x": bias,
+            "b_h": bias,
+            "W_hq": seen.states[1:].T @ seen.errors,
+            "b_q": seen.errors.sum(axis=0),
+        }
 
     def _train(self) -> None:
         """One step of AdamW (Loshchilov & Hutter 2019), without decay, gradients clipped to norm CLIP."""
-        gradients, n = self.gradients(), len(self._found)
+        gradients, n = self.gradients(), len(self._snapshots)
         norm = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
         scale = min(1.0, CLIP / (norm + 1e-6))
         rate = learning_rate(n - 1, self.steps)
@@ -187,7 +173,11 @@ class WordRun:
 
 
 def initial(symbols: int, hidden: int, seed: int) -> Parameters:
-    """Weights drawn as torch draws them, uniformly up to 1/√H; by numpy's generator."""
+    """Weights drawn as torch draws them, uniformly up to 1/√H; by numpy's generator.
+
+    >>> initial(symbols=4, hidden=16, seed=0)["W_hq"].shape
+    (16, 4)
+    """
     generator = np.random.default_rng(seed)
     shapes = {
         "W_xh": (symbols + 1, hidden),
@@ -202,7 +192,11 @@ def initial(symbols: int, hidden: int, seed: int) -> Parameters:
 
 
 def learning_rate(step: int, steps: int) -> float:
-    """Of training step `step`, counted from 0: a warm-up, then a cosine, as in rnnviz.training."""
+    """Of training step `step`, counted from 0: a warm-up, then a cosine, as in rnnviz.training.
+
+    >>> learning_rate(1, 100) == LEARNING_RATE
+    True
+    """
     warm = max(1, steps // 50)
     if step < warm:
         return LEARNING_RATE * (step + 1) / warm
@@ -212,5 +206,9 @@ def learning_rate(step: int, steps: int) -> float:
 
 @lru_cache(maxsize=64)
 def run(word: str = WORD, seed: int = 0) -> WordRun:
-    """The run of a word and a seed: trained once, then remembered."""
+    """The run of a word and a seed: trained once, then remembered.
+
+    >>> run("tea") is run("tea")
+    True
+    """
     return WordRun(word, seed)

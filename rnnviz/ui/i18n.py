@@ -57,6 +57,11 @@ def _(message: str) -> str:
     return translations(language()).gettext(message)
 
 
+def N_(message: str) -> str:
+    """`message` as it is, marked for the catalogues: `_()` translates it where it is shown."""
+    return message
+
+
 def ngettext(singular: str, plural: str, n: int) -> str:
     """The form for `n` things, in the session's language."""
     return translations(language()).ngettext(singular, plural, n)

@@ -9,8 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from rnnviz.ui import i18n
-from rnnviz.ui.pages.learn import assets, given, page, scenes
-from rnnviz.ui.pages.learn.context import Context
+from rnnviz.ui.pages.learn import assets, controls, page, scenes
 from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
 from tests.ui.conftest import Open, everything
 
@@ -19,9 +18,14 @@ ALL = range(1, len(scenes.MODULES) + 1)
 
 def answered(lecture: Lecture, wish: Any = None) -> dict[str, Any]:
     """What the browser gets."""
-    found: dict[str, Any] = json.loads(lecture.answer(wish, Context("en"), {}, str))
+    found: dict[str, Any] = json.loads(lecture.answer(wish, {}, str))
     assert "error" not in found, found["error"]
     return found
+
+
+def steps(number: int) -> range:
+    """The steps of a scene; of the questions, which are all alike, the first few."""
+    return range(min(6, scenes.scene(number).STEPS))
 
 
 @pytest.mark.parametrize("number", ALL)
@@ -37,43 +41,33 @@ def test_every_step_of_every_scene_has_a_picture_a_sentence_and_a_formula(number
         formula = lecture.scene.formula(lecture.state)
         assert formula.count("{") == formula.count("}") > 0
         seen.add(sent["notice"])
-    assert len(seen) > 1 or scenes.scene(number).STEPS == 1
+    assert len(seen) > 1
 
 
 @pytest.mark.parametrize("number", ALL)
 def test_whatever_arrives_does_no_harm(number: int) -> None:
     lecture = Lecture({"scene": str(number)})
-    usual = answered(lecture)["data"]
+    names = [*(c.name for c in scenes.scene(number).CONTROLS), "question", "pick", "again", "setting"]
     nonsense: list[object] = [
-        None,
-        -1,
-        10**9,
-        "",
-        "x" * 5000,
-        "\ud83d",
-        [],
-        [[]],
-        {"a": 1},
-        True,
-        1.5,
-        [["1e999"]],
+        *(None, -1, 10**9, 1e308, 1.5, True, "", "nan", "x" * 5000, "\ud83d"),
+        *([], [[]], [None] * 7, [["1e999"]], {"a": 1}),
     ]
-    names = {*usual, "seed", "text", "n", "t", "unit", "model", "word", "left", "right", "X", "W_xh", "H"}
-    for value in nonsense:
-        answered(lecture, {"scene": value, "step": value, "present": value, "ask": value})
-        answered(lecture, {"scene": number, "ask": dict.fromkeys(names, value)})
-    answered(lecture, {"ask": {"text": "x" * 200_000}})
+    for step in steps(number):
+        usual = answered(lecture, {"step": step})
+        for value in nonsense:
+            answered(lecture, {"scene": value, "step": value, "present": value, "ask": value})
+            answered(lecture, {"scene": number, "step": step, "ask": dict.fromkeys(names, value)})
+        sent = answered(lecture, {"ask": {"text": "x" * 200_000}})
+        assert sent["data"].keys() == usual["data"].keys()
 
 
 @pytest.mark.parametrize("number", ALL)
 def test_an_address_with_nonsense_opens_the_scene_as_usual(number: int) -> None:
-    usual = answered(Lecture({"scene": str(number)}))
-    names = ("n", "text", "seed", "word", "t", "unit", "left", "right", "model")
+    addresses = [c.name if c.address is None else c.address for c in scenes.scene(number).CONTROLS]
     for value in ("", "-1", "9" * 30, "١٢", "<script>", "\ud83d", "../../etc"):
-        lecture = Lecture({"scene": str(number), "step": value, **dict.fromkeys(names, value)})
-        sent = answered(lecture)
-        assert sent["scene"] == number
-        assert set(sent["data"]) == set(usual["data"])
+        sent = answered(Lecture({"scene": str(number), "step": value, **dict.fromkeys(addresses, value)}))
+        assert (sent["scene"], sent["step"]) == (number, 0)
+        assert sent["data"].keys() == answered(Lecture({"scene": str(number)}))["data"].keys()
 
 
 def test_an_unknown_scene_is_the_first() -> None:
@@ -82,22 +76,40 @@ def test_an_unknown_scene_is_the_first() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "ask", "written"),
+    ("number", "step", "ask", "written"),
     [
-        (1, {"n": 7, "text": "grey eyes"}, {"n": "7", "text": "grey eyes"}),
-        (2, {"left": "one & two", "model": "gru"}, {"left": "one & two", "model": "gru"}),
-        (3, {"word": "Eat!", "seed": 12, "t": 2}, {"word": "eat", "seed": "12", "t": "2"}),
-        (4, {"seed": 77}, {"seed": "77"}),
+        (1, 2, {"n": 7, "text": "grey eyes"}, {"n": "7", "text": "grey eyes"}),
+        (2, 2, {"left": "one & two", "model": "gru"}, {"left": "one & two", "model": "gru"}),
+        (3, 2, {"word": "Eat!", "seed": 12, "t": 2}, {"word": "eat", "seed": "12", "t": "2"}),
+        (3, 2, {"seed": 0}, {"seed": "0"}),
+        (4, 2, {"seed": 77}, {"seed": "77"}),
+        (4, 2, {"seed": 0}, {"seed": "0"}),
+        (5, 3, {"word": "tea", "seed": 4, "at": 9}, {"word": "tea", "seed": "4", "trained": "9"}),
+        (6, 1, {"text": "tea", "case": "zero"}, {"text": "tea", "case": "zero"}),
+        (6, 1, {"case": "certain"}, {"case": "certain"}),
+        (6, 2, {"endings": [" inside", "", ""], "kind": "gru"}, {"e0": " inside", "model": "gru"}),
+        (6, 3, {"cuts": [70, 20]}, {"a": "70"}),
+        (6, 4, {"pass": 99}, {"pass": "99"}),
+        (6, 5, {"sentence": 2, "history": "ve"}, {"sentence": "3", "guesses": "ve"}),
+        (7, 1, {"text": "The lever"}, {"text": "The lever"}),
+        (7, 2, {"radius": 1.1, "power": 3, "seed": 0}, {"radius": "1.1", "power": "3", "seed": "0"}),
+        (7, 3, {"threshold": 2}, {"theta": "2.0"}),
+        (7, 4, {"cut": 12}, {"cut": "12"}),
+        (7, 5, {"keep": 0.5, "draw": 8}, {"pi": "0.5", "draw": "8"}),
+        (8, 2, {"question": "all_before", "pick": 2}, {"answers": "-2"}),
     ],
 )
-def test_an_address_brings_a_scene_back(number: int, ask: dict[str, Any], written: dict[str, str]) -> None:
+def test_an_address_brings_a_scene_back(
+    number: int, step: int, ask: dict[str, Any], written: dict[str, str]
+) -> None:
     lecture = Lecture({"scene": str(number)})
     answered(lecture)
-    sent = answered(lecture, {"step": 1, "present": True, "ask": ask})
-    assert sent["query"] == {"scene": str(number), "present": "1", "step": "2", **written}
+    sent = answered(lecture, {"step": step - 1, "present": True, "ask": ask})
+    at = {"step": str(step)} if step > 1 else {}
+    assert sent["query"] == {"scene": str(number), "present": "1", **at, **written}
     again = answered(Lecture(sent["query"]))
     assert again["data"] == sent["data"]
-    assert (again["step"], again["present"]) == (1, True)
+    assert (again["step"], again["present"]) == (step - 1, True)
 
 
 def test_no_address_is_longer_than_it_may_be() -> None:
@@ -156,6 +168,7 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
     assert "timemachine-" in sent["error"]
     assert "Traceback" not in everything(app)
     assert sent["titles"] == [i18n.translations(locale[:2]).gettext(t) for t in scenes.titles()]
+    assert len(sent["titles"]) == len(ALL)
 
 
 def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
@@ -170,7 +183,6 @@ def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
 def test_every_scene_has_its_files() -> None:
     names = {path.name for path in assets.FOLDER.iterdir()}
     assert {f"scene_{number}.js" for number in ALL} <= names
-    assert {"frame.js", "kit.js", "learn.css", "main.js"} <= names
 
 
 def test_both_appearances_have_the_same_colours_by_name() -> None:
@@ -183,6 +195,6 @@ def test_both_appearances_have_the_same_colours_by_name() -> None:
     ("value", "kept"), [(" a\nb ", " a b "), ("", None), (7, None), ("\ud83d", None), ("abcdef", "abcde")]
 )
 def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> None:
-    assert given.text(value, 5) == kept
-    assert given.one_of(value, {"abcdef"}) == ("abcdef" if value == "abcdef" else None)
-    assert given.whole(value, 0, 9) == (7 if value == 7 else None)
+    assert controls.text(5)(value) == kept
+    assert controls.one_of({"abcdef"})(value) == ("abcdef" if value == "abcdef" else None)
+    assert controls.whole(0, 9)(value) == (7 if value == 7 else None)

@@ -14,11 +14,9 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.figures.themes import THEMES, ramp
-from rnnviz.ui.i18n import language
+from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.learn import component, scenes
-from rnnviz.ui.pages.learn.context import Context
 from rnnviz.ui.pages.learn.session import Lecture
-from rnnviz.ui.pages.learn.words import words
 from rnnviz.ui.trouble import describe
 
 KEY = "learn"
@@ -45,7 +43,7 @@ def _scene() -> None:
         "language": language(),
         "themes": colours(),
     }
-    data = lecture.answer(wish, Context(language()), static, plainly)
+    data = lecture.answer(wish, static, plainly)
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         with st.container(key="learn-head", horizontal=True, vertical_alignment="center", gap="large"):
@@ -60,6 +58,24 @@ def _take() -> None:
     st.session_state[_ASK] = component.asked(KEY)
 
 
+def words() -> dict[str, str]:
+    """The words around every scene, by the names that the browser's modules use; they fill in the braces."""
+    return {
+        "scenes": _("Scenes"),
+        "notice": _("Notice"),
+        "step": _("Step {n} of {count}"),
+        "next": _("Next step (Space)"),
+        "back": _("Step back (↑)"),
+        "scene.next": _("Next scene (→)"),
+        "scene.back": _("Previous scene (←)"),
+        "present": _("Present"),
+        "present.help": _("Fill the screen, for a projector (P; Escape comes back)"),
+        "leave": _("Leave the presentation (Escape)"),
+        "late": _("The answer takes longer than usual …"),
+        "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
+    }
+
+
 def plainly(error: Exception) -> str:
     """What went wrong, as text: the component shows no Markdown."""
     return describe(error).replace("\\", "")
@@ -72,13 +88,8 @@ def colours() -> dict[str, Any]:
     for theme in THEMES.values():
         scales = ("diverging", "sequential", "surprisal")
         ramps = {name: ramp(getattr(theme, name), LEVELS) for name in scales}
-        cells = {
-            "mlp": theme.uniform,
-            "ngram": theme.ngram,
-            "rnn": theme.model,
-            "gru": theme.pinned,
-            "lstm": theme.text,
-        }
+        kinds = ("mlp", theme.uniform), ("ngram", theme.ngram), ("rnn", theme.model), ("gru", theme.pinned)
+        cells = {**dict(kinds), "lstm": theme.text}
         found[theme.name] = {**asdict(theme), **ramps, "cells": cells}
     return found
 

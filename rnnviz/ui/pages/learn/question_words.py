@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from rnnviz.ui.i18n import _
+from rnnviz.ui.i18n import N_
 
 
 @dataclass(frozen=True)
 class Words:
-    """One question: options and rows of evidence by their keys; `bars` are drawn as shares of 1."""
+    """One question of rnnviz.lecture.questions, untranslated.
+
+    Options and rows of evidence have their keys; a row's {cell} is its key in capitals. `bars` are the rows
+    drawn as shares of 1. `formula` is what the question is about; `reason`, why the answer is what it is.
+    """
 
     question: str
+    formula: str
     options: dict[str, str]
     dial: str
     rows: dict[str, str]
-    bars: frozenset[str] = field(default_factory=frozenset)
-
-
-def words(key: str) -> Words:
-    """The words of a question of rnnviz.lecture.questions."""
-    return _WORDS[key]()
-
-
-def reason(key: str) -> str:
-    """Why the answer is what it is."""
-    return _REASONS[key]()
+    reason: str
+    bars: frozenset[str] = frozenset()
 
 
 def setting(key: str, value: str | float) -> str:
@@ -54,270 +50,251 @@ def said(value: float | int | str) -> str:
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-_CELLS = {"mlp": "MLP", "rnn": "RNN", "lstm": "LSTM"}
 
-
-def _output() -> Words:
-    return Words(
-        _("A network predicts the next character. How many numbers must it put out at every time step?"),
-        {
-            "one": _("one: the character's number"),
-            "units": _("as many as there are hidden units"),
-            "symbols": _("as many as there are different characters"),
-            "pairs": _("one for every pair of characters"),
+WORDS = {
+    "output": Words(
+        question=N_(
+            "A network predicts the next character. How many numbers must it put out at every time step?"
+        ),
+        formula=r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q",
+        options={
+            "one": N_("one: the character's number"),
+            "units": N_("as many as there are hidden units"),
+            "symbols": N_("as many as there are different characters"),
+            "pairs": N_("one for every pair of characters"),
         },
-        _("model"),
-        {
-            "symbols": _("different symbols |V|"),
-            "units": _("hidden units"),
-            "outputs": _("numbers in the output"),
-            "sum": _("sum of softmax(output)"),
+        dial=N_("model"),
+        rows={
+            "symbols": N_("different symbols |V|"),
+            "units": N_("hidden units"),
+            "outputs": N_("numbers in the output"),
+            "sum": N_("sum of softmax(output)"),
         },
-    )
-
-
-def _all_before() -> Words:
-    return Words(
-        _("How can one step's output depend on every character before it, when it sees only the last one?"),
-        {
-            "table": _("the network looks all of them up in a table"),
-            "carried": _("the state before already depends on them all"),
-            "lost": _("it can't: only the last few characters count"),
+        reason=N_("Softmax needs one score for every symbol that may come, so O has |V| columns."),
+    ),
+    "all_before": Words(
+        question=N_(
+            "How can one step's output depend on every character before it, when it sees only the last one?"
+        ),
+        formula=r"P(x_t \mid x_{t-1}, \ldots, x_1) \approx P(x_t \mid h_{t-1})",
+        options={
+            "table": N_("the network looks all of them up in a table"),
+            "carried": N_("the state before already depends on them all"),
+            "lost": N_("it can't: only the last few characters count"),
         },
-        _("letter to change, from the end"),
-        {
-            "text": _("the text, with one letter changed"),
-            "mlp": _("MLP: change of the prediction"),
-            "6gram": _("6-gram: change of the prediction"),
-            "lstm": _("LSTM: change of the prediction"),
+        dial=N_("letter to change, from the end"),
+        rows={
+            "text": N_("the text, with one letter changed"),
+            "mlp": N_("MLP: change of the prediction"),
+            "6gram": N_("6-gram: change of the prediction"),
+            "lstm": N_("LSTM: change of the prediction"),
         },
-        frozenset({"mlp", "6gram", "lstm"}),
-    )
-
-
-def _long_way() -> Words:
-    return Words(
-        _("A gradient goes back through a long sequence. What happens to it?"),
-        {
-            "same": _("it keeps its size"),
-            "vanishes": _("it always vanishes"),
-            "both": _("it vanishes or explodes, as the recurrent weights decide"),
+        reason=N_(
+            "H is computed from H one step earlier, and so on back to the first character; "
+            "a 6-gram sees five."
+        ),
+        bars=frozenset({"mlp", "6gram", "lstm"}),
+    ),
+    "long_way": Words(
+        question=N_("A gradient goes back through a long sequence. What happens to it?"),
+        formula=r"\bigl(\mathbf{W}_{hh}^\top\bigr)^{k}",
+        options={
+            "same": N_("it keeps its size"),
+            "vanishes": N_("it always vanishes"),
+            "both": N_("it vanishes or explodes, as the recurrent weights decide"),
         },
-        _("largest eigenvalue modulus"),
-        {
-            "radius": _("largest eigenvalue modulus"),
-            "lag.10": _("gradient 10 steps back"),
-            "lag.20": _("gradient 20 steps back"),
-            "lag.40": _("gradient 40 steps back"),
+        dial=N_("largest eigenvalue modulus"),
+        rows={
+            "radius": N_("largest eigenvalue modulus"),
+            "lag.10": N_("gradient 10 steps back"),
+            "lag.20": N_("gradient 20 steps back"),
+            "lag.40": N_("gradient 40 steps back"),
         },
-    )
-
-
-def _greedy() -> Words:
-    return Words(
-        _("What goes wrong with such a model? Let it write, always the most probable character:"),
-        {
-            "story": _("nothing: it tells a story"),
-            "loop": _("it soon goes round in circles"),
-            "noise": _("it falls apart into noise"),
+        reason=N_(
+            "k steps multiply it by the k-th power of the matrix: below 1 it fades, above 1 it bursts."
+        ),
+    ),
+    "greedy": Words(
+        question=N_("What goes wrong with such a model? Let it write, always the most probable character:"),
+        formula=r"x_{t+1} = \mathrm{argmax}\ P(x \mid x_1, \ldots, x_t)",
+        options={
+            "story": N_("nothing: it tells a story"),
+            "loop": N_("it soon goes round in circles"),
+            "noise": N_("it falls apart into noise"),
         },
-        _("model"),
-        {"written": _("it writes"), "period": _("characters until it repeats")},
-    )
-
-
-def _parameters() -> Words:
-    return Words(
-        _("The text gets longer: ten times as many time steps. The network then has"),
-        {
-            "more": _("ten times as many parameters"),
-            "same": _("exactly as many parameters"),
-            "fewer": _("fewer parameters"),
+        dial=N_("model"),
+        rows={"written": N_("it writes"), "period": N_("characters until it repeats")},
+        reason=N_(
+            "The state is all its memory, and far effects were hardly trained: "
+            "nothing tells it that it was here before."
+        ),
+    ),
+    "parameters": Words(
+        question=N_("The text gets longer: ten times as many time steps. The network then has"),
+        formula=r"\mathbf{W}_{xh},\ \mathbf{W}_{hh},\ \mathbf{b}_h,\ \mathbf{W}_{hq},\ \mathbf{b}_q",
+        options={
+            "more": N_("ten times as many parameters"),
+            "same": N_("exactly as many parameters"),
+            "fewer": N_("fewer parameters"),
         },
-        _("time steps"),
-        {
-            "steps": _("time steps"),
-            "parameters": _("parameters of the RNN"),
-            "table": _("entries of a table of all such texts"),
+        dial=N_("time steps"),
+        rows={
+            "steps": N_("time steps"),
+            "parameters": N_("parameters of the RNN"),
+            "table": N_("entries of a table of all such texts"),
         },
-    )
-
-
-def _uniform() -> Words:
-    return Words(
-        _("A model knows nothing and gives all |V| characters the same probability. Its perplexity is"),
-        {"one": "1", "log": "log |V|", "symbols": "|V|", "square": "|V|²"},
-        "|V|",
-        {"symbols": "|V|", "perplexity": _("perplexity"), "bits": _("bits per character")},
-    )
-
-
-def _one_zero() -> Words:
-    return Words(
-        _("999 characters are predicted with certainty, and the one that comes last was held impossible:"),
-        {
-            "small": _("the perplexity is a little above 1"),
-            "two": _("the perplexity is about 2"),
-            "infinite": _("the perplexity is infinite"),
+        reason=N_(
+            "Every time step uses the same weights; only the table of all texts grows, as |V| to the n."
+        ),
+    ),
+    "uniform": Words(
+        question=N_(
+            "A model knows nothing and gives all |V| characters the same probability. Its perplexity is"
+        ),
+        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log \tfrac{1}{|\mathcal{V}|}\Bigr)",
+        options={"one": "1", "log": "log |V|", "symbols": "|V|", "square": "|V|²"},
+        dial="|V|",
+        rows={"symbols": "|V|", "perplexity": N_("perplexity"), "bits": N_("bits per character")},
+        reason=N_("exp(−log(1/|V|)) is |V|: perplexity counts how many equally likely choices are left."),
+    ),
+    "one_zero": Words(
+        question=N_(
+            "999 characters are predicted with certainty, and the one that comes last was held impossible:"
+        ),
+        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        options={
+            "small": N_("the perplexity is a little above 1"),
+            "two": N_("the perplexity is about 2"),
+            "infinite": N_("the perplexity is infinite"),
         },
-        _("probability of the last one"),
-        {"p": _("probability of the last one"), "perplexity": _("perplexity"), "characters": _("characters")},
-    )
-
-
-def _twice() -> Words:
-    return Words(
-        _("The same kind of text, twice as long. Which number changes a lot?"),
-        {
-            "both": _("likelihood and perplexity"),
-            "likelihood": _("only the likelihood"),
-            "perplexity": _("only the perplexity"),
+        dial=N_("probability of the last one"),
+        rows={
+            "p": N_("probability of the last one"),
+            "perplexity": N_("perplexity"),
+            "characters": N_("characters"),
         },
-        _("characters"),
-        {"characters": _("characters"), "log10": _("log10 likelihood"), "perplexity": _("perplexity")},
-    )
-
-
-def _concatenated() -> Words:
-    return Words(
-        _("Input and state side by side, times both weight matrices one above the other. That gives"),
-        {
-            "sum": _("the sum of the two separate products"),
-            "other": _("something else"),
+        reason=N_("−log 0 is infinite, and no mean of it is finite: never hold anything impossible."),
+    ),
+    "twice": Words(
+        question=N_("The same kind of text, twice as long. Which number changes a lot?"),
+        formula=(
+            r"\textstyle\prod_t P(x_t \mid \ldots),\quad "
+            r"\exp\Bigl(-\tfrac{1}{n}\sum_t \log P(x_t \mid \ldots)\Bigr)"
+        ),
+        options={
+            "both": N_("likelihood and perplexity"),
+            "likelihood": N_("only the likelihood"),
+            "perplexity": N_("only the perplexity"),
         },
-        _("hidden units"),
-        {
+        dial=N_("characters"),
+        rows={
+            "characters": N_("characters"),
+            "log10": N_("log10 likelihood"),
+            "perplexity": N_("perplexity"),
+        },
+        reason=N_("Likelihoods multiply with every character; perplexity is a mean per character."),
+    ),
+    "concatenated": Words(
+        question=N_(
+            "Input and state side by side, times both weight matrices one above the other. That gives"
+        ),
+        formula=(
+            r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
+            r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
+        ),
+        options={
+            "sum": N_("the sum of the two separate products"),
+            "other": N_("something else"),
+        },
+        dial=N_("hidden units"),
+        rows={
             "left": "[X, H]",
             "right": "[W_xh; W_hh]",
-            "difference": _("largest difference of the results"),
+            "difference": N_("largest difference of the results"),
         },
-    )
-
-
-def _forgets() -> Words:
-    return Words(
-        _("Two texts end in the same character. Who expects the same next character after both?"),
-        {
-            "differ": _("neither MLP nor RNN"),
-            "same": _("MLP and RNN"),
-            "same.rnn": _("the MLP, but not the RNN"),
-        },
-        _("texts"),
-        {
-            "one": _("first text"),
-            "other": _("second text"),
-            **{
-                cell: _("{cell}: difference of the predictions").format(cell=name)
-                for cell, name in _CELLS.items()
-            },
-        },
-        frozenset({"mlp", "rnn", "lstm"}),
-    )
-
-
-def _hundredth() -> Words:
-    return Words(
-        _("Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"),
-        {"10": _("about 10"), "44": _("about 44"), "200": _("about 200")},
-        _("factor of a step"),
-        {
-            "radius": _("factor of a step"),
-            "steps": _("steps until it is below 0.01"),
-            "power": _("what is left then"),
-        },
-    )
-
-
-def _clipped() -> Words:
-    return Words(
-        _("The gradient is (3, 4) and it is clipped to norm 1. What is left?"),
-        {"each": "(1, 1)", "direction": "(0.6, 0.8)", "zero": "(0, 0)"},
-        _("threshold"),
-        {"threshold": _("threshold"), "clipped": _("clipped gradient"), "norm": _("its norm")},
-    )
-
-
-def _mean() -> Words:
-    return Words(
-        _("Truncation at random places, with weights that make up for it. On average the estimate is"),
-        {
-            "smaller": _("smaller than the full gradient"),
-            "equal": _("equal to the full gradient"),
-            "larger": _("larger than the full gradient"),
-        },
-        _("probability of going on"),
-        {
-            "full": _("full gradient"),
-            "mean": _("mean of 10,000 draws"),
-            "error": _("standard error"),
-            "cut3": _("regular cut after 3 steps"),
-        },
-    )
-
-
-def _print() -> Words:
-    return Words(
-        _("After 500 passes over 10,000 characters: which perplexity says what the model is worth?"),
-        {
-            "train": _("that of the text it was trained on"),
-            "held_out": _("that of text it was not trained on"),
-            "average": _("the mean of both"),
-        },
-        _("passes"),
-        {
-            "passes": _("passes"),
-            "train": _("training perplexity"),
-            "held_out": _("held-out perplexity"),
-            "uniform": _("guessing blindly"),
-        },
-    )
-
-
-_WORDS = {
-    "output": _output,
-    "all_before": _all_before,
-    "long_way": _long_way,
-    "greedy": _greedy,
-    "parameters": _parameters,
-    "uniform": _uniform,
-    "one_zero": _one_zero,
-    "twice": _twice,
-    "concatenated": _concatenated,
-    "forgets": _forgets,
-    "hundredth": _hundredth,
-    "clipped": _clipped,
-    "mean": _mean,
-    "print": _print,
-}
-
-_REASONS = {
-    "output": lambda: _("Softmax needs one score for every symbol that may come, so O has |V| columns."),
-    "all_before": lambda: _(
-        "H is computed from H one step earlier, and so on back to the first character; a 6-gram sees five."
+        reason=N_("A row times a column adds up the input's part and the state's part: the same sum."),
     ),
-    "long_way": lambda: _(
-        "k steps multiply it by the k-th power of the matrix: below 1 it fades, above 1 it bursts."
+    "forgets": Words(
+        question=N_("Two texts end in the same character. Who expects the same next character after both?"),
+        formula=r"\mathbf{H} = \phi(\mathbf{X}\mathbf{W}_{xh} + \mathbf{b}_h)",
+        options={
+            "differ": N_("neither MLP nor RNN"),
+            "same": N_("MLP and RNN"),
+            "same.rnn": N_("the MLP, but not the RNN"),
+        },
+        dial=N_("texts"),
+        rows={
+            "one": N_("first text"),
+            "other": N_("second text"),
+            "mlp": N_("{cell}: difference of the predictions"),
+            "rnn": N_("{cell}: difference of the predictions"),
+            "lstm": N_("{cell}: difference of the predictions"),
+        },
+        reason=N_("An MLP's only input is the last character. An RNN brings along what it has read."),
+        bars=frozenset({"mlp", "rnn", "lstm"}),
     ),
-    "greedy": lambda: _(
-        "The state is all its memory, and far effects were hardly trained: "
-        "nothing tells it that it was here before."
+    "hundredth": Words(
+        question=N_(
+            "Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"
+        ),
+        formula=r"\rho^{k} < \tfrac{1}{100}",
+        options={"10": N_("about 10"), "44": N_("about 44"), "200": N_("about 200")},
+        dial=N_("factor of a step"),
+        rows={
+            "radius": N_("factor of a step"),
+            "steps": N_("steps until it is below 0.01"),
+            "power": N_("what is left then"),
+        },
+        reason=N_("0.9 to the 44th is 0.0097: what happened a sentence ago can hardly be learned."),
     ),
-    "parameters": lambda: _(
-        "Every time step uses the same weights; only the table of all texts grows, as |V| to the n."
+    "clipped": Words(
+        question=N_("The gradient is (3, 4) and it is clipped to norm 1. What is left?"),
+        formula=(
+            r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}"
+        ),
+        options={"each": "(1, 1)", "direction": "(0.6, 0.8)", "zero": "(0, 0)"},
+        dial=N_("threshold"),
+        rows={"threshold": N_("threshold"), "clipped": N_("clipped gradient"), "norm": N_("its norm")},
+        reason=N_("The whole arrow is shortened by one factor, 1/5 here, so it points where it did."),
     ),
-    "uniform": lambda: _(
-        "exp(−log(1/|V|)) is |V|: perplexity counts how many equally likely choices are left."
+    "mean": Words(
+        question=N_(
+            "Truncation at random places, with weights that make up for it. On average the estimate is"
+        ),
+        formula=r"E[\xi_t] = \pi \cdot \tfrac{1}{\pi} + (1 - \pi) \cdot 0",
+        options={
+            "smaller": N_("smaller than the full gradient"),
+            "equal": N_("equal to the full gradient"),
+            "larger": N_("larger than the full gradient"),
+        },
+        dial=N_("probability of going on"),
+        rows={
+            "full": N_("full gradient"),
+            "mean": N_("mean of 10,000 draws"),
+            "error": N_("standard error"),
+            "cut3": N_("regular cut after 3 steps"),
+        },
+        reason=N_("Going on has probability π and weight 1/π: each term counts once on average."),
     ),
-    "one_zero": lambda: _("−log 0 is infinite, and no mean of it is finite: never hold anything impossible."),
-    "twice": lambda: _("Likelihoods multiply with every character; perplexity is a mean per character."),
-    "concatenated": lambda: _(
-        "A row times a column adds up the input's part and the state's part: the same sum."
-    ),
-    "forgets": lambda: _("An MLP's only input is the last character. An RNN brings along what it has read."),
-    "hundredth": lambda: _("0.9 to the 44th is 0.0097: what happened a sentence ago can hardly be learned."),
-    "clipped": lambda: _("The whole arrow is shortened by one factor, 1/5 here, so it points where it did."),
-    "mean": lambda: _("Going on has probability π and weight 1/π: each term counts once on average."),
-    "print": lambda: _(
-        "Training perplexity only says that the text is known by heart. Held-out text is the test."
+    "print": Words(
+        question=N_(
+            "After 500 passes over 10,000 characters: which perplexity says what the model is worth?"
+        ),
+        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        options={
+            "train": N_("that of the text it was trained on"),
+            "held_out": N_("that of text it was not trained on"),
+            "average": N_("the mean of both"),
+        },
+        dial=N_("passes"),
+        rows={
+            "passes": N_("passes"),
+            "train": N_("training perplexity"),
+            "held_out": N_("held-out perplexity"),
+            "uniform": N_("guessing blindly"),
+        },
+        reason=N_(
+            "Training perplexity only says that the text is known by heart. Held-out text is the test."
+        ),
     ),
 }

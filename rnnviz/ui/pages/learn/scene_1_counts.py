@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from rnnviz.lecture import counts
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 STEPS = 4
-N, LONGEST = 3, 10
-TEXT = "the Time Traveller and the Psychologist spoke"
-LIMIT = 46
-COUNTED = "timemachine-6gram"
-NETWORKS = {"mlp": "timemachine-mlp", "rnn": "timemachine-rnn", "gru": "timemachine-gru"}
+LONGEST, LIMIT = 10, 46  # of n, and of the text
+CONTROLS = (
+    Control("n", whole(1, LONGEST), 3),
+    Control("text", text(LIMIT), "the Time Traveller and the Psychologist spoke"),
+)
 
 
 def notice(state: State) -> str:
@@ -41,41 +39,20 @@ def formula(state: State) -> str:
     return table + r"\quad\text{vs.}\quad P(x_t \mid \mathbf{h}_{t-1})"
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """n and the text of the address."""
-    return {
-        "n": given.whole(query.get("n"), 1, LONGEST) or N,
-        "text": given.text(query.get("text"), LIMIT) or TEXT,
-    }
-
-
-def query(state: State) -> dict[str, str]:
-    """n and the text, where they are not the usual ones."""
-    found = {"n": str(state["n"])} if state["n"] != N else {}
-    return found | ({"text": state["text"]} if state["text"] != TEXT else {})
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """Sizes of tables, and what each model made of the text."""
-    state = {
-        **state,
-        "n": given.whole(ask.get("n"), 1, LONGEST) or state["n"],
-        "text": given.text(ask.get("text"), LIMIT) or state["text"],
-    }
-    ngram, rnn = context.ngram(COUNTED), context.network(NETWORKS["rnn"])
+    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
     symbols, n = ngram.vocabulary.size, state["n"]
     looks = min(n, ngram.order)
-    readings = {"mlp": counts.read(context.network(NETWORKS["mlp"]), state["text"])}
-    readings["ngram"] = counts.read(counts.shortened(ngram, looks), state["text"])
-    for kind in ("rnn", "gru"):
-        readings[kind] = counts.read(context.network(NETWORKS[kind]), state["text"])
-    names = {
-        "mlp": "MLP",
-        "ngram": _("{n}-gram").format(n=looks),
-        "rnn": "RNN",
-        "gru": "GRU",
+    shown: dict[str, NumpyModel | NgramModel] = {
+        "mlp": models.network("timemachine-mlp"),
+        "ngram": counts.shortened(ngram, looks),
+        "rnn": rnn,
+        "gru": models.network("timemachine-gru"),
     }
-    data = {
+    bits = {kind: counts.bits(model, state["text"]) for kind, model in shown.items()}
+    names = {"mlp": "MLP", "ngram": _("{n}-gram").format(n=looks), "rnn": "RNN", "gru": "GRU"}
+    return {
         "n": n,
         "longest": LONGEST,
         "symbols": symbols,
@@ -91,11 +68,11 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             {
                 "kind": kind,
                 "name": names[kind],
-                "bits": np.round(reading.bits, 3).tolist(),
-                "chances": reading.probabilities.tolist(),
-                "mean": reading.mean,
+                "bits": np.round(costs, 3).tolist(),
+                "chances": np.exp2(-costs).tolist(),
+                "mean": float(costs.mean()),
             }
-            for kind, reading in readings.items()
+            for kind, costs in bits.items()
         ],
         "full": 8.0,
         "words": {
@@ -112,4 +89,3 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "bits": _("bits per character"),
         },
     }
-    return state, data

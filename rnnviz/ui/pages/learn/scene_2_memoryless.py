@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rnnviz.lecture import forgetting
+from rnnviz.lecture import memoryless
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import Control, State, one_of, text
 
 STEPS = 4
-LEFT, RIGHT = "in the dark nig", "I was going"
 LIMIT = 30
 LISTED = 6
-NETWORKS = {"mlp": "timemachine-mlp", "rnn": "timemachine-rnn", "gru": "timemachine-gru"}
+NETWORKS = ("mlp", "rnn", "gru")
+CONTROLS = (
+    Control("left", text(LIMIT), "in the dark nig"),
+    Control("right", text(LIMIT), "I was going"),
+    Control("model", one_of(NETWORKS), each_step=True),  # None: the step's own
+)
 
 
 def notice(state: State) -> str:
@@ -47,44 +47,21 @@ def formula(state: State) -> str:
     )
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """The texts and the model of the address."""
-    return {
-        "left": given.text(query.get("left"), LIMIT) or LEFT,
-        "right": given.text(query.get("right"), LIMIT) or RIGHT,
-        "pick": given.one_of(query.get("model"), NETWORKS),
-        "at": None,
-    }
-
-
-def query(state: State) -> dict[str, str]:
-    """The texts, and the model where it was chosen by hand."""
-    found = {side: state[side] for side, usual in (("left", LEFT), ("right", RIGHT)) if state[side] != usual}
-    return found | ({"model": state["pick"]} if state["pick"] else {})
-
-
 def _shown(state: State) -> str:
-    """The model on the screen: the one picked at this step, or the step's own."""
-    return state["pick"] or ("mlp" if state["step"] < 2 else "rnn")
+    """The network on the screen: the one picked at this step, or the step's own."""
+    return state["model"] or ("mlp" if state["step"] < 2 else "rnn")
 
 
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """What the chosen network makes of both texts."""
-    state = dict(state)
-    if state["at"] not in (None, state["step"]):
-        state["pick"] = None
-    state["at"] = state["step"]
-    for side in ("left", "right"):
-        state[side] = given.text(ask.get(side), LIMIT) or state[side]
-    state["pick"] = given.one_of(ask.get("model"), NETWORKS) or state["pick"]
-    model = context.network(NETWORKS[_shown(state)])
-    one, other = forgetting.ending(model, state["left"]), forgetting.ending(model, state["right"])
-    compared = forgetting.compare(one, other, LISTED)
+    model = models.network(f"timemachine-{_shown(state)}")
+    one, other = memoryless.ending(model, state["left"]), memoryless.ending(model, state["right"])
+    compared = memoryless.compare(one, other, LISTED)
 
     def symbol(number: int) -> str:
         return visible(model.vocabulary.characters[number - 1]) if number else _("other")
 
-    def half(text: str, end: forgetting.Ending) -> dict[str, Any]:
+    def half(text: str, end: memoryless.Ending) -> dict[str, Any]:
         return {
             "text": text,
             "marks": [visible(c) for c in text],
@@ -92,9 +69,9 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "chances": [float(end.probabilities[i]) for i in compared.symbols],
         }
 
-    data = {
+    return {
         "kind": _shown(state),
-        "kinds": [["mlp", "MLP"], ["rnn", "RNN"], ["gru", "GRU"]],
+        "kinds": [[kind, kind.upper()] for kind in NETWORKS],
         "left": half(state["left"], one),
         "right": half(state["right"], other),
         "symbols": [symbol(i) for i in compared.symbols],
@@ -113,4 +90,3 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "network": _("Network"),
         },
     }
-    return state, data

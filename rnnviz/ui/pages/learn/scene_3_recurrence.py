@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from rnnviz.lecture.recurrence import SmallNet, Taken
+from rnnviz.lecture.recurrence import Recurrence, SmallNet
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 STEPS = 6
 WALKED, APART, REAL = 4, 4, 5  # steps that read a character each; that tell two words apart; that are real
-LETTERS = "aet"
-WORD, SEED, LONGEST, HIGHEST = "teat", 3, 6, 9999
+LETTERS, LONGEST = "aet", 6
 TEXT, LIMIT = "the Time Traveller", 24
 NETWORK = "timemachine-rnn"
 ROWS, LISTED = 20, 5
+
+
+def _word(value: object) -> str | None:
+    """A word of the small net's letters."""
+    if not isinstance(value, str):
+        return None
+    return "".join(c for c in value.lower() if c in LETTERS)[:LONGEST] or None
+
+
+CONTROLS = (
+    Control("word", _word, "teat"),
+    Control("seed", whole(0, 9999), 3),
+    Control("text", text(LIMIT), TEXT, resets=("t",)),
+    Control("t", whole(1, LIMIT), each_step=True),  # None: where the step looks
+    Control("unit", whole(0, 9999)),  # None: one of those shown
+)
 
 
 def notice(state: State) -> str:
@@ -50,47 +60,9 @@ def formula(state: State) -> str:
     )
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """The word, seed and text of the address, and where to look."""
-    return {
-        "word": _word(query.get("word")) or WORD,
-        "seed": given.whole(query.get("seed"), 0, HIGHEST) or SEED,
-        "text": given.text(query.get("text"), LIMIT) or TEXT,
-        "t": given.whole(query.get("t"), 1, LIMIT),
-        "unit": given.whole(query.get("unit"), 0, 9999),
-        "at": None,
-    }
-
-
-def query(state: State) -> dict[str, str]:
-    """Whatever is not as usual."""
-    found = {}
-    for name, usual in (("word", WORD), ("seed", SEED), ("text", TEXT), ("t", None), ("unit", None)):
-        if state[name] != usual:
-            found[name] = str(state[name])
-    return found
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """The small net at one time step, or the real one."""
-    state = dict(state)
-    if state["at"] not in (None, state["step"]):
-        state["t"] = None  # another step looks where it wants to
-    state["at"] = state["step"]
-    state["word"] = _word(ask.get("word")) or state["word"]
-    if (text := given.text(ask.get("text"), LIMIT)) and text != state["text"]:
-        state["text"], state["t"] = text, None
-    seed = given.whole(ask.get("seed"), 0, HIGHEST)
-    state["seed"] = state["seed"] if seed is None else seed
-    t = given.whole(ask.get("t"), 1, LIMIT)
-    state["t"] = state["t"] if t is None else t
-    if state["step"] == REAL:
-        model = context.network(NETWORK)
-        unit = given.whole(ask.get("unit"), 0, model.config.hidden_size - 1)
-        state["unit"] = state["unit"] if unit is None else unit
-        shown = _real(state, model)
-    else:
-        shown = _small(state)
+    shown = _real(state) if state["step"] == REAL else _small(state)
     words = {
         "word": _("Letters"),
         "word.help": _("only {letters}").format(letters=", ".join(LETTERS)),
@@ -110,15 +82,13 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
         "others": _("{n} other units"),
         "units": _("{n} of {count} units; click one"),
     }
-    return state, {**shown, "words": words}
+    return {**shown, "words": words}
 
 
 def _small(state: State) -> dict[str, Any]:
     net, word = SmallNet.drawn(state["seed"]), state["word"]
     steps = net.read([LETTERS.index(c) for c in word])
     t = min(state["t"] or min(state["step"], WALKED - 1) + 1, len(word))
-    now = steps[t - 1]
-    names = ("x", "before", "from_input", "from_state", "pre_activation", "state")
     return {
         "real": False,
         "word": word,
@@ -127,21 +97,22 @@ def _small(state: State) -> dict[str, Any]:
         "seed": state["seed"],
         "t": t,
         "apart": state["step"] == APART,
-        "states": [[0.0] * len(net.b_h), *(np.round(s.state, 4).tolist() for s in steps)],
+        "states": [[0.0] * len(net.b_h), *np.round(steps.state, 4).tolist()],
         "W_xh": net.W_xh.tolist(),
         "W_hh": net.W_hh.tolist(),
         "b_h": [net.b_h.tolist()],
-        **{name: [getattr(now, name).tolist()] for name in names},
+        **{name: [rows[t - 1].tolist()] for name, rows in steps._asdict().items()},
     }
 
 
-def _real(state: State, model: NumpyModel) -> dict[str, Any]:
-    text = state["text"]
-    taken = Taken(model, text)
+def _real(state: State) -> dict[str, Any]:
+    model, text = models.network(NETWORK), state["text"]
+    units = model.config.hidden_size
+    taken = Recurrence(model, text)
     # The rows stay the same while someone types: they are chosen over the usual text.
-    rows = Taken(model, TEXT).varied(ROWS)
+    rows = Recurrence(model, TEXT).varied(ROWS)
     t = min(state["t"] or len(text), len(text))
-    unit = rows[len(rows) // 2] if state["unit"] is None else min(state["unit"], model.config.hidden_size - 1)
+    unit = rows[len(rows) // 2] if state["unit"] is None else min(state["unit"], units - 1)
     parts = taken.parts(t, unit)
     largest, rest = parts.largest(LISTED)
     return {
@@ -153,22 +124,15 @@ def _real(state: State, model: NumpyModel) -> dict[str, Any]:
         "t": t,
         "unit": unit,
         "units": rows,
-        "count": model.config.hidden_size,
+        "count": units,
         "states": np.round(taken.states[1:, rows], 3).tolist(),
         "input": parts.from_input,
         "terms": [
             [i, float(parts.before[i]), float(parts.weights[i]), float(parts.terms[i])] for i in largest
         ],
         "rest": rest,
-        "others": model.config.hidden_size - len(largest),
+        "others": units - len(largest),
         "bias": parts.bias,
         "sum": parts.pre_activation,
         "h": float(np.tanh(parts.pre_activation)),
     }
-
-
-def _word(value: object) -> str | None:
-    """A word of the small net's letters."""
-    if not isinstance(value, str):
-        return None
-    return "".join(c for c in value.lower() if c in LETTERS)[:LONGEST] or None

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.products import NAMES, Factors
+from rnnviz.lecture.product import NAMES, Factors
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn.controls import Control, State, Valid, whole
 
 STEPS = 4
-SEED = 1
-HIGHEST = 9999
+
+
+def _matrix(name: str) -> Valid:
+    """The numbers of a matrix: of its size, and not too large."""
+    factors = Factors.drawn(0)
+
+    def valid(value: object) -> list[list[float]] | None:
+        try:
+            return value if isinstance(value, list) and factors.changed(name, value) else None
+        except ConfigError:
+            return None
+
+    return valid
+
+
+# A matrix is None as long as its numbers are those of the seed; what was typed is not kept in the address.
+CONTROLS = (
+    Control("seed", whole(0, 9999), 1, resets=NAMES),
+    *(Control(name, _matrix(name), address="") for name in NAMES),
+)
 
 
 def notice(state: State) -> str:
@@ -40,32 +53,13 @@ def formula(state: State) -> str:
     )
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """Numbers from the address's seed."""
-    return {"seed": given.whole(query.get("seed"), 0, HIGHEST) or SEED, "edits": {}}
-
-
-def query(state: State) -> dict[str, str]:
-    """The seed. Numbers that were typed are not kept in the address."""
-    return {"seed": str(state["seed"])} if state["seed"] != SEED else {}
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """Both sides for the matrices as they are now."""
-    seed = given.whole(ask.get("seed"), 0, HIGHEST)
-    if seed is not None:
-        state = {**state, "seed": seed, "edits": {}}
     factors = Factors.drawn(state["seed"])
-    edits = dict(state["edits"])
-    for name in NAMES:
-        for values in (edits.get(name), ask.get(name)):
-            if isinstance(values, list):
-                try:
-                    factors = factors.changed(name, values)
-                except ConfigError:
-                    continue
-                edits[name] = values
-    data = {
+    edits = {name: state[name] for name in NAMES if state[name] is not None}
+    for name, values in edits.items():
+        factors = factors.changed(name, values)
+    return {
         **{name: getattr(factors, name).tolist() for name in NAMES},
         "joinedInputs": factors.joined_inputs.tolist(),
         "joinedWeights": factors.joined_weights.tolist(),
@@ -83,4 +77,3 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "one": _("one product"),
         },
     }
-    return {**state, "edits": edits}, data

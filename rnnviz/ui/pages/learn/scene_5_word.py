@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.lecture import word
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 STEPS = 4
-HIGHEST = 999
+CONTROLS = (
+    Control("word", text(word.LONGEST, least=2), word.WORD, resets=("at",)),
+    Control("seed", whole(0, 999), 0, resets=("at",)),
+    Control("at", whole(0, word.STEPS), 0, address="trained"),
+)
 
 
 def notice(state: State) -> str:
@@ -43,39 +42,12 @@ def formula(state: State) -> str:
     ][state["step"]]
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """Word, seed and training steps from the address."""
-    return {
-        "word": _word(query.get("word")) or word.WORD,
-        "seed": given.whole(query.get("seed"), 0, HIGHEST) or 0,
-        "at": given.whole(query.get("trained"), 0, word.STEPS) or 0,
-    }
-
-
-def query(state: State) -> dict[str, str]:
-    """What differs from the usual."""
-    found = {"word": state["word"]} if state["word"] != word.WORD else {}
-    if state["seed"]:
-        found["seed"] = str(state["seed"])
-    if state["at"]:
-        found["trained"] = str(state["at"])
-    return found
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
-    """The network after `at` training steps, or as near as one answer gets."""
-    chosen = _word(ask.get("word"))
-    if chosen and chosen != state["word"]:
-        state = {**state, "word": chosen, "at": 0}
-    seed = given.whole(ask.get("seed"), 0, HIGHEST)
-    if seed is not None and seed != state["seed"]:
-        state = {**state, "seed": seed, "at": 0}
-    at = given.whole(ask.get("at"), 0, word.STEPS)
-    state = {**state, "at": state["at"] if at is None else at}
+def picture(state: State) -> dict[str, Any]:
+    """The network after `at` training steps."""
     run = word.run(state["word"], state["seed"])
     seen = run.at(state["at"])
     so_far = [run.at(n).perplexity for n in range(run.trained + 1)]
-    return state, {
+    return {
         "word": state["word"],
         "seed": state["seed"],
         "at": state["at"],
@@ -109,8 +81,3 @@ def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, A
             "writes": _("it writes"),
         },
     }
-
-
-def _word(value: object) -> str | None:
-    found = given.text(value, word.LONGEST)
-    return found if found and len(found) > 1 else None

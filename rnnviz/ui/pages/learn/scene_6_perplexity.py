@@ -3,42 +3,54 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
-from rnnviz.lecture import guessing, memorising, shannon
+from rnnviz.lecture import memorising, perplexity, shannon
 from rnnviz.reading.compression import FIXED, compress
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import Control, Row, State, numbers, one_of, text, whole
 
 STEPS = 5
 GAME, RAIN, LENGTH, HEART, SHANNON = range(STEPS)
 
-TEXT = "raining"
-LONGEST = 9
+GOOD = "It was a quiet evening, and for some time we sat and looked into the fire without a word."
+POOR = "banana tree jazz quiz fog mixes by two ugly vowels"
+
 SYMBOLS = 28
 CASES = ("certain", "zero", "uniform")
 FIRST = (0.1, 0.4, 0.8, 0.9, 0.7, 0.95, 0.9)
-
 KINDS = ("mlp", "rnn", "gru", "lstm", "6gram")
-ENDING = 24
-
-GOOD = "It was a quiet evening, and for some time we sat and looked into the fire without a word."
-POOR = "banana tree jazz quiz fog mixes by two ugly vowels"
-WIDEST = 100
-
-PASS = 10
-
 PLAYERS = ("6gram", "gru", "lstm")
+ENDING, WIDEST = 24, 100  # characters of an ending, and of a text to cut
 GUESSES = 330
 """Characters of a game's history: the address must hold them."""
+
+
+def _sentence(value: object) -> int | None:
+    """A sentence's number: addresses count from 1."""
+    count = len(shannon.SENTENCES)
+    first = 1 if isinstance(value, str) else 0
+    found: int | None = whole(first, first + count - 1)(value)
+    return None if found is None else found - first
+
+
+CONTROLS = (
+    Control("text", text(9), "raining", steps=[GAME], resets=("p", "case")),
+    Control("p", numbers(0, 1), address="", resets=("case",)),  # None: as the case says, or FIRST
+    Control("case", one_of(("", *CASES)), "", steps=[GAME], resets=("p",)),
+    Row("endings", text(ENDING), perplexity.ENDINGS, steps=[RAIN], addresses=("e0", "e1", "e2")),
+    Control("long", text(WIDEST), GOOD, address=""),
+    Control("short", text(WIDEST), POOR, address=""),
+    Row("cuts", whole(1, WIDEST), (80, 20), steps=[LENGTH], addresses=("a", "b")),
+    Control("kind", one_of(KINDS), "lstm", address="model", steps=[RAIN, LENGTH]),
+    Control("pass", whole(1, memorising.PASSES), 10, steps=[HEART]),
+    Control("vote", one_of(("train", "held_out", "")), "", address=""),
+    Control("sentence", _sentence, 0, steps=[SHANNON], written=lambda n: str(n + 1), resets=("history",)),
+    Control("history", text(GUESSES), "", address="guesses", steps=[SHANNON]),
+)
 
 
 def notice(state: State) -> str:
@@ -69,130 +81,37 @@ def formula(state: State) -> str:
     ][state["step"]]
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """Everything the address holds, and the usual where it says nothing."""
-    text = given.text(query.get("text"), LONGEST) or TEXT
-    endings = [given.text(query.get(f"e{n}"), ENDING) or e for n, e in enumerate(guessing.ENDINGS)]
-    sentence = given.whole(query.get("sentence"), 1, len(shannon.SENTENCES)) or 1
-    return {
-        "text": text,
-        "p": _given(text),
-        "case": given.one_of(query.get("case"), CASES) or "",
-        "endings": endings,
-        "kind": given.one_of(query.get("model"), KINDS) or "lstm",
-        "long": GOOD,
-        "short": POOR,
-        "cuts": [
-            given.whole(query.get("a"), 1, WIDEST) or 80,
-            given.whole(query.get("b"), 1, WIDEST) or 20,
-        ],
-        "pass": given.whole(query.get("pass"), 1, memorising.PASSES) or PASS,
-        "vote": "",
-        "sentence": sentence - 1,
-        "history": given.text(query.get("guesses"), GUESSES) or "",
-    }
-
-
-def query(state: State) -> dict[str, str]:
-    """What differs from the usual, of the step that is shown."""
-    usual, step = initial({}), state["step"]
-    found: dict[str, str] = {}
-    if step == GAME:
-        if state["text"] != TEXT:
-            found["text"] = state["text"]
-        if state["case"]:
-            found["case"] = state["case"]
-    elif step == RAIN:
-        found |= {f"e{n}": e for n, e in enumerate(state["endings"]) if e != usual["endings"][n]}
-    elif step == LENGTH:
-        found |= {k: str(n) for k, n, u in zip("ab", state["cuts"], usual["cuts"], strict=True) if n != u}
-    elif step == HEART:
-        if state["pass"] != PASS:
-            found["pass"] = str(state["pass"])
-    else:
-        if state["sentence"]:
-            found["sentence"] = str(state["sentence"] + 1)
-        if state["history"]:
-            found["guesses"] = state["history"]
-    if step in (RAIN, LENGTH) and state["kind"] != usual["kind"]:
-        found["model"] = state["kind"]
-    return found
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """The step that is shown, and nothing of the others."""
-    state = _taken(state, ask)
     show = (_game, _rain, _length, _heart, _shannon)[state["step"]]
-    data = show(state, context)
-    return state, {"show": ("game", "rain", "length", "heart", "shannon")[state["step"]], **data}
+    return {"show": show.__name__[1:], **show(state)}
 
 
-def _given(text: str) -> list[float]:
-    return [FIRST[n % len(FIRST)] for n in range(len(text))]
-
-
-def _taken(state: State, ask: Ask) -> State:
-    """The state after what is valid in `ask`."""
-    found = dict(state)
-    text = given.text(ask.get("text"), LONGEST)
-    if text and text != state["text"]:
-        found |= {"text": text, "p": _given(text), "case": ""}
-    wish = ask.get("p")
-    if isinstance(wish, list) and len(wish) == len(found["text"]):
-        p = [given.number(v, 0, 1) for v in wish]
-        if None not in p:
-            found |= {"p": p, "case": ""}
-    if "case" in ask:
-        found["case"] = given.one_of(ask["case"], CASES) or ""
-        count = len(found["text"])
-        if found["case"] == "zero":
-            found["p"] = [0.9] * (count // 2) + [0.0] + [0.9] * (count - count // 2 - 1)
-        elif found["case"]:
-            found["p"] = [1.0 if found["case"] == "certain" else 1 / SYMBOLS] * count
-    endings = ask.get("endings")
-    if isinstance(endings, list) and len(endings) == len(state["endings"]):
-        lines = [given.text(e, ENDING) for e in endings]
-        found["endings"] = [new or old for new, old in zip(lines, state["endings"], strict=True)]
-    found["kind"] = given.one_of(ask.get("kind"), KINDS) or state["kind"]
-    for name in ("long", "short"):
-        found[name] = given.text(ask.get(name), WIDEST) or state[name]
-    cuts = ask.get("cuts")
-    if isinstance(cuts, list) and len(cuts) == 2:
-        found["cuts"] = [given.whole(n, 1, WIDEST) or old for n, old in zip(cuts, state["cuts"], strict=True)]
-    found["pass"] = given.whole(ask.get("pass"), 1, memorising.PASSES) or state["pass"]
-    vote = given.one_of(ask.get("vote"), ("train", "held_out", ""))
-    found["vote"] = state["vote"] if vote is None else vote
-    sentence = given.whole(ask.get("sentence"), 0, len(shannon.SENTENCES) - 1)
-    if sentence is not None and sentence != state["sentence"]:
-        found |= {"sentence": sentence, "history": ""}
-    history = given.text(ask.get("history"), GUESSES)
-    if history is not None:
-        found["history"] = history
-    return found
-
-
-def _model(state: State, context: Context) -> NumpyModel | NgramModel:
-    return _load(state["kind"], context)
-
-
-def _load(kind: str, context: Context) -> NumpyModel | NgramModel:
-    name = f"timemachine-{kind}"
-    return context.ngram(name) if kind == "6gram" else context.network(name)
-
-
-def _game(state: State, context: Context) -> dict[str, Any]:
-    p: list[guessing.Probability] = list(state["p"])
+def _probabilities(state: State) -> list[perplexity.Probability]:
+    """What each character of the game was given: by the case, by hand, or at first."""
+    count = len(state["text"])
     if state["case"] == "uniform":
-        p = [Fraction(1, SYMBOLS)] * len(p)
-    costs = [guessing.surprisal(v) for v in p]
+        return [Fraction(1, SYMBOLS)] * count
+    if state["case"] == "certain":
+        return [1.0] * count
+    if state["case"] == "zero":
+        return [0.0 if n == count // 2 else 0.9 for n in range(count)]
+    if state["p"] is not None and len(state["p"]) == count:
+        return list(state["p"])
+    return [FIRST[n % len(FIRST)] for n in range(count)]
+
+
+def _game(state: State) -> dict[str, Any]:
+    p = _probabilities(state)
+    costs = [perplexity.surprisal(v) for v in p]
     return {
         "text": state["text"],
         "case": state["case"],
         "symbols": SYMBOLS,
         "p": [float(v) for v in p],
-        "costs": [given.finite(c) for c in costs],
-        "mean": given.finite(sum(costs) / len(costs)),
-        "perplexity": given.finite(float(guessing.perplexity(p))),
+        "costs": [_finite(c) for c in costs],
+        "mean": _finite(sum(costs) / len(costs)),
+        "perplexity": _finite(float(perplexity.perplexity(p))),
         "words": {
             "text": _("text"),
             "given": _("P of what came"),
@@ -207,11 +126,11 @@ def _game(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _rain(state: State, context: Context) -> dict[str, Any]:
-    model = _model(state, context)
+def _rain(state: State) -> dict[str, Any]:
+    model = models.load(f"timemachine-{state['kind']}")
     rows = []
     for ending in state["endings"]:
-        found = guessing.continuation(model, guessing.RAINING, ending)
+        found = perplexity.continuation(model, perplexity.RAINING, ending)
         rows.append(
             {
                 "ending": ending,
@@ -221,7 +140,7 @@ def _rain(state: State, context: Context) -> dict[str, Any]:
             }
         )
     return {
-        "beginning": guessing.RAINING,
+        "beginning": perplexity.RAINING,
         "rows": rows,
         "uniform": model.vocabulary.size,
         "kind": state["kind"],
@@ -230,12 +149,12 @@ def _rain(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _length(state: State, context: Context) -> dict[str, Any]:
-    model = _model(state, context)
+def _length(state: State) -> dict[str, Any]:
+    model = models.load(f"timemachine-{state['kind']}")
     rows = []
     for name, wish in zip(("long", "short"), state["cuts"], strict=True):
         text = state[name]
-        found = guessing.prefixes(model, text)
+        found = perplexity.prefixes(model, text)
         cut = min(wish, len(text))
         rows.append(
             {
@@ -264,7 +183,7 @@ def _length(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _heart(state: State, context: Context) -> dict[str, Any]:
+def _heart(state: State) -> dict[str, Any]:
     run = memorising.recorded()
     return {
         "train": run.train,
@@ -291,18 +210,16 @@ def _heart(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _shannon(state: State, context: Context) -> dict[str, Any]:
+def _shannon(state: State) -> dict[str, Any]:
     game = shannon.play(state["sentence"], state["history"])
     found = len(game.ranks)
     begin = len(shannon.SENTENCES[state["sentence"]][0])
-    models = []
+    players = []
     for kind in PLAYERS if found else ():
-        model = _load(kind, context)
-        played = shannon.judged(kind, _expected(model, state["sentence"]), state["sentence"], found)
-        models.append(
-            {"kind": kind, "bits": played.bits, "lower": played.bounds.lower, "upper": played.bounds.upper}
-        )
-    bounds = shannon.bounds(game.ranks) if found else None
+        played = shannon.played(_expected(kind, state["sentence"]), state["sentence"], found)
+        bounds = played.bounds
+        players.append({"kind": kind, "bits": played.bits, "lower": bounds.lower, "upper": bounds.upper})
+    of_class = shannon.bounds(game.ranks) if found else None
     return {
         "sentence": state["sentence"],
         "sentences": len(shannon.SENTENCES),
@@ -313,8 +230,8 @@ def _shannon(state: State, context: Context) -> dict[str, Any]:
         "history": state["history"],
         "limit": GUESSES,
         "ranks": [sum(r == n for r in game.ranks) for n in range(1, 6)] + [sum(r > 5 for r in game.ranks)],
-        "class": None if bounds is None else {"lower": bounds.lower, "upper": bounds.upper, "n": found},
-        "models": models,
+        "class": of_class and {"lower": of_class.lower, "upper": of_class.upper, "n": found},
+        "models": players,
         "uniform": shannon.UNIFORM_BITS,
         "words": {
             **_kinds(),
@@ -333,15 +250,15 @@ def _shannon(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-_remembered: dict[tuple[str, int], Any] = {}
+@cache
+def _expected(kind: str, sentence: int) -> Any:
+    """`shannon.probabilities`, computed once: a guess must not cost the models' reading again."""
+    return shannon.probabilities(models.load(f"timemachine-{kind}"), sentence)
 
 
-def _expected(model: NumpyModel | NgramModel, sentence: int) -> Any:
-    """`shannon.probabilities`, remembered: a guess must not cost the models' reading again."""
-    key = (model.name, sentence)
-    if key not in _remembered:
-        _remembered[key] = shannon.probabilities(model, sentence)
-    return _remembered[key]
+def _finite(value: float) -> float | None:
+    """A number as JSON may hold it: None where it is infinite."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _kinds() -> dict[str, str]:

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from rnnviz.gradients import clip, state_gradients
 from rnnviz.lecture import backwards
+from rnnviz.lecture.questions import SEED, TEXT
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import given
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Ask, State
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import Control, State, number, numbers, text, whole
 
 STEPS = 5
 FLOW, DIAL, CLIP, CUT, RANDOM = range(STEPS)
 
-TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
 LONGEST = 120
 CELLS = ("rnn", "gru", "lstm")
-SEED = 1
-HIGHEST = 999
 LEAST, MOST = 0.6, 1.4  # of the dial
 RADII = [round(float(r), 3) for r in np.linspace(LEAST, MOST, 41)]
-TIME_STEPS = 12
 DRAWS = 10_000
 CURVE = tuple(sorted({round(10 ** (n / 12)) for n in range(49)}))
+
+CONTROLS = (
+    Control("text", text(LONGEST, least=2), TEXT, steps=[FLOW]),
+    Control("radius", number(LEAST, MOST), 0.9, steps=[DIAL, CLIP]),
+    Control("power", whole(1, backwards.LAGS), 8, steps=[DIAL]),
+    Control("seed", whole(0, 999), SEED, steps=[DIAL, CLIP, CUT, RANDOM]),
+    Control("threshold", number(0.1, 100), 1.0, address="theta", steps=[CLIP]),
+    Control("gradient", numbers(-5, 5, count=2), [3.0, 2.0], address=""),
+    Control("cut", whole(1, backwards.STEPS), 4, steps=[CUT]),
+    Control("keep", number(0.3, 1.0), 0.7, address="pi", steps=[RANDOM]),
+    Control("draw", whole(0, 999), 0, steps=[RANDOM]),
+)
 
 
 def notice(state: State) -> str:
@@ -70,87 +76,21 @@ def formula(state: State) -> str:
     ][state["step"]]
 
 
-def initial(query: Mapping[str, str]) -> State:
-    """Everything the address holds, and the usual where it says nothing."""
-    return {
-        "text": given.text(query.get("text"), LONGEST) or TEXT,
-        "radius": given.number(query.get("radius"), LEAST, MOST) or 0.9,
-        "power": given.whole(query.get("power"), 1, backwards.LAGS) or 8,
-        "seed": given.whole(query.get("seed"), 0, HIGHEST) if "seed" in query else SEED,
-        "threshold": given.number(query.get("theta"), 0.1, 100.0) or 1.0,
-        "gradient": [3.0, 2.0],
-        "cut": given.whole(query.get("cut"), 1, TIME_STEPS) or 4,
-        "keep": given.number(query.get("pi"), 0.3, 1.0) or 0.7,
-        "draw": given.whole(query.get("draw"), 0, HIGHEST) or 0,
-    }
-
-
-_NAMES = {
-    "text": "text",
-    "radius": "radius",
-    "power": "power",
-    "threshold": "theta",
-    "cut": "cut",
-    "keep": "pi",
-    "draw": "draw",
-}
-_SHOWN = {
-    FLOW: ("text",),
-    DIAL: ("radius", "power"),
-    CLIP: ("radius", "threshold"),
-    CUT: ("cut",),
-    RANDOM: ("keep", "draw"),
-}
-
-
-def query(state: State) -> dict[str, str]:
-    """What differs from the usual, of the step that is shown."""
-    usual = initial({})
-    found = {_NAMES[k]: str(state[k]) for k in _SHOWN[state["step"]] if state[k] != usual[k]}
-    if state["step"] != FLOW and state["seed"] != SEED:
-        found["seed"] = str(state["seed"])
-    return found
-
-
-def answer(state: State, ask: Ask, context: Context) -> tuple[State, dict[str, Any]]:
+def picture(state: State) -> dict[str, Any]:
     """The step that is shown, and nothing of the others."""
-    state = _taken(state, ask)
-    name, show = (("flow", _flow), ("dial", _dial), ("clip", _clip), ("cut", _cut), ("random", _random))[
-        state["step"]
-    ]
-    return state, {"show": name, **show(state, context)}
+    show = (_flow, _dial, _clip, _cut, _random)[state["step"]]
+    return {"show": show.__name__[1:], **show(state)}
 
 
-def _taken(state: State, ask: Ask) -> State:
-    """The state after what is valid in `ask`."""
-    wishes = {
-        "text": given.text(ask.get("text"), LONGEST),
-        "radius": given.number(ask.get("radius"), LEAST, MOST),
-        "power": given.whole(ask.get("power"), 1, backwards.LAGS),
-        "seed": given.whole(ask.get("seed"), 0, HIGHEST),
-        "threshold": given.number(ask.get("threshold"), 0.1, 100.0),
-        "cut": given.whole(ask.get("cut"), 1, TIME_STEPS),
-        "keep": given.number(ask.get("keep"), 0.3, 1.0),
-        "draw": given.whole(ask.get("draw"), 0, HIGHEST),
-    }
-    found = {**state, **{name: wish for name, wish in wishes.items() if wish is not None}}
-    if len(found["text"]) < 2:
-        found["text"] = state["text"]
-    arrow = ask.get("gradient")
-    if isinstance(arrow, list) and len(arrow) == 2:
-        new = [given.number(v, -5, 5) for v in arrow]
-        if None not in new:
-            found["gradient"] = new
-    return found
-
-
-def _flow(state: State, context: Context) -> dict[str, Any]:
+def _flow(state: State) -> dict[str, Any]:
     curves: list[dict[str, Any]] = []
     for cell in CELLS:
-        found = backwards.flow(context.network(f"timemachine-{cell}"), state["text"])
-        curves.append({"cell": cell, "points": _short(found.hidden)})
-        if found.cell is not None:
-            curves.append({"cell": "memory", "points": _short(found.cell)})
+        # The loss of the last character, by the state before it and all earlier ones but the start symbol's.
+        model = models.network(f"timemachine-{cell}")
+        norms = state_gradients(model, state["text"], at=len(state["text"]) - 1)
+        curves.append({"cell": cell, "points": _short(norms.hidden[:-1, -1])})
+        if norms.cell is not None:
+            curves.append({"cell": "memory", "points": _short(norms.cell[:-1, -1])})
     return {
         "text": state["text"],
         "limit": LONGEST,
@@ -164,10 +104,10 @@ def _flow(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _dial(state: State, context: Context) -> dict[str, Any]:
+def _dial(state: State) -> dict[str, Any]:
     dial = backwards.dial(state["radius"], state["seed"])
     k = state["power"]
-    power = dial.matrix_power(k)
+    power = np.linalg.matrix_power(dial.matrix, k)
     return {
         "radius": state["radius"],
         "range": [LEAST, MOST],
@@ -191,9 +131,9 @@ def _dial(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _clip(state: State, context: Context) -> dict[str, Any]:
+def _clip(state: State) -> dict[str, Any]:
     g = np.array(state["gradient"])
-    clipped = backwards.clip(g, state["threshold"])
+    clipped = clip(g, state["threshold"]).gradient
     weights = [backwards.dial(r, state["seed"]).weight for r in RADII]
     return {
         "gradient": g.tolist(),
@@ -214,11 +154,11 @@ def _clip(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _cut(state: State, context: Context) -> dict[str, Any]:
-    chain = backwards.chain(backwards.WEIGHT, state["seed"], steps=TIME_STEPS)
+def _cut(state: State) -> dict[str, Any]:
+    chain = backwards.chain(backwards.WEIGHT, state["seed"])
     return {
         "cut": state["cut"],
-        "steps": TIME_STEPS,
+        "steps": backwards.STEPS,
         "seed": state["seed"],
         "w": chain.w,
         "states": [round(v, 3) for v in chain.states.tolist()],
@@ -239,19 +179,18 @@ def _cut(state: State, context: Context) -> dict[str, Any]:
     }
 
 
-def _random(state: State, context: Context) -> dict[str, Any]:
-    chain = backwards.chain(backwards.WEIGHT, state["seed"], steps=TIME_STEPS)
+def _random(state: State) -> dict[str, Any]:
+    chain = backwards.chain(backwards.WEIGHT, state["seed"])
     keep = state["keep"]
-    lengths = backwards.draw(keep, DRAWS, state["draw"], steps=TIME_STEPS)
-    weights = backwards.weights(lengths, keep, TIME_STEPS)
-    estimates = weights @ chain.terms
+    weights = backwards.random_weights(keep, DRAWS, state["draw"])  # (N, T)
+    estimates = weights @ chain.terms  # (N,)
     counts = np.arange(1, DRAWS + 1)
     mean = np.cumsum(estimates) / counts
     spread = float(estimates.std())
     return {
         "keep": keep,
         "draw": state["draw"],
-        "steps": TIME_STEPS,
+        "steps": backwards.STEPS,
         "draws": DRAWS,
         "terms": [round(v, 5) for v in chain.terms.tolist()],
         "weights": [[round(v, 3) for v in row] for row in weights[:4].tolist()],

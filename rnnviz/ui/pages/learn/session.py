@@ -1,23 +1,20 @@
 """One lecture: which scene, which step, and what each scene remembers while others are shown.
 
 An ask of the browser is the whole wish (which scene, which step of it, what to
-change in it); asks may be dropped or repeated, and the last one is always
-right. This module knows nothing of Streamlit.
+change in it); asks may be dropped or repeated, and the last one is always right.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.pages.learn import given, scenes
-
-if TYPE_CHECKING:
-    from rnnviz.ui.pages.learn.context import Context
-    from rnnviz.ui.pages.learn.scenes import Scene, State
+from rnnviz.ui.pages.learn import controls, scenes
+from rnnviz.ui.pages.learn.controls import State
+from rnnviz.ui.pages.learn.scenes import Scene
 
 ADDRESS = 500
 """Characters of the address that a scene may fill."""
@@ -30,11 +27,11 @@ class Lecture:
     """The lecture of one session, begun at an address."""
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        self.number = given.whole(query.get("scene"), 1, len(scenes.MODULES)) or 1
+        self.number: int = _number(query) or 1
         self.present = query.get("present") == "1"
         self._states: dict[int, State] = {}
-        step = given.whole(query.get("step"), 1, self.scene.STEPS) or 1
-        self._states[self.number] = {**self.scene.initial(query), "step": step - 1}
+        step = controls.whole(1, self.scene.STEPS)(query.get("step")) or 1
+        self._states[self.number] = {**controls.initial(self.scene.CONTROLS, query), "step": step - 1}
 
     @property
     def scene(self) -> Scene:
@@ -45,30 +42,25 @@ class Lecture:
     def state(self) -> State:
         """What the scene that is shown remembers."""
         if self.number not in self._states:
-            self._states[self.number] = {**self.scene.initial({}), "step": 0}
+            self._states[self.number] = {**controls.initial(self.scene.CONTROLS, {}), "step": 0}
         return self._states[self.number]
 
     def take(self, wish: object) -> Mapping[str, Any]:
         """Go where a browser's wish says. Returns what it asks of that scene; {} for nonsense."""
         fields = wish if isinstance(wish, Mapping) else {}
-        self.number = given.whole(fields.get("scene"), 1, len(scenes.MODULES)) or self.number
+        self.number = _number(fields) or self.number
         if isinstance(present := fields.get("present"), bool):
             self.present = present
         step = fields.get("step")
         if type(step) is int:
-            self.state["step"] = min(max(step, 0), self.scene.STEPS - 1)
+            step = min(max(step, 0), self.scene.STEPS - 1)
+            self._states[self.number] = controls.at_step(self.scene.CONTROLS, self.state, step)
         ask = fields.get("ask")
         if not isinstance(ask, dict) or len(json.dumps(ask)) > ANSWERS:
             return {}
         return ask
 
-    def answer(
-        self,
-        wish: object,
-        context: Context,
-        static: Mapping[str, Any],
-        describe: Callable[[Exception], str],
-    ) -> bytes:
+    def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
         """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8.
 
         `static` goes with it. An error of the scene becomes the sentence that
@@ -76,19 +68,19 @@ class Lecture:
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
-        step = self.state["step"]
         sent: dict[str, Any] = {
             "client": fields.get("client", ""),
             "seq": fields.get("seq", 0),
             "scene": self.number,
-            "step": step,
+            "step": self.state["step"],
             "steps": self.scene.STEPS,
             "present": self.present,
             **static,
         }
         try:
-            state, sent["data"] = self.scene.answer(dict(self.state), ask, context)
-            self._states[self.number] = {**state, "step": step}
+            state = scenes.taken(self.scene, self.state, ask)
+            sent["data"] = self.scene.picture(state)
+            self._states[self.number] = state
         except RnnvizError as error:
             sent["error"] = describe(error)
         sent["notice"] = self.scene.notice(self.state)
@@ -102,7 +94,12 @@ class Lecture:
             found["present"] = "1"
         if self.state["step"]:
             found["step"] = str(self.state["step"] + 1)
-        for name, value in self.scene.query(self.state).items():
+        for name, value in controls.query(self.scene.CONTROLS, self.state).items():
             if len(urlencode({**found, name: value})) <= ADDRESS:
                 found[name] = value
         return found
+
+
+def _number(fields: Mapping[str, Any]) -> int | None:
+    found: int | None = controls.whole(1, len(scenes.MODULES))(fields.get("scene"))
+    return found

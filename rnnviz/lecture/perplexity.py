@@ -6,8 +6,6 @@
 
 and what follows from it: why a likelihood can't compare texts of different
 lengths, and what a text takes when it is compressed.
-
-This module knows nothing of screens. Shannon's game is in `rnnviz.lecture.shannon`.
 """
 
 from __future__ import annotations
@@ -19,19 +17,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import costs, running
-from rnnviz.reading.trace import trace
+from rnnviz.lecture.prediction import Doubles, nats
+from rnnviz.reading.scoring import running
 from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-Doubles = npt.NDArray[np.float64]
+    from rnnviz.lecture.prediction import Model
 
 Probability = float | Fraction
 
@@ -41,7 +34,11 @@ ENDINGS = (" outside", " banana tree", " piouw;kcj pwepoiut")
 
 
 def surprisal(probability: Probability) -> float:
-    """-log P in nats; infinite for what was held impossible. Raises ConfigError outside [0, 1]."""
+    """-log P in nats; infinite for what was held impossible. Raises ConfigError outside [0, 1].
+
+    >>> round(surprisal(0.5), 3), surprisal(0.0)
+    (0.693, inf)
+    """
     if not 0 <= probability <= 1:
         raise ConfigError(
             "a probability lies between 0 and 1; received {probability}", probability=probability
@@ -58,35 +55,20 @@ def perplexity(probabilities: Sequence[Probability]) -> Probability:
 
     so that equal probabilities give exactly 1/p: 1 for certainty, and |V| for
     the fractions 1/|V|. Raises EmptyTextError for no characters.
+
+    >>> perplexity([Fraction(1, 28)] * 9)
+    Fraction(28, 1)
     """
     for probability in probabilities:
-        surprisal(probability)  # refuses what is none
+        surprisal(probability)  # refuses what is no probability
     if not probabilities:
-        raise EmptyTextError("no characters have no perplexity; give at least one a probability")
+        raise EmptyTextError("perplexity needs at least one character with a probability; received none")
     if min(probabilities) == 0:
         return math.inf
     largest = max(probabilities)
     spread = math.fsum(math.log(largest / p) for p in probabilities) / len(probabilities)
     inverse = 1 / largest if isinstance(largest, Fraction) else 1.0 / largest
     return inverse if spread == 0 else float(inverse) * math.exp(spread)
-
-
-def spread_out(p: float, size: int) -> Doubles:
-    """(V,) probabilities that give p to the first symbol and share the rest equally among the others."""
-    if size < 2:
-        raise ConfigError("there are at least 2 symbols to share among; received {size}", size=size)
-    surprisal(p)
-    found = np.full(size, (1 - p) / (size - 1))
-    found[0] = p
-    return found
-
-
-def nats(model: CharModel | NumpyModel | NgramModel, text: str) -> Doubles:
-    """The cost of each character of `text` (T,) in nats, by the rule of `rnnviz.reading.scoring`."""
-    if not isinstance(model, NgramModel):
-        return np.asarray(trace(model, text).nll)
-    ids = model.vocabulary.encode(normalise(text, model.normaliser))
-    return costs(model.score(ids), ids, model.vocabulary)
 
 
 @dataclass(frozen=True)
@@ -105,10 +87,15 @@ class Continuation:
     log10: float
 
 
-def continuation(model: CharModel | NumpyModel | NgramModel, beginning: str, ending: str) -> Continuation:
-    """Score `ending` as what follows `beginning`. Raises EmptyTextError for an empty ending."""
+def continuation(model: Model, beginning: str, ending: str) -> Continuation:
+    """Score `ending` as what follows `beginning`. Raises EmptyTextError for an empty ending.
+
+    >>> import rnnviz
+    >>> continuation(rnnviz.load("timemachine-lstm"), "It is raining", " outside").nats.shape
+    (8,)
+    """
     if not ending:
-        raise EmptyTextError("an ending of no characters has no perplexity; type at least one")
+        raise EmptyTextError("perplexity needs at least one character; type an ending")
     # A break between \r and \n would count one of them on either side.
     beginning, ending = (normalise(part, model.normaliser) for part in (beginning, ending))
     cost = nats(model, beginning + ending)[len(beginning) :]
@@ -136,8 +123,13 @@ class Prefixes:
     bits: Doubles
 
 
-def prefixes(model: CharModel | NumpyModel | NgramModel, text: str) -> Prefixes:
-    """Likelihood, perplexity and compressed size of every beginning of `text`."""
+def prefixes(model: Model, text: str) -> Prefixes:
+    """Likelihood, perplexity and compressed size of every beginning of `text`.
+
+    >>> import rnnviz
+    >>> prefixes(rnnviz.load("timemachine-lstm"), "machine").perplexity.shape
+    (7,)
+    """
     cost = nats(model, text)
     total = np.cumsum(cost)
     return Prefixes(text, -total / math.log(10), running(cost), total / math.log(2))

@@ -11,47 +11,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.lecture import guessing
+from rnnviz.lecture import perplexity
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import scoring
 from tests.conftest import TEXT, tiny
 
 
 def test_the_three_cases_exactly() -> None:
-    assert guessing.perplexity([1.0] * 7) == 1
-    assert guessing.perplexity([0.9, 0.0, 1.0]) == math.inf
+    assert perplexity.perplexity([1.0] * 7) == 1
+    assert perplexity.perplexity([0.9, 0.0, 1.0]) == math.inf
     for size in (2, 7, 28, 49, 69, 3843):
-        assert guessing.perplexity([Fraction(1, size)] * 13) == size
+        assert perplexity.perplexity([Fraction(1, size)] * 13) == size
 
 
 def test_hand_computed() -> None:
-    assert guessing.perplexity([0.5, 0.125]) == pytest.approx(4.0, rel=1e-15)  # sqrt(2 · 8)
-    assert guessing.surprisal(0.25) == math.log(4)
-    assert guessing.surprisal(0.0) == math.inf
-    assert guessing.surprisal(1.0) == 0
+    assert perplexity.perplexity([0.5, 0.125]) == pytest.approx(4.0, rel=1e-15)  # sqrt(2 · 8)
+    assert perplexity.surprisal(0.25) == math.log(4)
+    assert perplexity.surprisal(0.0) == math.inf
+    assert perplexity.surprisal(1.0) == 0
 
 
 @given(st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=30))
 def test_it_is_exp_of_the_mean_surprisal(probabilities: list[float]) -> None:
-    mean = sum(map(guessing.surprisal, probabilities)) / len(probabilities)
-    assert guessing.perplexity(probabilities) == pytest.approx(math.exp(mean), rel=1e-9)
+    mean = sum(map(perplexity.surprisal, probabilities)) / len(probabilities)
+    assert perplexity.perplexity(probabilities) == pytest.approx(math.exp(mean), rel=1e-9)
 
 
-@pytest.mark.parametrize("p", [-0.1, 1.1, math.nan])
-def test_what_is_no_probability_is_refused(p: float) -> None:
-    with pytest.raises(ConfigError, match="between 0 and 1"):
-        guessing.perplexity([0.5, p])
-
-
-def test_no_characters_have_none() -> None:
-    with pytest.raises(EmptyTextError):
-        guessing.perplexity([])
-
-
-def test_spreading_out_sums_to_one() -> None:
-    p = guessing.spread_out(0.4, 5)
-    assert p.tolist() == pytest.approx([0.4, 0.15, 0.15, 0.15, 0.15])
-    assert guessing.spread_out(1 / 5, 5).tolist() == pytest.approx([0.2] * 5)
+def test_what_has_no_perplexity() -> None:
+    for bad in (-0.1, 1.1, math.nan):
+        with pytest.raises(ConfigError, match="between 0 and 1"):
+            perplexity.perplexity([0.5, bad])
+    with pytest.raises(EmptyTextError, match="at least one character"):
+        perplexity.perplexity([])
 
 
 @pytest.mark.parametrize("kind", ["gru", "ngram"])
@@ -59,24 +50,20 @@ def test_an_ending_is_scored_after_its_beginning(kind: str) -> None:
     model = NgramModel.fit(TEXT, order=3) if kind == "ngram" else tiny("gru")
     whole = scoring.perplexity(model, text="The Time Traveller")
     parts = (
-        guessing.continuation(model, "", "The Time"),
-        guessing.continuation(model, "The Time", " Traveller"),
+        perplexity.continuation(model, "", "The Time"),
+        perplexity.continuation(model, "The Time", " Traveller"),
     )
     nats = sum(float(part.nats.sum()) for part in parts)
     assert math.exp(nats / 18) == pytest.approx(whole.perplexity, rel=1e-6)
     assert parts[1].perplexity == pytest.approx(math.exp(parts[1].nats.mean()))
     assert parts[1].log10 == pytest.approx(-parts[1].nats.sum() / math.log(10))
     with pytest.raises(EmptyTextError):
-        guessing.continuation(model, "The Time", "")
+        perplexity.continuation(model, "The Time", "")
 
 
 def test_likelihood_falls_with_length_and_perplexity_does_not() -> None:
-    model = scoring.UniformModel(NgramModel.fit(TEXT, order=1).vocabulary)
     flat = NgramModel.fit(TEXT, order=3)
-    cut = guessing.prefixes(flat, TEXT[:200])
+    cut = perplexity.prefixes(flat, TEXT[:200])
     assert (np.diff(cut.log10) < 0).all()
     assert cut.perplexity[99] == pytest.approx(scoring.perplexity(flat, text=TEXT[:100]).perplexity, rel=1e-9)
     np.testing.assert_allclose(cut.bits, np.arange(1, 201) * np.log2(cut.perplexity), rtol=1e-9)
-    assert scoring.perplexity(model, text=TEXT[:50]).perplexity == pytest.approx(
-        scoring.perplexity(model, text=TEXT[:100]).perplexity
-    )

@@ -1,0 +1,51 @@
+"""What any model, network or n-gram, makes of a text: each character's cost, and what comes next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.reading.scoring import costs
+from rnnviz.reading.trace import trace
+from rnnviz.text.normalising import normalise
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+    Model: TypeAlias = CharModel | NumpyModel | NgramModel
+
+Doubles = npt.NDArray[np.float64]
+
+
+def nats(model: Model, text: str) -> Doubles:
+    """The cost of each character of `text` (T,), by the rule of `rnnviz.reading.scoring`.
+
+    >>> nats(NgramModel.fit("abab", order=2), "aba").shape
+    (3,)
+    """
+    if not isinstance(model, NgramModel):
+        return trace(model, text).nll
+    ids = model.vocabulary.encode(normalise(text, model.normaliser))
+    return costs(model.score(ids), ids, model.vocabulary)
+
+
+def expected(model: Model, text: str, first: int | None = None) -> Doubles:
+    """P of every symbol after the first n characters of `text`, n from `first` to T: (T + 1 - first, V).
+
+    None: after the whole text alone, (1, V).
+
+    >>> model = NgramModel.fit("abab", order=2)
+    >>> expected(model, "aba").sum(axis=1).round(6).tolist()
+    [1.0]
+    """
+    first = len(text) if first is None else first
+    if isinstance(model, NgramModel):
+        ids = model.vocabulary.encode(text)
+        rows = np.array([model.log_probs(ids[:n]) for n in range(first, len(ids) + 1)])
+    else:
+        rows = trace(model, text).log_probs_at(first, len(text) + 1).astype(np.float64)
+    return np.asarray(np.exp(rows), np.float64)

@@ -1,0 +1,164 @@
+"""A scene's controls: what a lecturer sets, by the address or in the browser, and which values are valid.
+
+    CONTROLS = (Control("n", whole(1, 10), 3), Control("text", text(46), "the Time", resets=("t",)), …)
+
+A value from outside is valid or ignored. Valid ones, and the rest's defaults, are the scene's state.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+State = dict[str, Any]
+Ask = Mapping[str, Any]
+Valid = Callable[[object], Any]
+"""What a value from outside stands for; None if it is not valid."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """One thing that can be set: `name` in the state and in an ask, its valid values and its default.
+
+    address    its name in the address, by default `name`; "" if the address does not keep it
+    steps      the steps at which the address keeps it, by default all
+    written    a value as the address has it
+    resets     the controls, standing after this one, that a change of it sets back to their defaults
+    each_step  whether every step begins with the default
+    """
+
+    name: str
+    valid: Valid
+    default: Any = None
+    address: str | None = None
+    steps: Collection[int] | None = None
+    written: Callable[[Any], str] = str
+    resets: Sequence[str] = ()
+    each_step: bool = False
+
+    def asked(self, wish: object, now: Any) -> Any:
+        """The value after a wish, where it is `now`."""
+        found = self.valid(wish)
+        return now if found is None else found
+
+    def read(self, query: Mapping[str, str]) -> Any:
+        """The value that an address gives."""
+        return self.asked(query.get(self.name if self.address is None else self.address), self.default)
+
+    def write(self, value: Any) -> dict[str, str]:
+        """What the address says of a value: nothing of the default."""
+        address = self.name if self.address is None else self.address
+        return {address: self.written(value)} if address and value != self.default else {}
+
+
+@dataclass(frozen=True)
+class Row(Control):
+    """A list of values, each of them valid or ignored by itself, with an address each."""
+
+    addresses: Sequence[str] = ()
+
+    def asked(self, wish: object, now: Any) -> Any:
+        if not isinstance(wish, list) or len(wish) != len(now):
+            return now
+        return [super(Row, self).asked(one, old) for one, old in zip(wish, now, strict=True)]
+
+    def read(self, query: Mapping[str, str]) -> Any:
+        return self.asked([query.get(address) for address in self.addresses], self.default)
+
+    def write(self, value: Any) -> dict[str, str]:
+        each = zip(self.addresses, value, self.default, strict=True)
+        return {address: self.written(one) for address, one, usual in each if one != usual}
+
+
+Controls = Sequence[Control]
+
+
+def initial(controls: Controls, query: Mapping[str, str]) -> State:
+    """The state that an address gives."""
+    return {control.name: control.read(query) for control in controls}
+
+
+def at_step(controls: Controls, state: State, step: int) -> State:
+    """The state at another step of the scene."""
+    anew = {c.name: c.default for c in controls if c.each_step} if step != state.get("step", step) else {}
+    return {**state, **anew, "step": step}
+
+
+def taken(controls: Controls, state: State, ask: Ask) -> State:
+    """The state after what is valid in `ask`."""
+    state, defaults = dict(state), {control.name: control.default for control in controls}
+    for control in controls:
+        before = state[control.name]
+        state[control.name] = control.asked(ask.get(control.name), before)
+        if state[control.name] != before:
+            state.update({name: defaults[name] for name in control.resets})
+    return state
+
+
+def query(controls: Controls, state: State) -> dict[str, str]:
+    """What the address keeps of a state."""
+    found: dict[str, str] = {}
+    for control in controls:
+        if control.steps is None or state["step"] in control.steps:
+            found |= control.write(state[control.name])
+    return found
+
+
+def whole(low: int, high: int) -> Valid:
+    """A whole number in low … high, given as one or as its digits."""
+
+    def valid(value: object) -> int | None:
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6:
+            value = int(value)
+        return value if type(value) is int and low <= value <= high else None
+
+    return valid
+
+
+def number(low: float, high: float) -> Valid:
+    """A number in low … high, given as one or as it is written."""
+
+    def valid(value: object) -> float | None:
+        if isinstance(value, str) and len(value) < 24:
+            try:
+                value = float(value)
+            except ValueError:
+                return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return None
+        return float(value) if low <= value <= high else None
+
+    return valid
+
+
+def numbers(low: float, high: float, count: int | None = None) -> Valid:
+    """A list of numbers in low … high, `count` of them where that is given."""
+    each = number(low, high)
+
+    def valid(value: object) -> list[float] | None:
+        if not isinstance(value, list) or count not in (None, len(value)):
+            return None
+        found = [each(one) for one in value]
+        return None if None in found else found
+
+    return valid
+
+
+def text(limit: int, least: int = 1) -> Valid:
+    """A line of `least` to `limit` characters: cut where it is longer, its line ends turned into spaces."""
+
+    def valid(value: object) -> str | None:
+        if not isinstance(value, str):
+            return None
+        line = " ".join(value[: 2 * limit].splitlines())
+        line = "".join(c for c in line if not 0xD800 <= ord(c) < 0xE000)[:limit]
+        return line if len(line) >= least else None
+
+    return valid
+
+
+def one_of(options: Collection[str]) -> Valid:
+    """One of a few names."""
+    return lambda value: value if isinstance(value, str) and value in options else None
