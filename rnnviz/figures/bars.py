@@ -1,7 +1,4 @@
-"""Bars: a ranking of units beside what chance reaches, how often which value was there, two predictions.
-
-This module knows nothing of networks or pages.
-"""
+"""Bars: a ranking of units beside what chance reaches, how often which value was there, two predictions."""
 
 from __future__ import annotations
 
@@ -13,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure
-from rnnviz.figures.plain import axis, layout
+from rnnviz.figures.frame import Figure, axis, escaped, layout, legend
 from rnnviz.figures.themes import LIGHT, Theme
 
 
@@ -75,7 +71,7 @@ def ranking(
                 range=[len(names) - 0.4, -0.6],
                 showgrid=False,
                 tickvals=list(range(len(names))),
-                ticktext=[html.escape(name, quote=False) for name in names],
+                ticktext=escaped(names),
             ),
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
@@ -182,20 +178,13 @@ def pair(
                 range=[len(names) - 0.4, -0.6],
                 showgrid=False,
                 tickvals=list(range(len(names))),
-                ticktext=[html.escape(name, quote=False) for name in names],
+                ticktext=escaped(names),
                 tickfont={"color": theme.text, "size": 13},
             ),
             margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
             barmode="group",
             bargap=0.25,
             showlegend=True,
-            legend={
-                "x": 1,
-                "y": 0,
-                "xanchor": "right",
-                "yanchor": "bottom",
-                "bgcolor": "rgba(0,0,0,0)",
-                "font": {"color": theme.text, "size": 12},
-            },
+            legend=legend(theme, y=0, yanchor="bottom"),
         ),
     }

@@ -2,8 +2,6 @@
 
 Values become whole numbers of colours by a fixed `Scale`, so that a picture of
 256 units over 500 characters costs a byte each.
-
-This module knows nothing of networks or pages.
 """
 
 from __future__ import annotations
@@ -15,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure
-from rnnviz.figures.plain import axis, layout
+from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 
 CONNECTED = Scale("sequential", -4.0, 0.0)

@@ -5,8 +5,6 @@ notebook:
 
     import plotly.graph_objects as go
     go.Figure(perplexity.figure({"model": record.curve()}))
-
-This module knows nothing of pages, files or models.
 """
 
 from __future__ import annotations
@@ -14,16 +12,13 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping
-from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures.frame import Figure, axis, layout
 from rnnviz.figures.themes import LIGHT, Theme
-
-Doubles = npt.NDArray[np.float64]
+from rnnviz.reports.analysis import Curve
 
 PALE = 0.45
 """How strong the rolling line is beside the running one."""
@@ -32,41 +27,19 @@ MOST = 2
 """Models in one figure: more than two pairs of lines can't be read."""
 
 
-class Curve(Protocol):
-    """What is drawn: n points of a text, as `Record.curve` returns them.
-
-    position  (n,) characters read, 1 and up
-    running   (n,) perplexity of all characters so far
-    rolling   (n,) perplexity of the last `window` characters, of fewer before there are as many
-    window    characters
-    """
-
-    @property
-    def position(self) -> npt.NDArray[Any]: ...
-
-    @property
-    def running(self) -> npt.NDArray[Any]: ...
-
-    @property
-    def rolling(self) -> npt.NDArray[Any]: ...
-
-    @property
-    def window(self) -> int: ...
-
-
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
     """The logarithmic axis's ends, as powers of ten.
 
-    Everything fits in but the beginning, before the first full window: a text's first characters
-    may cost thousands, and would press everything else into a strip.
+    Everything fits in but the beginning, before the first full window, or a tenth of a text without one: the
+    first characters may cost thousands, and would press everything else into a strip.
     """
-    values = _finite(
-        [
-            line[min(np.searchsorted(curve.position, curve.window), len(line) - 1) :]
-            for curve in curves.values()
-            for line in (curve.running, curve.rolling)
-        ]
-    )
+    lines = []
+    for curve in curves.values():
+        length = max(curve.position, default=0)
+        settled = curve.position >= (curve.window if length >= curve.window else length / 10)
+        lines += [np.asarray(line, np.float64)[settled] for line in (curve.running, curve.rolling)]
+    values = np.concatenate(lines)
+    values = values[np.isfinite(values)]
     if not len(values):
         return 0.0, 2.0
     low, high = math.log10(max(1.0, values.min())), math.log10(max(1.0, values.max()))
@@ -76,10 +49,9 @@ def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
 
 def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
     """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
-    if high - low > 4:
-        values = [10.0**k for k in range(math.ceil(low), math.floor(high) + 1)]
-        step = -(-len(values) // 6)
-        values = values[::step]
+    if high - low > 3:
+        step = math.ceil((high - low) / 6)
+        values = [10.0**k for k in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
     elif high - low > 0.7:
         decades = range(math.floor(low), math.floor(high) + 1)
         values = [s * 10.0**k for k in decades for s in (1, 2, 5) if low <= math.log10(s * 10.0**k) <= high]
@@ -92,7 +64,7 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
 
 
 def _written(value: float) -> str:
-    if value < 100_000:
+    if 0.001 <= value < 100_000:
         return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(value) + 1e-9)
     front = f"{value / 10.0**power:.4g}"
@@ -100,7 +72,7 @@ def _written(value: float) -> str:
     return raised if front == "1" else f"{front}·{raised}"
 
 
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def skeleton(
@@ -148,8 +120,3 @@ def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
     layout["xaxis"]["title"] = "characters read"
     layout["yaxis"]["title"] = "perplexity"
     return drawn
-
-
-def _finite(lines: list[npt.NDArray[Any]]) -> Doubles:
-    values = np.concatenate([np.asarray(line, np.float64) for line in lines])
-    return np.asarray(values[np.isfinite(values)])

@@ -1,15 +1,8 @@
-"""What the pictures of the inside of a network have in common: axes, margins, colours of lines.
-
-Pure functions to Plotly figures as plain dictionaries; `go.Figure(...)` shows one in a notebook.
-Words on axes are handed in, in whatever language; they are escaped here.
-
-This module knows nothing of networks or pages.
-"""
+"""Lines over whole numbers, on a linear or a logarithmic axis."""
 
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures import frame
-from rnnviz.figures.frame import Figure
+from rnnviz.figures.frame import Figure, axis, colours, layout, legend
 from rnnviz.figures.perplexity import ticks
 from rnnviz.figures.themes import LIGHT, Theme
 
@@ -29,39 +21,6 @@ MOST = 4
 
 FLAT = 1e-12
 """Below this, relative to the largest value, a line on a logarithmic axis has ended."""
-
-
-def colours(theme: Theme) -> tuple[str, str, str, str]:
-    """The colours of lines that are compared, in their order."""
-    return theme.model, theme.ngram, theme.pinned, theme.uniform
-
-
-def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
-    """One axis that neither moves nor shows more than it has to."""
-    name = {
-        "text": html.escape(title, quote=False),
-        "font": {"color": theme.muted, "size": 12},
-        "standoff": 6,
-    }
-    return frame.axis(theme, **{"showgrid": True, "title": name, **more})
-
-
-def layout(theme: Theme, x: Figure, y: Figure, **more: Any) -> Figure:
-    """A figure's layout with these axes."""
-    margin = {"l": 56, "r": 14, "t": 8, "b": 40, "pad": 0}
-    return frame.layout(theme, **{"margin": margin, "xaxis": x, "yaxis": y, **more})
-
-
-def legend(theme: Theme) -> Figure:
-    """Where the names of lines stand: inside the frame, above on the right."""
-    return {
-        "x": 1,
-        "y": 1,
-        "xanchor": "right",
-        "yanchor": "top",
-        "bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": theme.text, "size": 12},
-    }
 
 
 def _free(curves: Sequence[npt.NDArray[Any]], ends: tuple[float, float]) -> Figure:
@@ -140,29 +99,21 @@ def lines(
             axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
             axis(theme, y, **upright),
             showlegend=len(curves) > 1,
-            legend={**legend(theme), **_free(heights, (float(every.min()), float(every.max())))},
+            legend=legend(theme, **_free(heights, (float(every.min()), float(every.max())))),
             shapes=shapes,
         ),
     }
 
 
-def _logarithmic(values: list[npt.NDArray[Any]]) -> Figure:
-    """A logarithmic axis around all values, with round numbers or whole powers of ten on it."""
-    every = np.concatenate(values) if values else np.empty(0)
+def _logarithmic(lines: list[npt.NDArray[Any]]) -> Figure:
+    """A logarithmic axis around all values, with round numbers on it."""
+    every = np.concatenate(lines) if lines else np.empty(0)
     every = every[np.isfinite(every) & (every > 0)]
     low, high = (float(np.log10(every.min())), float(np.log10(every.max()))) if len(every) else (0.0, 1.0)
     room = max(0.05, 0.05 * (high - low))
     ends = low - room, high + room
-    if high - low > 3:
-        step = math.ceil((high - low) / 5)
-        powers = range(math.ceil(ends[0] / step) * step, math.floor(ends[1]) + 1, step)
-        marks = [10.0**k for k in powers], [f"10{str(k).translate(_RAISED)}" for k in powers]
-    else:
-        marks = ticks(*ends)
-    return {"type": "log", "range": list(ends), "tickvals": marks[0], "ticktext": marks[1]}
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    values, texts = ticks(*ends)
+    return {"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts}
 
 
 def _level(value: float, theme: Theme) -> Figure:

@@ -1,7 +1,4 @@
-"""Points in a plane: the path of a hidden state, and the gates of every unit.
-
-This module knows nothing of networks or pages.
-"""
+"""Points in a plane: the path of a hidden state, and the gates of every unit."""
 
 from __future__ import annotations
 
@@ -14,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure
-from rnnviz.figures.plain import axis, colours, layout, legend
+from rnnviz.figures.frame import Figure, axis, colours, layout, legend
 from rnnviz.figures.themes import LIGHT, Theme
 
 KINDS = ("letter", "space", "line break", "punctuation or digit")
@@ -89,14 +85,7 @@ def path(
             axis(theme, titles[0], nticks=6),
             axis(theme, titles[1], nticks=6),
             showlegend=True,
-            legend={
-                **legend(theme),
-                "orientation": "h",
-                "x": 0,
-                "xanchor": "left",
-                "y": 1.02,
-                "yanchor": "bottom",
-            },
+            legend=legend(theme, orientation="h", x=0, xanchor="left", y=1.02, yanchor="bottom"),
             margin={"l": 56, "r": 14, "t": 30, "b": 40, "pad": 0},
         ),
     }

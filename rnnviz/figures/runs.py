@@ -1,7 +1,4 @@
-"""Several training runs in one chart.
-
-Pure functions, as in `rnnviz.figures.training`; this module knows nothing of pages, folders or models.
-"""
+"""Several training runs in one chart."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.figures.frame import Figure, axis, layout
+from rnnviz.figures.frame import Figure, axis, layout, legend
 from rnnviz.figures.perplexity import ticks
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.figures.training import Curves, extent
@@ -50,14 +47,9 @@ def compared(
             height=360,
             margin={"l": 56, "r": 16, "t": 8, "b": 44},
             showlegend=True,
-            legend={"font": {"color": theme.text}, "x": 1, "xanchor": "right", "y": 1},
+            legend=legend(theme),
             hovermode="closest",
-            xaxis=axis(
-                theme,
-                range=[0, 1.02 * total],
-                showgrid=False,
-                title={"text": html.escape(title), "font": {"size": 12}},
-            ),
+            xaxis=axis(theme, title, range=[0, 1.02 * total], showgrid=False),
             yaxis=axis(theme, type="log", range=[low, high], tickvals=values, ticktext=texts),
         ),
     }

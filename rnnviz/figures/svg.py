@@ -1,20 +1,17 @@
-"""The running perplexity of a text as SVG: small, self-contained, fit for print.
-
-This module knows nothing of Plotly.
-"""
+"""The running perplexity of a text as SVG: small, self-contained, fit for print."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from rnnviz.reports.analysis import Curve
+from rnnviz.figures.perplexity import extent, ticks
+from rnnviz.reports.analysis import Curve
 
 Doubles = npt.NDArray[np.float64]
 
@@ -26,12 +23,7 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
     _ = translate
     position = np.asarray(drawn.position, np.float64)
     lines = [np.asarray(line, np.float64) for line in (drawn.running, drawn.rolling)]
-    # The first characters cost the most by far; they may leave the picture, or nothing else would be seen.
-    settled = position >= min(drawn.window, float(position[-1]) / 10) if position.size else position > 0
-    there = np.concatenate([line[np.isfinite(line) & (line > 0) & settled] for line in lines])
-    low, high = (float(there.min()), float(there.max())) if there.size else (1.0, 10.0)
-    if high < low * 1.2:
-        low, high = low / 1.1, high * 1.1
+    low, high = (10**end for end in extent({"": drawn}))
     first, last = (float(position[0]), float(position[-1])) if position.size else (0.0, 1.0)
     span, decades = max(last - first, 1.0), math.log(high / low)
 
@@ -43,11 +35,11 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
 
     label = escape(_("Perplexity along the text"))
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n']
-    for tick in _ticks(low, high):
+    for tick, number in zip(*ticks(math.log10(low), math.log10(high)), strict=True):
         at = float(y(tick))
         parts.append(
             f'<path class="grid" d="M{LEFT} {at:.1f}H{WIDTH - 8}"/>'
-            f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{tick:,g}</text>\n'
+            f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{number}</text>\n'
         )
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         at = first + share * span
@@ -74,17 +66,3 @@ def _path(x: Doubles, y: Doubles, there: npt.NDArray[np.bool_]) -> str:
         pen = "L" if drawn else "M"
     # A path of a single point draws nothing; a dot of no length, with round ends, does.
     return "".join(parts) + ("h0" if len(parts) == 1 else "")
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times the powers of ten between the ends; others where these crowd or lack."""
-    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
-        found = [s * 10.0**e for e in exponents for s in steps if low <= s * 10.0**e <= high]
-        if len(found) <= 9:
-            break
-    if len(found) >= 3:
-        return found[:: -(-len(found) // 9)]
-    step = 10.0 ** math.floor(math.log10(high - low))
-    step = next(s * step for s in (0.2, 0.5, 1, 2, 5) if (high - low) / (s * step) <= 6)
-    return [n * step for n in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -10,8 +10,6 @@ someone types:
 
 Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal
 steps look equal.
-
-This module knows nothing of Plotly.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -75,50 +73,42 @@ class Theme:
     runs: tuple[str, ...]
 
 
-LIGHT = Theme(
-    name="light",
-    background="#ffffff",
-    text="#1c2a33",
-    muted="#566873",
-    grid="#e6ecef",
-    axis="#b4c2ca",
-    diverging=("#08306b", "#2a72b5", "#8fbfe0", "#ffffff", "#f6b26b", "#d9660f", "#7f2704"),
-    sequential=("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
-    surprisal=("#ffffff", "#fdebc8", "#fbc777", "#f59a3c"),
-    bands=("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"),
-    versus=("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),
-    model="#0b6a88",
-    ngram="#b3560a",
-    uniform="#566873",
-    bar="#8fbfd0",
-    came="#d9660f",
-    cursor="#1c2a33",
-    pinned="#8a2be2",
-    runs=("#0b6a88", "#b3560a", "#00755a", "#8a2be2", "#a33a70", "#6b6100"),
+_COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
+    "background": ("#ffffff", "#12191e"),
+    "text": ("#1c2a33", "#e4ebee"),
+    "muted": ("#566873", "#9fb0ba"),
+    "grid": ("#e6ecef", "#232f37"),
+    "axis": ("#b4c2ca", "#4a5c67"),
+    "diverging": (
+        ("#08306b", "#2a72b5", "#8fbfe0", "#ffffff", "#f6b26b", "#d9660f", "#7f2704"),
+        ("#c6e3ff", "#5ba8ea", "#235f97", "#12191e", "#8f4a12", "#ee8f3a", "#ffe0bd"),
+    ),
+    "sequential": (
+        ("#ffffff", "#b5d9d0", "#4fa39a", "#0f6470", "#06303f"),
+        ("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
+    ),
+    "surprisal": (("#ffffff", "#fdebc8", "#fbc777", "#f59a3c"), ("#12191e", "#3f2d12", "#6e4310", "#9a5310")),
+    "bands": (("#ffffff", "#d8eef5", "#fde2a9", "#f59a3c"), ("#12191e", "#15394a", "#5a4310", "#9a5310")),
+    "versus": (
+        ("#f59a3c", "#fbd9a4", "#ffffff", "#b3d9f2", "#62abde"),
+        ("#9a5310", "#4f3311", "#12191e", "#173f58", "#22648f"),
+    ),
+    "model": ("#0b6a88", "#5cc0de"),
+    "ngram": ("#b3560a", "#f0a050"),
+    "uniform": ("#566873", "#9fb0ba"),
+    "bar": ("#8fbfd0", "#2f6f86"),
+    "came": ("#d9660f", "#ee8f3a"),
+    "cursor": ("#1c2a33", "#e4ebee"),
+    "pinned": ("#8a2be2", "#c79bff"),
+    "runs": (
+        ("#0b6a88", "#b3560a", "#00755a", "#8a2be2", "#a33a70", "#6b6100"),
+        ("#5cc0de", "#f0a050", "#4fcfa4", "#c79bff", "#f08cba", "#dccf4a"),
+    ),
+}
+LIGHT, DARK = (
+    Theme(name, **{field: pair[n] for field, pair in _COLOURS.items()})
+    for n, name in enumerate(("light", "dark"))
 )
-
-DARK = Theme(
-    name="dark",
-    background="#12191e",
-    text="#e4ebee",
-    muted="#9fb0ba",
-    grid="#232f37",
-    axis="#4a5c67",
-    diverging=("#c6e3ff", "#5ba8ea", "#235f97", "#12191e", "#8f4a12", "#ee8f3a", "#ffe0bd"),
-    sequential=("#12191e", "#14505a", "#2b938c", "#86d3bd", "#e4fbef"),
-    surprisal=("#12191e", "#3f2d12", "#6e4310", "#9a5310"),
-    bands=("#12191e", "#15394a", "#5a4310", "#9a5310"),
-    versus=("#9a5310", "#4f3311", "#12191e", "#173f58", "#22648f"),
-    model="#5cc0de",
-    ngram="#f0a050",
-    uniform="#9fb0ba",
-    bar="#2f6f86",
-    came="#ee8f3a",
-    cursor="#e4ebee",
-    pinned="#c79bff",
-    runs=("#5cc0de", "#f0a050", "#4fcfa4", "#c79bff", "#f08cba", "#dccf4a"),
-)
-
 THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 

@@ -52,6 +52,12 @@ def test_the_first_characters_do_not_press_the_rest_into_a_strip() -> None:
     assert math.log10(2) < low < math.log10(3)
 
 
+def test_a_text_shorter_than_a_window_is_seen_but_for_its_beginning() -> None:
+    low, high = perplexity.extent({"gru": curve([900.0, *range(40, 20, -1)], [5.0] * 21, window=50)})
+    assert math.log10(39) < high < math.log10(60)
+    assert low < math.log10(5)
+
+
 def test_what_is_not_finite_is_a_gap() -> None:
     drawn = perplexity.figure({"gru": curve([math.inf, 4, 4], [math.nan, 3, 5])})
     assert drawn["data"][0]["y"] == [None, 3, 5]
