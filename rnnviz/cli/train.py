@@ -198,7 +198,7 @@ def _begin(args: argparse.Namespace) -> int:
         corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
         title=args.title or "",
         language=args.language or "",
-        probe=args.probe,
+        watched=args.probe,
         minutes=args.minutes,
         ngram=args.ngram,
         example=args.example,
@@ -286,9 +286,11 @@ def _training_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callabl
 
         def each_report(report: Any) -> None:
             nonlocal said
-            validation = "–" if report.held_out_perplexity is None else f"{report.held_out_perplexity:.3f}"
+            validation = (
+                "–" if report.validation_perplexity is None else f"{report.validation_perplexity:.3f}"
+            )
             speed = f"{report.characters_per_second:,.0f} char/s"
-            said = f"train {report.train_perplexity:.3f}  held out {validation}  {speed}"
+            said = f"train {report.train_perplexity:.3f}  validation {validation}  {speed}"
             if show is None:
                 left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
                 print(

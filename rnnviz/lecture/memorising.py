@@ -129,8 +129,8 @@ def record(
     found: list[tuple[float, float, float]] = []
     seconds = 0.0
     for report in trainer.run(sample_length=0):
-        assert report.held_out_perplexity is not None
-        found.append((report.epoch, report.train_perplexity, report.held_out_perplexity))
+        assert report.validation_perplexity is not None
+        found.append((report.epoch, report.train_perplexity, report.validation_perplexity))
         seconds = report.seconds
         if progress is not None:
             progress(report)

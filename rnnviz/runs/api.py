@@ -5,13 +5,12 @@ A run is a process of its own, `python -m rnnviz train`, and a folder in
 for it: who follows a run reads its folder, and a server that restarts
 finds it again. Runs wait for one another by themselves (rnnviz.runs.queue).
 
-    id = start(Description("my-gru", TrainConfig(), corpus="python-docs", probe="def main("))
+    id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
-    snapshot(id).hidden                # the probe's trace as it is now
+    snapshot(id).hidden                # what it makes of the watched sentence now
     stop(id); resume(id)
 
-This module knows nothing of how a model is trained and loads no torch, but for
-`keep` of a run that isn't finished.
+Nothing here loads torch, but for `keep` of a run that isn't finished.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -31,29 +29,11 @@ from typing import Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.runs import event_log, queue
-from rnnviz.runs.folder import Description, RunFolder, folders, home
-from rnnviz.runs.snapshots import ProbeTrace, read_probe
-
-__all__ = [
-    "Description",
-    "ProbeTrace",
-    "Run",
-    "State",
-    "delete",
-    "find",
-    "follow",
-    "home",
-    "keep",
-    "limit",
-    "listed",
-    "merge",
-    "resume",
-    "set_limit",
-    "snapshot",
-    "snapshots",
-    "start",
-    "stop",
-]
+from rnnviz.runs.folder import Description as Description
+from rnnviz.runs.folder import RunFolder, folders
+from rnnviz.runs.folder import home as home
+from rnnviz.runs.snapshots import Snapshot, read
+from rnnviz.training.tuning import own_python
 
 State = Literal["waiting", "starting", "running", "stopped", "finished", "failed", "died"]
 ALIVE: tuple[State, ...] = ("waiting", "starting", "running")
@@ -71,7 +51,7 @@ class Run:
     state        "waiting" in the queue, "starting", "running", or ended: "stopped" (by someone),
                  "finished", "failed" (it says why), "died" (without a word)
     created      Unix time
-    description  run.json: name, config, corpus, title, language, probe, minutes, …
+    description  run.json: name, config, corpus, title, language, probe (the watched sentence), minutes, …
     last         the newest "progress" event
     report       the newest "report" event
     error        why it failed or died, None otherwise; `reason` is its sentence, or ""
@@ -217,7 +197,7 @@ def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[d
 
 
 def snapshots(id: str) -> list[int]:
-    """The steps of which the probe's trace was kept, in order: 0, and from there about evenly on a log scale.
+    """The steps whose snapshot was kept, in order: 0, and from there about evenly on a log scale.
 
     Raises TrainingError if there is no such run.
     """
@@ -226,13 +206,13 @@ def snapshots(id: str) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
-def snapshot(id: str, step: int | None = None) -> ProbeTrace:
-    """The probe's trace at one of the steps of `snapshots`, or the newest there is.
+def snapshot(id: str, step: int | None = None) -> Snapshot:
+    """What the run made of its watched sentence at one of the steps of `snapshots`, or the newest there is.
 
-    Raises TrainingError if there is no such run or trace, or its file is damaged.
+    Raises TrainingError if there is no such run or snapshot, or its file is damaged.
     """
     folder = RunFolder(find(id).path)
-    return read_probe(folder.probe if step is None else folder.snapshots / f"{step:09d}.safetensors")
+    return read(folder.newest if step is None else folder.snapshots / f"{step:09d}.safetensors")
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
@@ -283,14 +263,7 @@ def _launch(folder: RunFolder, lock: Any) -> None:
     _reap()
     queue.take_ticket(folder)
     event_log.append(folder.events, {"event": "queued", "time": time.time()})
-    package = Path(__file__).resolve().parents[2]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])]),
-        "PYTHONUNBUFFERED": "1",
-    }
-    # -P: no module is taken from the working directory.
-    words = [sys.executable, "-P", "-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
+    words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
     options: dict[str, Any] = {}
     if os.name == "posix":
         words += ["--lock", str(lock.fileno())]
@@ -298,11 +271,11 @@ def _launch(folder: RunFolder, lock: Any) -> None:
     else:
         options["creationflags"] = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         lock.close()  # such a lock isn't inherited; the process takes it
+    call = own_python(*words)
+    call["env"]["PYTHONUNBUFFERED"] = "1"
     try:
         with folder.log.open("ab") as log:
-            process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, **options
-            )
+            process = subprocess.Popen(**call, **options, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     except OSError as error:
         raise TrainingError(
             "the run's process can't be started: {strerror}", strerror=error.strerror or error

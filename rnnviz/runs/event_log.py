@@ -5,8 +5,6 @@ writes next ends that line first, and readers skip it. A resumed run starts
 again at its last saved step and says so (`resumed_at` of its "start"); what was
 reported beyond that step is thereby superseded, and `extend` drops it, so
 that a curve has no point twice.
-
-This module knows nothing of what the events mean beyond that, and loads no torch.
 """
 
 from __future__ import annotations
@@ -30,10 +28,24 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 
 BLOCK = 16 * 1024
 
+ON_DISK = {"validation_perplexity": "held_out_perplexity"}
+"""Fields that files call as version 0.1.0 did, so that every version reads the files of every other."""
+
+
+def to_disk(event: Event) -> Event:
+    """An event as files have it."""
+    return {ON_DISK.get(name, name): value for name, value in event.items()}
+
+
+def from_disk(event: Event) -> Event:
+    """An event of a file under the names used here."""
+    names = {there: here for here, there in ON_DISK.items()}
+    return {names.get(name, name): value for name, value in event.items()}
+
 
 def append(path: Path, event: Event) -> None:
     """Add one event. Numbers that JSON doesn't have become null. Raises OSError."""
-    line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
+    line = json.dumps(_plain(to_disk(event)), allow_nan=False).encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
@@ -155,7 +167,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             continue
         # A run of an early version has reports alone, and doesn't name them.
         if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
-            yield event
+            yield from_disk(event)
 
 
 def _plain(value: Any) -> Any:

@@ -1,20 +1,19 @@
 """The files of one training run, and the lock that says whether its process lives.
 
-    run.json                 what the run is: name, recipe, text, probe (`Description`)
+    run.json                 what the run is: name, recipe, text, watched sentence (`Description`)
     text.txt                 the user's own text, where the run has no named corpus
     events.jsonl             what happened, one JSON object a line (rnnviz.runs.event_log)
     state.safetensors        everything needed to go on (rnnviz.runs.training_state)
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, where no other place was asked for
-    probe.safetensors        the newest trace of the probe text; snapshots/ has older (rnnviz.runs.snapshots)
+    probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.runs.snapshots)
     log.txt                  what the process printed
     lock                     locked as long as the process lives, however it ends; holds its process id
     stop                     asks the process to stop; left behind by one that was stopped
     reserve                  given up when the disk is full, so that this can still be written down
 
 Every file but the events is replaced as a whole, so a kill at any moment
-leaves a folder that can be resumed. This module knows nothing of models,
-queues or processes, and loads no torch.
+leaves a folder that can be resumed.
 """
 
 from __future__ import annotations
@@ -39,8 +38,11 @@ from rnnviz.networks.config import TrainConfig
 RESERVE = 64 * 1024
 """Bytes kept back for a full disk."""
 
-MAX_PROBE = 400
-"""Characters of the longest probe text: its trace is written twice a second."""
+LONGEST_WATCHED = 400
+"""Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
+
+IN_JSON = {"watched": "probe"}
+"""Fields of a Description that run.json calls as version 0.1.0 did."""
 
 
 def home() -> Path:
@@ -57,7 +59,7 @@ class Description:
     corpus    a corpus's name or a text file's path; "" where `text` is the text
     text      the user's own text; None in a description that was read back (it is in text.txt)
     title, language  of the text, for the card; "" where unknown
-    probe     the text whose trace is followed, at most MAX_PROBE characters; "" for none
+    watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
     minutes   train so long: the speed is measured at the start, and `config.characters` follows from it
     ngram     the name of a saved n-gram model that the finished model's card compares with
     example   the text the app shows first with the model
@@ -75,7 +77,7 @@ class Description:
     text: str | None = field(default=None, repr=False)
     title: str = ""
     language: str = ""
-    probe: str = ""
+    watched: str = ""
     minutes: float | None = None
     ngram: str | None = None
     example: str | None = None
@@ -93,13 +95,13 @@ class Description:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # with NumPy, which quick commands do without
 
-        for text in (self.probe, self.text or "", self.title, self.example or ""):
+        for text in (self.watched, self.text or "", self.title, self.example or ""):
             code_points(text)
-        if len(self.probe) > MAX_PROBE:
+        if len(self.watched) > LONGEST_WATCHED:
             raise ConfigError(
-                "the probe has at most {max_probe} characters; received {count:,}; shorten it",
-                max_probe=MAX_PROBE,
-                count=len(self.probe),
+                "the sentence to watch has at most {most} characters; received {count:,}; shorten it",
+                most=LONGEST_WATCHED,
+                count=len(self.watched),
             )
         if self.minutes is not None and not 0 < self.minutes <= 100_000:
             raise ConfigError(
@@ -112,15 +114,20 @@ class Description:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "text"}
+        values = {key: getattr(self, name) for key, name in self._names().items()}
         return {**values, "config": self.config.to_json()}
+
+    @classmethod
+    def _names(cls) -> dict[str, str]:
+        """The fields by what run.json calls them, all but `text`."""
+        return {IN_JSON.get(f.name, f.name): f.name for f in fields(cls) if f.name != "text"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Description:
         """What `to_json` wrote, of this version or an older one. Raises ConfigError or TypeError."""
-        known = {f.name for f in fields(cls)} - {"text"}
-        kept = {k: v for k, v in values.items() if k in known and v is not None}
-        return cls(**{**kept, "config": TrainConfig(**values["config"])})
+        names = cls._names()
+        found = {names[k]: v for k, v in values.items() if k in names and v is not None}
+        return cls(**{**found, "config": TrainConfig(**values["config"])})
 
 
 class RunFolder:
@@ -134,7 +141,7 @@ class RunFolder:
         self.state = self.path / "state.safetensors"
         self.best = self.path / "best.safetensors"
         self.finished = self.path / "model"
-        self.probe = self.path / "probe.safetensors"
+        self.newest = self.path / "probe.safetensors"
         self.snapshots = self.path / "snapshots"
         self.log = self.path / "log.txt"
         self.lock = self.path / "lock"
@@ -178,8 +185,8 @@ class RunFolder:
             ) from None
         except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
             raise TrainingError(
-                "{description_file} is damaged ({error}); start a new run",
-                description_file=self.description_file,
+                "{path} is damaged ({error}); start a new run",
+                path=self.description_file,
                 error=error,
             ) from None
 

@@ -1,21 +1,19 @@
-"""What a run writes down while it trains: events, the probe's traces, the best model, its state.
+"""What a run writes down while it trains: events, snapshots, the best model, its state.
 
     progress   every half second: where it stands
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
-    probe      with every progress, unless that would take more than 3 % of the time
-    snapshots  of the probe, at 40 steps at most, evenly on a log scale
+    snapshot   of the watched sentence, with every progress, unless that would take more than 3 % of the
+               time; at 40 steps at most, evenly on a log scale, one that is kept
 
 Nothing here draws a random number or touches the model: with or without it,
-training gives the same numbers. This module knows nothing of signals, queues
-or the command line.
+training gives the same numbers.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 import math
 import time
 from dataclasses import fields
@@ -27,7 +25,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.runs import event_log, training_state
 from rnnviz.runs.folder import RunFolder, replace_file
-from rnnviz.runs.snapshots import to_bytes, trace_probe
+from rnnviz.runs.snapshots import take, to_bytes
 from rnnviz.training.trainer import StepReport, Trainer
 
 PROGRESS = 0.5
@@ -42,8 +40,8 @@ SAVE = 15.0
 AT_LEAST = 1.0
 """Seconds between two saved states, where reports come faster than that."""
 
-PROBE_SHARE = 0.03
-"""The largest share of the time that tracing the probe may take."""
+SHARE = 0.03
+"""The largest share of the time that taking snapshots may take."""
 
 SNAPSHOTS, FACTOR = 40, 1.35
 MEMORY = 0.6
@@ -67,13 +65,13 @@ class Journal:
     be written, `step` and `report` TrainingError if the run has diverged.
     """
 
-    def __init__(self, folder: RunFolder, trainer: Trainer, probe: str, baselines: dict[str, Any]) -> None:
-        self.folder, self.trainer, self.probe_text, self.baselines = folder, trainer, probe, baselines
-        self._snapshots = set(snapshot_steps(trainer.total_steps)) if probe else set()
+    def __init__(self, folder: RunFolder, trainer: Trainer, watched: str, baselines: dict[str, Any]) -> None:
+        self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
+        self._kept_steps = set(snapshot_steps(trainer.total_steps)) if watched else set()
         self._passed = False
         self._unsaved_best: CharModel | None = None
-        self._best_at = self._probed_at = -math.inf
-        self._probe_cost = 0.0
+        self._best_at = self._taken_at = -math.inf
+        self._cost = 0.0  # seconds of the last snapshot
         self._on_cpu = trainer.device.type == "cpu"
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
@@ -90,8 +88,8 @@ class Journal:
         for file in self.folder.snapshots.glob("*.safetensors"):
             if file.stem.isdigit() and int(file.stem) > t.step_index:
                 file.unlink()
-        if self.probe_text and t.step_index == 0:
-            self._snapshot()
+        if self.watched and t.step_index == 0:
+            self._snapshot(keep=True)
 
     def step(self, trainer: Trainer) -> None:
         """After every step."""
@@ -105,13 +103,13 @@ class Journal:
         self._characters += n
         self._steps += 1
         now = time.monotonic()
-        snapshot = trainer.step_index in self._snapshots
-        if now < self._next and not snapshot and not trainer.done:
+        keep = trainer.step_index in self._kept_steps
+        if now < self._next and not keep and not trainer.done:
             return
         float(trainer.loss)  # a GPU's work is training's time
         with trainer.paused():
-            if snapshot:
-                self._snapshot()
+            if keep:
+                self._snapshot(keep=True)
             if now >= self._next or trainer.done:
                 self._progress()
                 # Not just before a report: it would be made again by who goes on from there.
@@ -124,8 +122,8 @@ class Journal:
         """After every report."""
         values = {f.name: getattr(report, f.name) for f in fields(report) if f.name != "model"}
         self._write("report", **values)
-        ngram, held_out = self.baselines.get("ngram"), report.held_out_perplexity
-        if not self._passed and ngram is not None and held_out is not None and held_out < ngram:
+        ngram, reached = self.baselines.get("ngram"), report.validation_perplexity
+        if not self._passed and ngram is not None and reached is not None and reached < ngram:
             self._passed = True
             self._write("passed", step=report.step, characters=report.characters, seconds=report.seconds)
         if report.best:
@@ -183,38 +181,22 @@ class Journal:
             eta=max(0, t.total_characters - t.characters) * took / max(1, done),
         )
         self._reset()
-        if self.probe_text:
-            now = time.monotonic()
-            if t.done or self._probe_cost <= PROBE_SHARE * (now - self._probed_at):
-                self._probe()
+        if self.watched and (t.done or self._cost <= SHARE * (time.monotonic() - self._taken_at)):
+            self._snapshot()
 
-    def _probe(self) -> None:
-        began = time.monotonic()
-        t = self.trainer
-        trace = trace_probe(t.model, self.probe_text, step=t.step_index, characters=t.characters)
-        replace_file(self.folder.probe, to_bytes(trace))
-        self._probed_at = time.monotonic()
-        self._probe_cost = self._probed_at - began
-
-    def _snapshot(self) -> None:
-        t = self.trainer
-        trace = trace_probe(t.model, self.probe_text, step=t.step_index, characters=t.characters)
-        self.folder.snapshots.mkdir(exist_ok=True)
-        path = self.folder.snapshots / f"{t.step_index:09d}.safetensors"
-        replace_file(path, to_bytes(trace, half=True))
-        if t.step_index == 0:
-            replace_file(self.folder.probe, to_bytes(trace))
+    def _snapshot(self, *, keep: bool = False) -> None:
+        """Take a snapshot: the newest, or one of those that are kept; the first is both."""
+        began, t = time.monotonic(), self.trainer
+        found = take(t.model, self.watched, step=t.step_index, characters=t.characters)
+        if keep:
+            self.folder.snapshots.mkdir(exist_ok=True)
+            path = self.folder.snapshots / f"{t.step_index:09d}.safetensors"
+            replace_file(path, to_bytes(found, half=True))
+        if not keep or t.step_index == 0:
+            replace_file(self.folder.newest, to_bytes(found))
+        if not keep:
+            self._taken_at = time.monotonic()
+            self._cost = self._taken_at - began
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})
-
-
-def earlier_baselines(folder: RunFolder) -> dict[str, Any] | None:
-    """The baselines that an earlier start of this run measured, if it did."""
-    from rnnviz.runs.baselines import NAMES
-
-    events, _ = event_log.read(folder.events)
-    for event in reversed(events):
-        if event["event"] == "start" and all(name in event for name in NAMES):
-            return json.loads(json.dumps({name: event[name] for name in NAMES}))  # type: ignore[no-any-return]
-    return None

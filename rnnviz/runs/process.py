@@ -4,8 +4,6 @@ It is the same whether a terminal or the app started it; the app's has the
 run's lock from its parent, waits in the queue and makes way for others
 (`--queued`). torch is loaded when the run's turn has come, so that a waiting
 run costs next to nothing.
-
-This module knows nothing of options or progress bars.
 """
 
 from __future__ import annotations
@@ -87,10 +85,8 @@ def run(
 def _train(
     folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
 ) -> tuple[Path, dict[str, Any]]:
-
-    from rnnviz.runs import baselines as baseline_lines
-    from rnnviz.runs import distributed, finished_model, training_state
-    from rnnviz.runs.journal import Journal, earlier_baselines
+    from rnnviz.runs import baselines, distributed, finished_model, training_state
+    from rnnviz.runs.journal import Journal
 
     description = folder.description()
     if description.ngram:
@@ -103,10 +99,10 @@ def _train(
         trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
         training_state.restore(folder, trainer)
         distributed.go_together(trainer)
-        baselines = earlier_baselines(folder) or baseline_lines.measured(
+        to_beat = baselines.of_earlier_start(folder) or baselines.measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
-        journal = Journal(folder, trainer, description.probe, baselines)
+        journal = Journal(folder, trainer, description.watched, to_beat)
         if queued:
             make_way()  # not before: whoever pressed Start is waiting to see something
         journal.begin(_about(trainer))
@@ -118,7 +114,7 @@ def _train(
                 if os.name != "posix":  # where nothing else tells of a request
                     request.check()
 
-            for report in trainer.run(probe=description.probe, on_step=step, early=True):
+            for report in trainer.run(prompt=description.watched, on_step=step, early=True):
                 journal.report(report)
                 on_report(report)
                 request.check()
@@ -149,7 +145,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
     torch.set_num_threads(settled.threads or most)
     if settled.minutes is not None and not settled.config.characters:
         from rnnviz.runs import distributed
-        from rnnviz.runs.speed import characters_in
+        from rnnviz.training.speed import characters_in
 
         if distributed.workers() > 1:
             raise ConfigError(

@@ -1,22 +1,20 @@
-"""The probe: a short text whose trace is kept while a model learns, and the file it is kept in.
+"""Snapshots: what a model makes of one sentence at a moment of its training, and the files they are kept in.
 
     hidden     (T, L, H)   H_t after reading character t
     log_probs  (T + 1, V)  row t: log P(x_{t+1} | x_1 .. x_t), nats; row 0 before anything was read
 
-These are the values of `rnnviz.trace`, computed without what is of no use for
-one short text: the table of all inputs, which for thousands of characters
-takes longer than everything else. A file is safetensors, with the text and
-the symbols in its header; reading one needs no torch.
-
-This module knows nothing of runs, or of when a trace is taken.
+A file is safetensors, with the sentence and the symbols as JSON in its header; reading one needs no torch.
+A run's story (rnnviz.runs.story) is a file of the same kind, with an axis for its K moments in front.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,19 +24,23 @@ from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.reading.scoring import costs, running
 from rnnviz.text.normalising import normalise
-from rnnviz.text.vocabulary import UNKNOWN_SYMBOL, Ids, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
 Floats = npt.NDArray[np.float32]
+Arrays = dict[str, npt.NDArray[Any]]
+
+LEAST = -60_000
+"""Nats: what float16 can hold."""
 
 
 @dataclass(frozen=True, eq=False)
-class ProbeTrace:
-    """What a model did with the probe text at one moment of its training.
+class Snapshot:
+    """What a model did with the watched sentence at one moment of its training.
 
-    text        the probe, T characters
+    text        the sentence, T characters
     hidden      (T, L, H) float32, H_t after reading character t
     cell        (T, L, H) float32, C_t of an LSTM; None for other cells
     log_probs   (T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t)
@@ -64,13 +66,14 @@ class ProbeTrace:
             return running(self.nll).astype(np.float32)
 
 
-def trace_probe(model: CharModel, text: str, *, step: int, characters: int) -> ProbeTrace:
-    """The trace of `text` by `model` as it is now; `step` and `characters` say when that is.
+def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot:
+    """What `model` makes of `text` as it is now; `step` and `characters` say when that is.
 
-    Takes time steps, not the vocabulary: a few milliseconds. It draws no random number and changes nothing.
-    Raises TextError for half a surrogate pair.
+    The values are those of `rnnviz.trace`, without the table of all inputs: it would take several times as
+    long, and this is done twice a second. No random number is drawn and nothing changes. Raises TextError for
+    half a surrogate pair.
     """
-    vocabulary: Vocabulary = model.vocabulary
+    vocabulary = model.vocabulary
     text = normalise(text, model.normaliser)
     ids = vocabulary.encode(text)
     inputs = np.concatenate(([vocabulary.start], ids))
@@ -81,84 +84,99 @@ def trace_probe(model: CharModel, text: str, *, step: int, characters: int) -> P
         table = tensors["embedding.weight"]
         if config.tied:
             tensors["readout.weight"] = table[: config.vocabulary_size]
+            config = ModelConfig(**{**config.to_json(), "tied": False})
         tensors["embedding.weight"] = table[used]
     else:  # one-hot inputs pick columns
-        first = "recurrence.0.weight" if config.cell == "mlp" else "recurrence.weight_ih_l0"
+        first = config.layer_names(0)[0]
         tensors[first] = tensors[first][:, used]
-    ready = weights_from(_untied(config), tensors)
-    hidden, cell = ready.states(len(inputs) + 1)
+    ready = weights_from(config, tensors)
+    hidden, cell = ready.states(len(inputs) + 1)  # row 0 before the start symbol, row 1 after it
     ready.run(places.astype(np.int64), hidden, cell)
     log_probs = ready.log_probs(hidden[1:, -1])
-    return ProbeTrace(
+    return Snapshot(
         text=text,
         hidden=hidden[2:],
         cell=None if cell is None else cell[2:],
         log_probs=log_probs,
-        nll=_costs(log_probs, ids, vocabulary),
+        nll=costs(log_probs[np.arange(len(ids)), ids], ids, vocabulary).astype(np.float32),
         step=step,
         characters=characters,
         symbols=(UNKNOWN_SYMBOL, *vocabulary.characters),
     )
 
 
-def _untied(config: ModelConfig) -> ModelConfig:
-    return ModelConfig(**{**config.to_json(), "tied": False})
+def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
+    """The file of one snapshot; `half` stores states and log-probabilities as float16, half the size."""
+    kind = np.float16 if half else np.float32
+    arrays: Arrays = {
+        "hidden": snapshot.hidden.astype(kind),
+        "log_probs": np.maximum(snapshot.log_probs, LEAST).astype(kind),
+        "nll": snapshot.nll,
+    }
+    if snapshot.cell is not None:
+        arrays["cell"] = snapshot.cell.astype(kind)
+    about = {"step": snapshot.step, "characters": snapshot.characters}
+    return pack("probe", snapshot, about, arrays)
 
 
-def _costs(log_probs: Floats, ids: Ids, vocabulary: Vocabulary) -> Floats:
-    return costs(log_probs[np.arange(len(ids)), ids], ids, vocabulary).astype(np.float32)
+def read(path: Path) -> Snapshot:
+    """The snapshot in a file. Raises TrainingError if there is none, or the file is damaged."""
+    with opened(path, "probe") as (about, arrays):
+        return unpack(about, arrays, about["step"], about["characters"])
 
 
-def to_bytes(trace: ProbeTrace, *, half: bool = False) -> bytes:
-    """The file of a trace; `half` stores states and log-probabilities as float16, half the size."""
+def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """A file of arrays, with the sentence and symbols of `one` and what else it is `about` under `key`."""
     from safetensors.numpy import save
 
-    kind = np.float16 if half else np.float32
-    tensors = {
-        "hidden": trace.hidden.astype(kind),
-        "log_probs": np.maximum(trace.log_probs, -60_000).astype(kind),
-        "nll": trace.nll.astype(np.float32),
-    }
-    if trace.cell is not None:
-        tensors["cell"] = trace.cell.astype(kind)
-    about = {
-        "text": trace.text,
-        "step": trace.step,
-        "characters": trace.characters,
-        "symbols": list(trace.symbols),
-    }
-    contiguous = {name: np.ascontiguousarray(values) for name, values in tensors.items()}
-    return bytes(save(contiguous, metadata={"probe": json.dumps(about)}))
+    header = {"text": one.text, "symbols": list(one.symbols), **about}
+    contiguous = {name: np.ascontiguousarray(values) for name, values in arrays.items()}
+    return bytes(save(contiguous, metadata={key: json.dumps(header)}))
 
 
-def read_probe(path: Path) -> ProbeTrace:
-    """The trace in a file. Raises TrainingError if there is none, or the file is damaged."""
+@contextmanager
+def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
+    """Header and arrays of a file that `pack` made. Whatever turns out wrong with them is a TrainingError."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {})["probe"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        found = ProbeTrace(
-            text=str(about["text"]),
-            hidden=tensors["hidden"].astype(np.float32),
-            cell=tensors["cell"].astype(np.float32) if "cell" in tensors else None,
-            log_probs=tensors["log_probs"].astype(np.float32),
-            nll=tensors["nll"].astype(np.float32),
-            step=int(about["step"]),
-            characters=int(about["characters"]),
-            symbols=tuple(map(str, about["symbols"])),
-        )
-        T, V = len(found.text), len(found.symbols)
-        fits = found.hidden.ndim == 3 and len(found.hidden) == T and found.nll.shape == (T,)
-        if not fits or found.log_probs.shape != (T + 1, V):
-            raise ValueError("its arrays don't belong together")
+            about = json.loads((file.metadata() or {})[key])
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        yield about, arrays
     except FileNotFoundError:
         raise TrainingError(
-            "there is no trace of the probe at {path}; the run has none yet, or has no probe text", path=path
+            "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
         ) from None
-    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+    except (SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise TrainingError(
-            "{path} is damaged ({error}); go on training to renew it", path=path, error=error
+            "{path} is damaged ({error}); copy it again, or go on training to renew it",
+            path=path,
+            error=error,
         ) from None
+
+
+def unpack(
+    about: Mapping[str, Any], arrays: Arrays, step: int, characters: int, place: int | None = None
+) -> Snapshot:
+    """The snapshot at a place of a file's arrays, or the only one. Raises ValueError if they don't fit."""
+
+    def floats(name: str) -> Floats:
+        return (arrays[name] if place is None else arrays[name][place]).astype(np.float32)
+
+    found = Snapshot(
+        text=str(about["text"]),
+        hidden=floats("hidden") * np.float32(about.get("unit", 1.0)),
+        cell=floats("cell") if "cell" in arrays else None,
+        log_probs=floats("log_probs"),
+        nll=floats("nll"),
+        step=int(step),
+        characters=int(characters),
+        symbols=tuple(map(str, about["symbols"])),
+    )
+    T, V = len(found.text), len(found.symbols)
+    if (found.hidden.ndim, len(found.hidden), found.nll.shape) != (3, T, (T,)):
+        raise ValueError("its arrays don't belong together")
+    if found.log_probs.shape != (T + 1, V):
+        raise ValueError("its arrays don't belong together")
     return found

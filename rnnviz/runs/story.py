@@ -1,32 +1,29 @@
 """A run's story in one small file beside the model it made: NAME.snapshots.safetensors.
 
-    hidden     (K, T, L, H) int8   K snapshots of the probe's states, in units of `unit`
+    hidden     (K, T, L, H) int8   states of the watched sentence at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
     nll        (K, T) float32, nats
 
-and, as JSON in the header: the probe text, the symbols, the steps and characters of
-the snapshots, the events that make the curves, thinned, and the run's description.
+and, as JSON in the header: the sentence, the symbols, steps and characters of the
+moments, the events that make the curves, thinned, and the run's description.
 
     write("timemachine-gru", "models/timemachine-gru.snapshots.safetensors")   # from a run's folder
     story = read(path); story.snapshot(story.steps[0]).hidden
-
-Reading one needs no torch. This module knows nothing of how a model is trained.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.errors import RnnvizError, TrainingError
+from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs.snapshots import ProbeTrace
+from rnnviz.runs import event_log
+from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
 
@@ -42,7 +39,7 @@ _KEPT = {
         "step", "characters", "seconds", "train_perplexity", "characters_per_second", "gradient_norm",
         "clipped", "learning_rate", "clip",
     ),
-    "report": ("step", "characters", "seconds", "train_perplexity", "held_out_perplexity", "sample"),
+    "report": ("step", "characters", "seconds", "train_perplexity", "validation_perplexity", "sample"),
     "passed": ("step", "characters", "seconds"),
     "finished": ("held_out",),
 }  # fmt: skip
@@ -52,39 +49,31 @@ _KEPT = {
 class Story:
     """What `read` found.
 
-    steps       of the snapshots, in order
-    events      as rnnviz.runs.follow gives them, thinned
-    description of the run: name, config, title, language, probe
+    events       as rnnviz.runs.api.follow gives them, thinned
+    description  of the run: name, config, title, language, probe (the watched sentence)
     """
 
     name: str
-    steps: tuple[int, ...]
     events: list[dict[str, Any]]
     description: dict[str, Any]
-    _about: dict[str, Any] = field(repr=False)
-    _tensors: dict[str, npt.NDArray[Any]] = field(repr=False)
+    _snapshots: dict[int, Snapshot] = field(repr=False)
 
-    def snapshot(self, step: int | None = None) -> ProbeTrace:
-        """The probe's trace at one of `steps`, or the last. Raises TrainingError for another step."""
-        if step is not None and step not in self.steps:
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Of the snapshots, in order."""
+        return tuple(self._snapshots)
+
+    def snapshot(self, step: int | None = None) -> Snapshot:
+        """That of one of `steps`, or the last. Raises TrainingError for another step."""
+        step = self.steps[-1] if step is None else step
+        if step not in self._snapshots:
             raise TrainingError(
                 "{name} has no snapshot of step {step}; it has {steps}",
                 name=self.name,
                 step=step,
                 steps=self.steps,
             )
-        k = len(self.steps) - 1 if step is None else self.steps.index(step)
-        unit = float(self._about["unit"])
-        return ProbeTrace(
-            text=str(self._about["text"]),
-            hidden=self._tensors["hidden"][k].astype(np.float32) * np.float32(unit),
-            cell=None,
-            log_probs=self._tensors["log_probs"][k].astype(np.float32),
-            nll=self._tensors["nll"][k].astype(np.float32),
-            step=self.steps[k],
-            characters=int(self._about["characters"][k]),
-            symbols=tuple(map(str, self._about["symbols"])),
-        )
+        return self._snapshots[step]
 
 
 def beside(model: Path) -> Path:
@@ -97,32 +86,26 @@ def write(id: str, path: str | Path) -> Path:
 
     Raises TrainingError if the run has no snapshots, CheckpointError if the file can't be written.
     """
-    from safetensors.numpy import save
-
-    steps = runs.snapshots(id)
+    path, steps = Path(path), runs.snapshots(id)
     if not steps:
-        raise TrainingError("the run {id!r} kept no snapshots: it had no probe text", id=id)
-    frames = [runs.snapshot(id, step) for step in steps]
-    hidden = np.stack([f.hidden for f in frames])
+        raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=id)
+    moments = [runs.snapshot(id, step) for step in steps]
+    hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
     unit = max(1.0, float(np.abs(hidden).max())) / 127
-    events, _ = runs.follow(id)
     description = runs.find(id).description
     about = {
         "unit": unit,
-        "text": frames[0].text,
-        "symbols": list(frames[0].symbols),
         "steps": steps,
-        "characters": [f.characters for f in frames],
-        "events": thinned(events),
+        "characters": [one.characters for one in moments],
+        "events": [event_log.to_disk(event) for event in thinned(runs.follow(id)[0])],
         "description": {k: description.get(k) for k in ("name", "config", "title", "language", "probe")},
     }
-    tensors: dict[str, npt.NDArray[Any]] = {
+    arrays: Arrays = {
         "hidden": np.round(hidden / unit).astype(np.int8),
-        "log_probs": np.stack([np.maximum(f.log_probs, -60_000) for f in frames]).astype(np.float16),
-        "nll": np.stack([f.nll for f in frames]).astype(np.float32),
+        "log_probs": np.stack([np.maximum(one.log_probs, LEAST) for one in moments]).astype(np.float16),
+        "nll": np.stack([one.nll for one in moments]),
     }
-    path = Path(path)
-    checkpoint.write_atomic(path, save(tensors, metadata={"story": json.dumps(about)}))
+    checkpoint.write_atomic(path, pack("story", moments[0], about, arrays))
     return path
 
 
@@ -149,29 +132,15 @@ def _short(value: Any) -> Any:
 
 def read(path: str | Path) -> Story:
     """The story in a file. Raises TrainingError if there is none, or the file is damaged."""
-    from safetensors import SafetensorError, safe_open
-
     path = Path(path)
-    try:
-        with safe_open(path, framework="numpy") as file:
-            about = json.loads((file.metadata() or {})["story"])
-            tensors = {name: file.get_tensor(name) for name in ("hidden", "log_probs", "nll")}
-        K, T, V = len(about["steps"]), len(about["text"]), len(about["symbols"])
-        hidden, log_probs, nll = (tensors[k].shape for k in ("hidden", "log_probs", "nll"))
-        if len(hidden) != 4 or hidden[:2] != (K, T) or log_probs != (K, T + 1, V) or nll != (K, T) or not K:
+    with opened(path, "story") as (about, arrays):
+        moments = list(zip(about["steps"], about["characters"], strict=True))
+        if not moments or any(len(values) != len(moments) for values in arrays.values()):
             raise ValueError("its arrays don't belong together")
         events = [e for e in about["events"] if isinstance(e, dict) and isinstance(e.get("event"), str)]
         return Story(
-            name=path.name.removesuffix(SUFFIX),
-            steps=tuple(map(int, about["steps"])),
-            events=events,
-            description=dict(about["description"]),
-            _about=about,
-            _tensors=tensors,
+            path.name.removesuffix(SUFFIX),
+            list(map(event_log.from_disk, events)),
+            dict(about["description"]),
+            {int(step): unpack(about, arrays, step, n, k) for k, (step, n) in enumerate(moments)},
         )
-    except FileNotFoundError:
-        raise TrainingError("there are no snapshots at {path}", path=path) from None
-    except (SafetensorError, RnnvizError, OSError, KeyError, ValueError, TypeError) as error:
-        raise TrainingError(
-            "{path} is damaged ({error}); copy or download it again", path=path, error=error
-        ) from None

@@ -4,8 +4,6 @@ Streams begin at a new place every epoch. Where they are cut is decided before
 the first step (`RegularCuts`, `RandomCuts`): a cut depends on the seed and on
 the number of the step alone, so a resumed run cuts where the uninterrupted one
 would, and how many steps and characters a run has is known when it starts.
-
-This module knows nothing of models, gradients or schedules.
 """
 
 from __future__ import annotations
@@ -24,28 +22,27 @@ DRAWS = 1 << 18
 
 
 class Streams:
-    """The ids of a text as B contiguous streams, read `steps` characters at a time."""
+    """The ids of a text, int64, as B contiguous streams of one length, read side by side.
+
+    A short text is read in fewer streams than `batch`, each of at least two steps.
+    """
 
     def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
-        self.ids, self.steps, self.start = ids, steps, start
+        self.ids, self.start = ids, start
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
         self.slack = min(steps, len(ids) // 8)  # how far an epoch's beginning may move
         self.length = (len(ids) - self.slack) // self.batch
-        self.chunks = math.ceil(self.length / steps)
+        self.chunks = math.ceil(self.length / steps)  # of regular truncation, in an epoch
 
     @property
     def characters(self) -> int:
         """Characters of one epoch, over all streams."""
         return self.batch * self.length
 
-    def chunk(self, index: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (B, ≤ steps) of the index-th regular cut."""
-        return self.between(index * self.steps, min((index + 1) * self.steps, self.length), offset)
-
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
         """Inputs and labels (B, end - begin): the same characters, labels one further on.
 
-        `begin` and `end` are places in the streams, `offset` where the epoch's first stream begins.
+        `begin` and `end` are places in the streams, `offset` where the epoch's first one begins in the text.
         """
         labels = self.ids[offset : offset + self.characters].view(self.batch, self.length)
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
@@ -64,7 +61,7 @@ class Cuts(Protocol):
         """How far every stream is read in the run, over all epochs; times B it is the characters."""
 
     def at(self, step: int) -> tuple[int, int]:
-        """The places in the streams where this step begins and ends; it begins an epoch at 0."""
+        """The places where this step begins and ends; it begins an epoch at 0."""
 
 
 class RegularCuts:

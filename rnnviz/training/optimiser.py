@@ -1,7 +1,4 @@
-"""AdamW, its learning rate over a run, and the number format that a device multiplies fast.
-
-This module knows nothing of texts, steps taken or reports.
-"""
+"""AdamW, its learning rate over a run, and the number format that a device multiplies fast."""
 
 from __future__ import annotations
 
@@ -60,21 +57,14 @@ def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
     )
 
 
-def by_steps(highest: float, step: int, total: int) -> float:
-    """The learning rate of step `step` of `total`, counted from 0: up in a line, then down in a cosine."""
-    warm = max(1, total // WARM)
-    if step < warm:
-        return highest * (step + 1) / warm
-    return highest * _cosine((step - warm) / max(1, total - warm))
+def rate(highest: float, read: float, coming: float, total: float) -> float:
+    """The learning rate of a step that reads `coming` characters after `read` of `total`.
 
-
-def by_characters(highest: float, read: int, coming: int, total: int) -> float:
-    """The same for a step that reads `coming` characters after `read` of `total`."""
+    It goes up in a line while a fiftieth is read, then down in a cosine. Where all steps are of one length,
+    they may be counted in place of characters.
+    """
     warm = max(1, total // WARM)
     if read < warm:
-        return highest * min(1.0, (read + coming) / warm)
-    return highest * _cosine((read - warm) / max(1, total - warm))
-
-
-def _cosine(through: float) -> float:
-    return LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * through))
+        return highest * min(warm, read + coming) / warm
+    through = (read - warm) / max(1, total - warm)
+    return highest * (LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * through)))

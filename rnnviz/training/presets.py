@@ -12,8 +12,7 @@ units reaches a held-out perplexity of 4.3 after 2.1 million characters and of 4
 after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
 
 A preset trains on the first 85 % only, so that the validation text shows when
-the n-gram is passed, and the best model on it is kept. This module knows no process
-and no page, and loads no torch.
+the n-gram is passed, and the best model on it is kept. Importing this loads no torch.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from math import log2
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
+from rnnviz.training import speed
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,6 @@ TOY = TrainConfig(
 
 _BY_KEY = {preset.key: preset for preset in PRESETS}
 
-CORE_SPEED = 20_000
-"""Characters a second that an lstm of 256 units trains on with one core of a 2021 server processor."""
-
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
     """The recipe of a preset for a text of that length on that many cores, and its minutes.
@@ -68,12 +65,14 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     the recipe itself then leaves that open. Raises ConfigError for an unknown preset.
     """
     if key not in _BY_KEY:
-        raise ConfigError("a preset is one of {by_key}; received {key!r}", by_key=", ".join(_BY_KEY), key=key)
+        raise ConfigError(
+            "a preset is one of {presets}; received {key!r}", presets=", ".join(_BY_KEY), key=key
+        )
     if characters_in_corpus < 1 or cores < 1:
         raise ConfigError(
             "a preset is for a text of at least 1 character on at least 1 core; "
-            "received {characters_in_corpus} and {cores}",
-            characters_in_corpus=characters_in_corpus,
+            "received {characters} and {cores}",
+            characters=characters_in_corpus,
             cores=cores,
         )
     if key == "toy":
@@ -81,10 +80,8 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     minutes = _BY_KEY[key].minutes
     large = key == "best" or cores >= 8  # small products don't spread over many cores
     hidden_size = 512 if large else 256
-    # Twice the cores give 1.7 times the speed, and twice the units a third of it.
-    speed = CORE_SPEED * cores**0.75 * (1 if hidden_size == 256 else 1 / 3)
-    passes = speed * minutes * 60 / (0.85 * characters_in_corpus)
-    held_back = dropout(passes, hidden_size)
+    passes = speed.guess(hidden_size, cores) * minutes * 60 / (0.85 * characters_in_corpus)
+    embedding, weight, output = dropout(passes, hidden_size)
     config = TrainConfig(
         cell="lstm",
         hidden_size=hidden_size,
@@ -93,9 +90,9 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
         batch=32 if large else 16,
         steps=32,
         learning_rate=0.004 if large else 0.008,
-        dropout_embedding=held_back[0],
-        dropout_weight=held_back[1],
-        dropout_output=held_back[2],
+        dropout_embedding=embedding,
+        dropout_weight=weight,
+        dropout_output=output,
         evaluate_every=200,
     )
     return config, minutes

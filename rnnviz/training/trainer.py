@@ -8,8 +8,7 @@ at a time, random truncation more or fewer (rnnviz.training.batches). Streams be
 new place every epoch, with the start symbol and a zero state, so that the
 model learns what to expect before it has read anything.
 
-`train` yields a report per interval. It knows no progress bar, no page and no
-folder: who runs it saves its state (rnnviz.runs.training_state).
+`train` yields a report per interval; rnnviz.runs.training_state saves a trainer.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import Cuts, RandomCuts, RegularCuts, Streams
-from rnnviz.training.optimiser import adamw, by_characters, by_steps, fast_bfloat16
+from rnnviz.training.optimiser import adamw, fast_bfloat16, rate
 
 
 class SplitText(Protocol):
@@ -57,7 +56,7 @@ class StepReport:
     """Where a run stands.
 
     `train_perplexity` is over the characters read since the last report, with
-    dropout on; `held_out_perplexity` is over the validation text by the rule
+    dropout on; `validation_perplexity` is over the validation text by the rule
     of `rnnviz.reading.scoring`, None where the recipe trains on it too. `gradient_norm`
     is before clipping. `best` says that no earlier report was better. `model`
     is the model being trained, as it is now: save it or trace with it before
@@ -69,7 +68,7 @@ class StepReport:
     epoch: float
     characters: int
     train_perplexity: float
-    held_out_perplexity: float | None
+    validation_perplexity: float | None
     characters_per_second: float
     gradient_norm: float
     learning_rate: float
@@ -77,6 +76,11 @@ class StepReport:
     best: bool
     sample: str
     model: CharModel = field(repr=False, compare=False)
+
+    @property
+    def held_out_perplexity(self) -> float | None:
+        """What version 0.1.0 called `validation_perplexity`."""
+        return self.validation_perplexity
 
 
 @dataclass
@@ -166,12 +170,12 @@ class Trainer:
         """The learning rate of the coming step: warm-up, then a cosine."""
         highest = self.config.learning_rate
         if self.config.truncation == "regular":
-            return by_steps(highest, self.step_index, self.total_steps)
+            return rate(highest, self.step_index, 1, self.total_steps)
         # Pieces differ in length: the schedule goes by characters, and a short piece takes a short step.
         begin, end = self.cuts.at(self.step_index)
         coming = (end - begin) * self.streams.batch
-        rate = by_characters(highest, self.characters, coming, self.total_characters)
-        return rate * (end - begin) / self.config.steps
+        whole = rate(highest, self.characters, coming, self.total_characters)
+        return whole * (end - begin) / self.config.steps
 
     def step(self) -> tuple[Tensor, Tensor, int]:
         """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
@@ -180,9 +184,9 @@ class Trainer:
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
         inputs, labels = self.streams.between(begin, end, self.offset)
-        rate = self.learning_rate()
+        learning_rate = self.learning_rate()
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = learning_rate
         loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
         self.optimiser.step()
@@ -211,7 +215,7 @@ class Trainer:
     def run(
         self,
         *,
-        probe: str = "",
+        prompt: str = "",
         sample_length: int = 200,
         on_step: Callable[[Trainer], None] | None = None,
         early: bool = False,
@@ -228,7 +232,7 @@ class Trainer:
                 first = early and self.step_index == 1 and not self.reported
                 if (due := self.due) or first:
                     with self.paused():
-                        report = self._report(probe, sample_length)
+                        report = self._report(prompt, sample_length)
                         if report is None:  # asked to stop: it is made when the run goes on
                             return
                         self.reported = self.step_index
@@ -271,29 +275,29 @@ class Trainer:
 
     def _diverged(self) -> TrainingError:
         return TrainingError(
-            "the loss is no longer a number at step {step_index:,}: the run diverged. Lower "
+            "the loss is no longer a number at step {step:,}: the run diverged. Lower "
             "learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-            step_index=self.step_index,
+            step=self.step_index,
             learning_rate=self.config.learning_rate,
             clip=self.config.clip,
         )
 
-    def _report(self, probe: str, sample_length: int) -> StepReport | None:
+    def _report(self, prompt: str, sample_length: int) -> StepReport | None:
         """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
         mean = float(self.since.loss) / self.since.characters
         self.check(mean)
         try:
-            held_out = self._held_out()
+            validation = self._validation_perplexity()
             if self.stopping:
                 return None
             drawn = (
-                sample(self.model, probe, sample_length, temperature=0.8, seed=self.config.seed)
+                sample(self.model, prompt, sample_length, temperature=0.8, seed=self.config.seed)
                 if sample_length
                 else ""
             )
         except CheckpointError:  # the model gives no probabilities any more
             raise self._diverged() from None
-        criterion = math.log(held_out) if held_out is not None else -float(self.step_index)
+        criterion = math.log(validation) if validation is not None else -float(self.step_index)
         best, self.best = criterion < self.best, min(self.best, criterion)
         random = self.config.truncation == "random"
         return StepReport(
@@ -302,7 +306,7 @@ class Trainer:
             self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
             self.characters,
             math.exp(min(mean, 700.0)),
-            held_out,
+            validation,
             self.since.characters / max(self.since.seconds, 1e-9),
             float(self.norm),
             self.optimiser.param_groups[0]["lr"],
@@ -312,7 +316,7 @@ class Trainer:
             self.model,
         )
 
-    def _held_out(self) -> float | None:
+    def _validation_perplexity(self) -> float | None:
         """The perplexity of the validation text; None where there is none, or when asked to stop."""
         if not self.validation:
             return None
@@ -336,8 +340,18 @@ def train(
 ) -> Iterator[StepReport]:
     """Train a model on `corpus` by `config`; yields a StepReport per interval.
 
-    Each report's `model` is the model at that moment; `Trainer` itself also
-    saves and resumes. `probe` begins each report's sample of `sample_length`
-    characters.
+    corpus         a rnnviz.corpora.Corpus, or whatever else has its `split`
+    device         "auto", "cpu" or "cuda"
+    probe          begins each report's sample of `sample_length` characters
+
+    Each report's `model` is the model at that moment; `Trainer` itself also saves and resumes.
+    Raises CorpusError for a text of fewer than 2 characters, TrainingError when the loss is no longer a
+    number.
+
+    >>> import rnnviz
+    >>> config = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=20, batch=1, steps=7, min_count=1)
+    >>> *_, last = rnnviz.train(config, rnnviz.corpora.read("machine"), sample_length=0)
+    >>> last.step, last.train_perplexity < 8
+    (20, True)
     """
-    yield from Trainer(config, corpus, device=device).run(probe=probe, sample_length=sample_length)
+    yield from Trainer(config, corpus, device=device).run(prompt=probe, sample_length=sample_length)

@@ -53,7 +53,7 @@ def learn() -> None:
 
 def run_toy() -> None:
     """The toy as the Train page starts it."""
-    id = runs.start(Description("toy", TOY, corpus="machine", probe="machine"))
+    id = runs.start(Description("toy", TOY, corpus="machine", watched="machine"))
     until(lambda: not runs.find(id).alive)
     assert runs.find(id).state == "finished"
 
@@ -62,7 +62,7 @@ def stops(rounds: int) -> list[float]:
     """Seconds from a request to stop until the run has ended, in the middle of its training."""
     corpus = corpora.open_corpus("timemachine")
     config, minutes = preset("five-minutes", corpus.characters, os.cpu_count() or 1)
-    id = runs.start(Description("long", config, corpus="timemachine", minutes=minutes, probe="The lamp"))
+    id = runs.start(Description("long", config, corpus="timemachine", minutes=minutes, watched="The lamp"))
     times = []
     for number in range(rounds):
         if number:

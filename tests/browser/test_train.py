@@ -154,7 +154,7 @@ def test_hostile_checkpoints_are_refused_in_a_sentence(page: Page, train_url: st
 
 
 def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, train_url: str) -> None:
-    made("marked", probe="<i>bold</i>")
+    made("marked", watched="<i>bold</i>")
     view = open_page(page, train_url, run="marked", lang="en")
     expect(view).to_contain_text("Reading “<i>bold</i>”", timeout=LONG)
     expect(view.locator(".rt-sample")).to_have_text("<b>time", timeout=LONG)
@@ -173,7 +173,7 @@ def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, train_ur
     page.get_by_role("button", name="Delete for good").click()
     expect(view).to_have_attribute("data-run", "one", timeout=LONG)
     expect(page.get_by_role("radio", name="two")).to_have_count(0, timeout=LONG)
-    made("two", "stopped", created=3.0, probe="A machine")
+    made("two", "stopped", created=3.0, watched="A machine")
     page.get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two", timeout=LONG)
     expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”", timeout=LONG)

@@ -50,7 +50,7 @@ def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
         "train", "--corpus", "smiles.txt", "--name", "smiles-gru", "--epochs", "5", *RECIPE, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "held out" in done.stderr  # a line a report, since this is no terminal
+    assert "validation" in done.stderr  # a line a report, since this is no terminal
     model = checkpoint.load(tmp_path / "smiles-gru.safetensors")
     split = corpora.from_file(tmp_path / "smiles.txt").split()
     measured = perplexity(model, text=split.held_out)

@@ -31,7 +31,7 @@ def progress(n: int, perplexity: float = 10.0, **fields: Any) -> dict[str, Any]:
 
 
 def report(n: int, perplexity: float | None) -> dict[str, Any]:
-    return {**progress(n), "event": "report", "held_out_perplexity": perplexity}
+    return {**progress(n), "event": "report", "validation_perplexity": perplexity}
 
 
 EVENTS = [START, *(progress(n, 40 / (1 + n / 9)) for n in range(1, 60)), report(20, 9.0), report(59, 4.4)]

@@ -14,10 +14,10 @@ from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log, queue
 from rnnviz.runs.folder import Description, RunFolder, home, replace_file
-from rnnviz.runs.snapshots import to_bytes, trace_probe
+from rnnviz.runs.snapshots import take, to_bytes
 from tests.conftest import tiny, tiny_card
 
-PROBE = "The Time Traveller"
+WATCHED = "The Time Traveller"
 
 START = {
     "total_steps": 30, "total_characters": 3000, "train_characters": 900, "validation_characters": 50,
@@ -27,7 +27,12 @@ START = {
 
 
 def made(
-    name: str, end: str | None = "finished", *, created: float = 0.0, probe: str = PROBE, **end_fields: Any
+    name: str,
+    end: str | None = "finished",
+    *,
+    created: float = 0.0,
+    watched: str = WATCHED,
+    **end_fields: Any,
 ) -> Path:
     """A run of the tiny LSTM that has had 30 steps, and ended so; None: it died."""
     path = home() / name
@@ -40,7 +45,7 @@ def made(
             config,
             corpus="python-docs",
             title="Tiny <text>",
-            probe=probe,
+            watched=watched,
             created=created or time.time(),
         )
     )
@@ -53,9 +58,9 @@ def made(
     say("start", **START)
     folder.snapshots.mkdir()
     for step in (0, 1, 3, 10, 30):
-        trace = trace_probe(model, probe, step=step, characters=100 * step)
+        trace = take(model, watched, step=step, characters=100 * step)
         (folder.snapshots / f"{step:09d}.safetensors").write_bytes(to_bytes(trace, half=True))
-    folder.probe.write_bytes(to_bytes(trace))
+    folder.newest.write_bytes(to_bytes(trace))
     for step in (5, 15, 30):
         say(
             "progress", step=step, characters=100 * step, seconds=step / 2, train_perplexity=40 / step + 3,
@@ -67,7 +72,7 @@ def made(
         characters=3000,
         seconds=15.0,
         train_perplexity=4.5,
-        held_out_perplexity=4.2,
+        validation_perplexity=4.2,
         sample="<b>time",
     )
     say("passed", step=30, characters=3000, seconds=15.0)
@@ -105,8 +110,8 @@ def training(name: str, *, waiting: bool = False) -> Iterator[RunFolder]:
                 "train_perplexity": 40 / step + 3,
             }
             event_log.append(folder.events, {"event": "progress", **fields, "gradient_norm": 1.0})
-            trace = trace_probe(models[step % 2], PROBE, step=step, characters=100 * step)
-            replace_file(folder.probe, to_bytes(trace))
+            trace = take(models[step % 2], WATCHED, step=step, characters=100 * step)
+            replace_file(folder.newest, to_bytes(trace))
             step += 1
         if folder.stop.exists():
             event_log.append(folder.events, {"event": "stopped"})

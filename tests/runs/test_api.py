@@ -62,7 +62,7 @@ def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
     """A run's folder with nothing done yet."""
     folder = RunFolder(home / "run")
     folder.path.mkdir(parents=True)
-    folder.begin(Description("run", config, text=TEXT, threads=1, probe="lit the lamp", **more))
+    folder.begin(Description("run", config, text=TEXT, threads=1, watched="lit the lamp", **more))
     return folder
 
 
@@ -93,7 +93,7 @@ def wait_for_end(id: str) -> runs.Run:
 
 def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Path) -> None:
     """A text without a validation part goes through everything: start, follow, replay, keep, delete."""
-    id = runs.start(Description("toy", TOY, corpus="machine", probe="machine", threads=1))
+    id = runs.start(Description("toy", TOY, corpus="machine", watched="machine", threads=1))
     assert id == "toy"
     assert runs.find(id).state == "waiting"
     told: list[dict[str, Any]] = []
@@ -171,7 +171,7 @@ def test_the_toy_is_learnt() -> None:
 
 def test_stopped_and_resumed_from_there_and_killed_without_a_word(home: Path) -> None:
     long = replace(SMALL, epochs=400)
-    id = runs.start(Description("own", long, text=TEXT, title="A traveller", probe="lit", threads=1))
+    id = runs.start(Description("own", long, text=TEXT, title="A traveller", watched="lit", threads=1))
     until(lambda: runs.find(id).last)
     runs.stop(id)
     run = wait_for_end(id)
@@ -346,13 +346,13 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
     go(170)
     passed = events(folder, "passed")
     assert len(passed) == 1
-    below = [e["step"] for e in events(folder, "report") if e["held_out_perplexity"] < 12.0]
+    below = [e["step"] for e in events(folder, "report") if e["validation_perplexity"] < 12.0]
     assert passed[0]["step"] == below[0] > 1
 
 
 def test_what_is_written_down_does_not_change_the_numbers(home: Path, whole: dict[str, torch.Tensor]) -> None:
     folder = begin(home)
-    process = train(folder.path, PROGRESS=0.0, SAVE=0.0, PROBE_SHARE=1.0)
+    process = train(folder.path, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
     process.join()
     assert process.exitcode == 0, folder.log.read_text()
     assert same(final(folder), whole)

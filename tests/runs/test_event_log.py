@@ -117,6 +117,10 @@ def test_the_newest_reads_the_end_alone(path: Path, monkeypatch: pytest.MonkeyPa
     assert sum(parsed) < 2000
 
 
-def test_reports_of_an_early_version_are_read(path: Path) -> None:
+def test_files_keep_the_names_of_early_versions(path: Path) -> None:
     path.write_text('{"step": 4, "held_out_perplexity": 5.0}\n')
-    assert read(path)[0] == [{"event": "report", "step": 4, "held_out_perplexity": 5.0}]
+    report = {"event": "report", "step": 4, "validation_perplexity": 5.0}
+    assert read(path)[0] == [report]
+    append(path, report)
+    assert json.loads(path.read_text().splitlines()[1])["held_out_perplexity"] == 5.0
+    assert newest(path).report == report

@@ -176,7 +176,7 @@ def test_a_run_needs_a_text_a_good_name_and_a_folder_to_be_in(
     with pytest.raises(ConfigError, match=r"no folder; received '\.\./toy'"):
         Description("../toy", TOY)
     with pytest.raises(ConfigError, match="at most 400 characters; received 500"):
-        Description("toy", TOY, probe="x" * 500)
+        Description("toy", TOY, watched="x" * 500)
     with pytest.raises(ConfigError, match="minutes is a number above 0"):
         Description("toy", TOY, minutes=0)
     (tmp_path / "file").write_text("")

@@ -53,7 +53,7 @@ def test_a_story_ends_with_the_model_it_stands_beside(path: Path) -> None:
     traced = rnnviz.trace(model, last.text)
     assert np.abs(last.hidden - traced.hidden).max() < 0.01  # kept as int8
     assert last.nll == pytest.approx(traced.nll, abs=2e-3)  # the weights ship as float16
-    held_out = [e["held_out_perplexity"] for e in story.events if "held_out_perplexity" in e]
+    held_out = [e["validation_perplexity"] for e in story.events if "validation_perplexity" in e]
     assert held_out[-1] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
     assert held_out[0] > held_out[len(held_out) // 2] > held_out[-1]
 

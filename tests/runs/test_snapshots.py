@@ -1,4 +1,4 @@
-"""The probe's trace: what Trace says, in a file that needs no torch."""
+"""A snapshot: what Trace says, in a file that needs no torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from rnnviz.errors import TrainingError
 from rnnviz.reading.trace import trace
 from rnnviz.runs.journal import snapshot_steps
-from rnnviz.runs.snapshots import read_probe, to_bytes, trace_probe
+from rnnviz.runs.snapshots import read, take, to_bytes
 from tests.conftest import tiny
 
 
@@ -30,9 +30,9 @@ from tests.conftest import tiny
 def test_it_is_the_trace_of_the_text(tmp_path: Path, cell: str, options: dict[str, Any]) -> None:
     model, text = tiny(cell, **options), "The lever – half of us…\n"
     expected = trace(model, text)
-    made = trace_probe(model, text, step=7, characters=99)
+    made = take(model, text, step=7, characters=99)
     (tmp_path / "probe.safetensors").write_bytes(to_bytes(made))
-    found = read_probe(tmp_path / "probe.safetensors")
+    found = read(tmp_path / "probe.safetensors")
     assert (found.text, found.step, found.characters) == (text, 7, 99)
     np.testing.assert_allclose(found.hidden, expected.hidden, atol=1e-6)
     np.testing.assert_allclose(found.log_probs, expected.log_probs, atol=1e-5)
@@ -44,9 +44,9 @@ def test_it_is_the_trace_of_the_text(tmp_path: Path, cell: str, options: dict[st
 
 
 def test_half_the_size_is_near_enough(tmp_path: Path) -> None:
-    made = trace_probe(tiny("lstm"), "a machine", step=0, characters=0)
+    made = take(tiny("lstm"), "a machine", step=0, characters=0)
     (tmp_path / "0.safetensors").write_bytes(to_bytes(made, half=True))
-    found = read_probe(tmp_path / "0.safetensors")
+    found = read(tmp_path / "0.safetensors")
     np.testing.assert_allclose(found.hidden, made.hidden, atol=1e-3)
     np.testing.assert_allclose(np.exp(found.log_probs).sum(axis=1), 1, atol=5e-3)
     np.testing.assert_array_equal(found.nll, made.nll)
@@ -54,13 +54,13 @@ def test_half_the_size_is_near_enough(tmp_path: Path) -> None:
 
 def test_a_missing_or_damaged_file_is_said_in_words(tmp_path: Path) -> None:
     path = tmp_path / "probe.safetensors"
-    with pytest.raises(TrainingError, match="no trace of the probe"):
-        read_probe(path)
-    data = to_bytes(trace_probe(tiny("gru"), "a machine", step=0, characters=0))
+    with pytest.raises(TrainingError, match="no snapshot at"):
+        read(path)
+    data = to_bytes(take(tiny("gru"), "a machine", step=0, characters=0))
     for damaged in (b"", data[:100], data[:-1], data.replace(b"a machine", b"a machin\\n")):
         path.write_bytes(damaged)
         with pytest.raises(TrainingError, match="damaged"):
-            read_probe(path)
+            read(path)
 
 
 @pytest.mark.parametrize("total", [1, 2, 3, 40, 600, 12_345, 10_000_000])

@@ -83,12 +83,12 @@ def test_what_is_no_story_is_refused(tmp_path: Path) -> None:
         save_file(arrays, path, metadata={"story": about})
         with pytest.raises(TrainingError, match="damaged"):
             run_story.read(path)
-    with pytest.raises(TrainingError, match="no snapshots at"):
+    with pytest.raises(TrainingError, match="no snapshot at"):
         run_story.read(tmp_path / "none.snapshots.safetensors")
 
 
-def test_a_run_without_a_probe_has_no_story(tmp_path: Path) -> None:
+def test_a_run_that_watched_nothing_has_no_story(tmp_path: Path) -> None:
     for file in (made("bare") / "snapshots").iterdir():
         file.unlink()
-    with pytest.raises(TrainingError, match="no probe text"):
+    with pytest.raises(TrainingError, match="no sentence to watch"):
         run_story.write("bare", tmp_path / "x.snapshots.safetensors")

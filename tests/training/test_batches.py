@@ -138,5 +138,5 @@ def test_recorded_recipes_still_give_the_same_numbers(name: str) -> None:
     last = list(Trainer(replace(SMALL, **{"dropout_output": 0.0, **change}), CORPUS).run(sample_length=0))[-1]
     assert last.step == last.total_steps == steps
     assert last.train_perplexity == pytest.approx(train, rel=1e-5)  # the last bits are the processor's own
-    assert last.held_out_perplexity == (None if held_out is None else pytest.approx(held_out, rel=1e-5))
+    assert last.validation_perplexity == (None if held_out is None else pytest.approx(held_out, rel=1e-5))
     assert last.gradient_norm == pytest.approx(norm, rel=1e-4)

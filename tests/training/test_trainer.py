@@ -18,7 +18,7 @@ from rnnviz.reading.scoring import perplexity
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
-from rnnviz.training.batches import Streams
+from rnnviz.training.batches import RegularCuts, Streams
 from rnnviz.training.optimiser import fast_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
 
@@ -39,25 +39,23 @@ def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
 
 
 def test_streams_read_every_character_once_and_in_order() -> None:
-    ids = torch.arange(1000)
-    streams = Streams(ids, 4, 30, start=-1)
-    pieces = [streams.chunk(i, offset=7) for i in range(streams.chunks)]
-    inputs = torch.cat([x for x, _ in pieces], dim=1)
-    labels = torch.cat([y for _, y in pieces], dim=1)
+    streams = Streams(torch.arange(1000), 4, 30, start=-1)
+    cuts = RegularCuts(streams.length, 30, epochs=1, places=0)
+    pieces = [streams.between(*cuts.at(step), 7) for step in range(streams.chunks)]
+    inputs, labels = (torch.cat(found, dim=1) for found in zip(*pieces, strict=True))
     assert labels.shape == (4, streams.length)
     assert torch.equal(labels.flatten(), torch.arange(7, 7 + 4 * streams.length))
     assert torch.equal(inputs[:, 1:], labels[:, :-1])  # labels are the inputs, one further on
     assert (inputs[:, 0] == -1).all()  # every stream begins with the start symbol
-    assert (
-        1000 - 4 * streams.length < 4 + 30
-    )  # only a chunk and a remainder are left out, elsewhere each epoch
+    assert 1000 - 4 * streams.length < 4 + 30  # a chunk and a remainder are left out, elsewhere each epoch
 
 
 @pytest.mark.parametrize("length", [2, 7, 50, 63])
 def test_short_texts_still_give_streams(length: int) -> None:
     streams = Streams(torch.arange(length), 32, 10, start=-1)
-    for index in range(streams.chunks):
-        inputs, labels = streams.chunk(index, 0)
+    cuts = RegularCuts(streams.length, 10, epochs=1, places=0)
+    for step in range(cuts.total_steps):
+        inputs, labels = streams.between(*cuts.at(step), 0)
         assert inputs.shape == labels.shape
         assert labels.numel() > 0
 
@@ -65,52 +63,55 @@ def test_short_texts_still_give_streams(length: int) -> None:
 def test_the_textbook_pair_machin_achine() -> None:
     """The toy is one stream: inputs <s>machin…, labels machine…, one further on."""
     trainer = Trainer(replace(SMALL, steps=100), corpora.read("machine"))
-    inputs, labels = trainer.streams.chunk(0, 0)
+    inputs, labels = trainer.streams.between(*trainer.cuts.at(0), 0)
     vocabulary = trainer.model.vocabulary
-    read, asked = inputs[0, 1:].tolist(), labels[0, 1:].tolist()
     assert inputs[0, 0] == vocabulary.start
-    assert vocabulary.decode(read)[:6] == "machin"
-    assert vocabulary.decode(asked)[:6] == "achine"
+    assert vocabulary.decode(inputs[0, 1:].tolist())[:6] == "machin"
+    assert vocabulary.decode(labels[0, 1:].tolist())[:6] == "achine"
 
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_cell_learns(cell: Cell) -> None:
     reports = list(train(replace(SMALL, cell=cell, epochs=25), CORPUS, sample_length=20))
     assert reports[-1].train_perplexity < 0.6 * reports[0].train_perplexity
-    assert reports[-1].held_out_perplexity is not None
-    assert reports[-1].held_out_perplexity < 0.6 * reports[-1].model.vocabulary.size
+    assert reports[-1].validation_perplexity is not None
+    assert reports[-1].validation_perplexity < 0.6 * reports[-1].model.vocabulary.size
     assert reports[-1].step == reports[-1].total_steps
     assert len(reports[-1].sample) == 20
     assert all(r.gradient_norm > 0 and r.characters_per_second > 0 for r in reports)
 
 
-def test_held_out_perplexity_is_the_scored_one() -> None:
+def test_validation_perplexity_is_the_scored_one() -> None:
     last = list(train(SMALL, CORPUS))[-1]
     scored = perplexity(last.model, text=CORPUS.split().validation).perplexity
-    assert last.held_out_perplexity == pytest.approx(scored, rel=1e-12)
+    assert last.validation_perplexity == pytest.approx(scored, rel=1e-12)
+    assert last.held_out_perplexity == last.validation_perplexity  # as version 0.1.0 called it
 
 
 def test_best_is_the_lowest_so_far() -> None:
     reports = list(train(replace(SMALL, epochs=40, learning_rate=0.05), CORPUS, sample_length=0))
     lowest = math.inf
     for report in reports:
-        assert report.held_out_perplexity is not None
-        assert report.best == (report.held_out_perplexity < lowest)
-        lowest = min(lowest, report.held_out_perplexity)
+        assert report.validation_perplexity is not None
+        assert report.best == (report.validation_perplexity < lowest)
+        lowest = min(lowest, report.validation_perplexity)
 
 
-def test_training_on_validation_too_reports_no_held_out_perplexity() -> None:
+def test_training_on_validation_too_reports_no_validation_perplexity() -> None:
     reports = list(train(replace(SMALL, train_on="train+validation"), CORPUS))
-    assert all(r.held_out_perplexity is None and r.best for r in reports)
+    assert all(r.validation_perplexity is None and r.best for r in reports)
     split = CORPUS.split()
     trainer = Trainer(replace(SMALL, train_on="train+validation"), CORPUS)
     assert trainer.text == split.train + split.validation
 
 
-def test_the_held_out_part_is_never_read() -> None:
-    text = TEXT[: int(len(TEXT) * 0.9)] + "@" * (len(TEXT) - int(len(TEXT) * 0.9))
-    trainer = Trainer(replace(SMALL, train_on="train+validation", min_count=1), corpora.from_text(text, "x"))
-    assert "@" not in trainer.text
+@pytest.mark.parametrize("train_on", ["train", "train+validation"])
+def test_what_is_kept_apart_is_never_read_not_even_for_the_vocabulary(train_on: Any) -> None:
+    share = 0.85 if train_on == "train" else 0.9
+    n = int(share * len(TEXT))
+    corpus = corpora.from_text(TEXT[:n] + "@" * (len(TEXT) - n))
+    trainer = Trainer(replace(SMALL, train_on=train_on, min_count=1), corpus)
+    assert trainer.text == TEXT[:n]
     assert "@" not in trainer.model.vocabulary
 
 
@@ -123,7 +124,7 @@ def test_gradients_stop_at_the_chunk_and_the_state_crosses_it() -> None:
     assert not carried[0].requires_grad
     assert carried[0].abs().sum() > 0
     before = {k: p.detach().clone() for k, p in trainer.model.named_parameters()}
-    inputs, labels = trainer.streams.chunk(1, trainer.offset)
+    inputs, labels = trainer.streams.between(*trainer.cuts.at(1), trainer.offset)
     logits, _ = trainer.model(inputs, carried)
     loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten())
     expected = torch.autograd.grad(loss, list(trainer.model.parameters()))
@@ -161,7 +162,7 @@ def test_the_learning_rate_warms_up_and_falls_as_a_cosine() -> None:
 
 def test_dropout_keeps_the_mean_and_is_seeded() -> None:
     trainer = Trainer(replace(SMALL, dropout_output=0.5, dropout_weight=0.5, dropout_embedding=0.2), CORPUS)
-    inputs, _ = trainer.streams.chunk(0, 0)
+    inputs, _ = trainer.streams.between(*trainer.cuts.at(0), 0)
     dropout = Dropout(output=0.5)
     plain, _ = trainer.model(inputs)
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from rnnviz.runs import api as runs
-from rnnviz.training import estimate
+from rnnviz.training import speed
 from rnnviz.ui.jobs import store
 from tests.runs.made_runs import made
 
@@ -68,7 +68,7 @@ def started(
     kept = tmp_path / "kept"
     kept.mkdir()
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
-    monkeypatch.setattr(estimate, "speed", lambda config, symbols: 20_000.0)
+    monkeypatch.setattr(speed, "measured", lambda config, symbols: 20_000.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast._speeds", {})
     asked: list[runs.Description] = []

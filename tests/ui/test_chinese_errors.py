@@ -93,7 +93,7 @@ def stage(app: AppTest) -> str:
 def test_settings_and_memory_that_refuse_a_run(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_app("train", locale="zh-CN")
     app.selectbox(key="train-text").set_value("python-docs").run()
-    app.button_group(key="train-details").set_value("settings").run()
+    app.button_group(key="train-more").set_value("settings").run()
     app.text_input(key="set-name").set_value("../evil").run()
     next(b for b in app.button if b.key == "train-start").click().run()
     chinese(app, "../evil")

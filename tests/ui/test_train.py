@@ -23,7 +23,7 @@ from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import find
 from rnnviz.ui.pages.train.watch import Watch
 from tests.conftest import TEXT
-from tests.runs.made_runs import PROBE, made
+from tests.runs.made_runs import WATCHED, made
 from tests.ui.conftest import Open, everything
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -62,7 +62,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert not app.exception
     (description,) = started
     assert description.corpus == "machine"
-    assert description.probe == "machine"
+    assert description.watched == "machine"
     assert description.minutes is None
     assert description.config.hidden_size == 8
     assert description.config.characters == 1400
@@ -76,26 +76,26 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
 ) -> None:
     app = pick(open_app("train"), "python-docs")
     assert app.button_group(key="train-preset").options[0] == "One minute"
-    app.button_group(key="train-details").set_value("settings").run()
+    app.button_group(key="train-more").set_value("settings").run()
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
     assert app.text_input(key="set-name").value == "python-docs-gru"
     app.number_input(key="set-hidden_size").set_value(64).run()
     app.button_group(key="set-truncation").set_value("random").run()
     app.number_input(key="set-minutes").set_value(2.0).run()
-    app.text_input(key="set-probe").set_value("def f(").run()
+    app.text_input(key="set-watched").set_value("def f(").run()
     assert "changed from the preset" in everything(app)
-    app.button_group(key="train-details").set_value(None).run()  # hidden, the settings stay
+    app.button_group(key="train-more").set_value(None).run()  # hidden, the settings stay
     button(app, "train-start").click().run()
     (description,) = started
     config = description.config
     assert (config.cell, config.hidden_size, config.truncation) == ("gru", 64, "random")
-    assert (description.minutes, description.probe, description.name) == (2.0, "def f(", "python-docs-gru")
+    assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
 
 
 def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) -> None:
     app = pick(open_app("train"), "python-docs")
-    app.button_group(key="train-details").set_value("settings").run()
+    app.button_group(key="train-more").set_value("settings").run()
     app.text_input(key="set-name").set_value("../evil").run()
     button(app, "train-start").click().run()
     assert "letters, digits" in app.error[0].value.replace("\\", "")
@@ -116,7 +116,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     app = pick(open_app("train"), texts.PASTE)
     assert "Choose a text" in everything(app)
     app.text_area(key="train-paste").set_value(TEXT).run()
-    app.button_group(key="train-details").set_value("text").run()
+    app.button_group(key="train-more").set_value("text").run()
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
     assert "held out, read once" in words
@@ -162,12 +162,12 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert not app.exception
     assert (header["run"], header["state"], header["alive"]) == ("one", "finished", False)
     assert header["steps"] == [0, 1, 3, 10, 30]
-    assert header["probe"] == PROBE
+    assert header["probe"] == WATCHED
     assert header["sample"] == "<b>time"
     assert "perplexity on the held-out text 4.30" in header["line"]
     assert "passed the 6-gram" in header["passed"]
-    assert arrays["now.states"].shape == (len(PROBE), 1, 12)
-    assert arrays["now.next"].shape == (len(PROBE) + 1, 8)
+    assert arrays["now.states"].shape == (len(WATCHED), 1, 12)
+    assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
     assert sorted(arrays["rows"].tolist()) == list(range(12))
     assert r"Tiny \<text\>" in everything(app)

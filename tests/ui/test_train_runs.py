@@ -11,7 +11,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story
-from rnnviz.training import estimate
+from rnnviz.training import speed
 from rnnviz.ui.pages.train import listing
 from tests.runs.made_runs import made
 from tests.ui.conftest import Open, everything, turn
@@ -109,7 +109,7 @@ def test_a_run_by_the_name_of_a_deleted_one_is_shown_as_it_is(open_app: Open) ->
     first = sent(app)[0]
     assert first["state"] == "finished"
     shutil.rmtree(runs.home() / "one")
-    made("one", "stopped", created=2.0, probe="A machine")
+    made("one", "stopped", created=2.0, watched="A machine")
     app.run()
     second = sent(app)[0]
     assert (second["state"], second["probe"]) == ("stopped", "A machine")
@@ -123,11 +123,11 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 ) -> None:
     asked = []
 
-    def speed(config: object, symbols: int) -> float:
+    def measured(config: object, symbols: int) -> float:
         asked.append(symbols)
         raise error
 
-    monkeypatch.setattr(estimate, "speed", speed)
+    monkeypatch.setattr(speed, "measured", measured)
     app = pick(open_app("train"), "python-docs")
     for _ in range(3):
         jobs = app.session_state["train.jobs"]

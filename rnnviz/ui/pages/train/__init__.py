@@ -1,10 +1,9 @@
 """The Train page: choose a text and a recipe, start a run, and watch a state take shape.
 
-    page.py       what stands where
+    page.py       what stands where, and Start
     texts.py      the text to train on: a corpus, an upload, a pasted text
     settings.py   the recipe: a preset, and every setting with what it means
     forecast.py   what a run would take, measured in the background
-    begin.py      Start: from text and recipe to a run
     listing.py    the runs in the sidebar: queue, states, the limit
     toolbar.py    what can be done with the run that is shown: stop, resume, delete, keep, explore
     bring.py      a model that someone else trained: checked and put among the models

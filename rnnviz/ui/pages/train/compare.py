@@ -47,7 +47,7 @@ def show(found: Sequence[runs.Run]) -> None:
         _("Validation perplexity, lower is better. Runs on different texts can't be compared by it directly.")
     )
     rows = [row(run) for run in chosen]
-    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(labels()))
+    st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
     st.download_button(
         _("Download as CSV"),
         as_csv(rows),
@@ -66,25 +66,6 @@ def _curves(id: str, created: float, step: object, state: str) -> training.Curve
     return training.curves(events)
 
 
-def labels() -> dict[str, str]:
-    """What the settings are called on the page; the file keeps the names of `TrainConfig`."""
-    return {
-        "cell": _("Cell"),
-        "hidden_size": _("Hidden units H"),
-        "layers": _("Layers L"),
-        "embedding_size": _("Numbers per character"),
-        "steps": _("Characters that gradients flow back"),
-        "truncation": _("Where it is cut"),
-        "batch": _("Streams side by side"),
-        "learning_rate": _("Learning rate"),
-        "clip": _("Clip gradients at"),
-        "dropout_output": _("Dropout of the state before the prediction"),
-        "dropout_weight": _("Dropout of the recurrent weights"),
-        "dropout_embedding": _("Dropout of whole characters"),
-        "seed": _("Seed"),
-    }
-
-
 def row(run: runs.Run) -> dict[str, Any]:
     """A run in the table: what it is, what it reached, how it was set."""
     config = run.description.get("config") or {}
@@ -93,11 +74,11 @@ def row(run: runs.Run) -> dict[str, Any]:
         _("Run"): run.id,
         _("State"): say.state(run.state),
         _("Text"): str(run.description.get("title") or run.description.get("corpus") or ""),
-        _("Validation perplexity"): report.get("held_out_perplexity"),
+        _("Validation perplexity"): report.get("validation_perplexity"),
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),
         _("Seconds"): _rounded(last.get("seconds", report.get("seconds"))),
-        **{name: config.get(name) for name in labels()},
+        **{name: config.get(name) for name in say.settings()},
     }
 
 

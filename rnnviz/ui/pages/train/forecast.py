@@ -12,7 +12,8 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
-from rnnviz.training import estimate
+from rnnviz.training import speed
+from rnnviz.training.estimate import Estimate, estimate
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Check, Jobs, Step
 from rnnviz.ui.pages.train import words as say
@@ -29,9 +30,10 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Forecast:
-    """An estimate, and the key of the job that measures its speed, if one does."""
+    """An estimate, the characters a second if they are known, and the job that measures them."""
 
-    found: estimate.Estimate
+    found: Estimate
+    speed: float | None
     job: Hashable | None
 
 
@@ -39,13 +41,13 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     """What is known by now. `measure`: whether to find out how fast it is."""
     key = shape(recipe.config, text.symbols)
     with _lock:
-        known, speed = key in _speeds, _speeds.get(key)
-    found = estimate.estimate(recipe.config, text.symbols, text.characters, speed=speed)
+        known, fast = key in _speeds, _speeds.get(key)
+    found = estimate(recipe.config, text.symbols, text.characters)
+    if known or found.refusal or not measure or text.toy:
+        return Forecast(found, fast, None)
     job = ("speed", key)
-    if not known and found.fits and measure and not text.toy:
-        jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check))
-        return Forecast(found, job)
-    return Forecast(found, None)
+    jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check))
+    return Forecast(found, None, job)
 
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
@@ -64,16 +66,16 @@ def _measuring(
         time.sleep(0.05)
         yield Step(0.0)
     check()
-    speed = None  # the page then says what it knows without
+    found = None  # the page then says what it knows without
     try:
-        speed = estimate.speed(config, symbols)
+        found = speed.measured(config, symbols)
     except RnnvizError:
         pass
     except Exception:
         log.exception("the speed could not be measured")
     with _lock:
-        _speeds[key] = speed
-    return speed
+        _speeds[key] = found
+    return found
 
 
 def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
@@ -95,7 +97,7 @@ def span(seconds: float) -> str:
 
 
 def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
-    found = forecast.found
+    found, fast = forecast.found, forecast.speed
     busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
     if forecast.job is not None and not busy:
         st.rerun()  # it is measured
@@ -105,21 +107,20 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
         _("{n} parameters").format(n=f"{found.parameters:,}"),
         _("about {size} of memory").format(size=roughly(found.bytes)),
     ]
-    speed = found.characters_per_second
     share = max(1, text.parts[0])
-    if speed is not None:
-        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{speed:.2g}'):,.0f}"))
+    if fast is not None:
+        parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
     elif busy:
         parts.append(_("its speed is being measured …"))
     if recipe.minutes is not None:
         parts.append(span(recipe.minutes * 60))
-        if speed is not None:
-            passes = speed * recipe.minutes * 60 / share
+        if fast is not None:
+            passes = fast * recipe.minutes * 60 / share
             parts.append(
                 _("reads the text {n} times").format(n=f"{passes:.2g}" if passes < 9.95 else f"{passes:.0f}")
             )
-    elif speed is not None:
-        parts.append(_("about {time}").format(time=duration(config.characters / speed)))
+    elif fast is not None:
+        parts.append(_("about {time}").format(time=duration(config.characters / fast)))
     elif text.toy:
         parts.append(_("a few seconds"))
     line = " · ".join(parts)

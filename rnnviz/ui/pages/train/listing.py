@@ -142,7 +142,7 @@ def caption(run: runs.Run | None) -> str:
     left, took = last.get("eta"), last.get("seconds")
     if run.state == "running" and isinstance(left, int | float) and isinstance(took, int | float):
         words += f" · {100 * took / max(1e-9, left + took):.0f} %"
-    reached = report.get("held_out_perplexity") or say.training_perplexity(last, report)
+    reached = report.get("validation_perplexity") or say.training_perplexity(last, report)
     if isinstance(reached, int | float):
         words += " · " + _("perplexity {p}").format(p=rounded(reached))
     return words

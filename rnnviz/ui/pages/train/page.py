@@ -7,11 +7,14 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
-from rnnviz.ui.pages.train import begin, bring, compare, forecast, listing, settings, stage, texts
+from rnnviz.ui.pages.train import bring, compare, forecast, listing, settings, stage, texts
+from rnnviz.ui.pages.train.settings import Recipe
+from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
 
 
@@ -55,27 +58,17 @@ def new(jobs: Jobs) -> None:
     settings.adopt(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
-        settings.probe()
-    line, details = st.columns([8, 3], vertical_alignment="center", gap="medium")
+        settings.watched()
+    line, more = st.columns([8, 3], vertical_alignment="center", gap="medium")
     place = line.container()
-    with details:
-        opened = st.pills(
-            _("Look at"),
-            ("settings", "text"),
-            key="train-details",
-            persist_state="session",
-            label_visibility="collapsed",
-            format_func=lambda part: {
-                "settings": ":material/tune: " + _("Settings"),
-                "text": ":material/article: " + _("The text"),
-            }[part],
-        )
-    if opened == "settings":
-        with st.container(border=True, key="train-settings"):
-            settings.expert()
-    elif opened == "text":
-        with st.container(border=True, key="train-facts"):
-            texts.facts(text)
+    with more:
+        opened = _opened()
+    if opened is not None:
+        with st.container(border=True, key=f"train-more-{opened}"):
+            if opened == "settings":
+                settings.expert()
+            else:
+                texts.facts(text)
     refused, recipe, seen = "", None, None
     try:
         recipe = settings.recipe(text, key)
@@ -86,7 +79,14 @@ def new(jobs: Jobs) -> None:
         refused = describe(error)
     jobs.retain([seen.job] if seen is not None and seen.job is not None else [])
     with go:
-        pressed = begin.button(refused)
+        pressed = st.button(
+            _("Start"),
+            type="primary",
+            icon=":material/play_arrow:",
+            key="train-start",
+            disabled=bool(refused),
+            width="stretch",
+        )
     with place:
         if refused:
             st.error(refused, icon=":material/block:")
@@ -94,9 +94,51 @@ def new(jobs: Jobs) -> None:
             forecast.show(jobs, text, recipe, seen)
         if pressed and recipe is not None:
             try:
-                begin.start(text, recipe)
+                start(text, recipe)
             except RnnvizError as error:
                 trouble.show(error)
+
+
+def _opened() -> str | None:
+    """What to look at more closely: "settings", "text" or nothing."""
+    parts = {
+        "settings": ":material/tune: " + _("Settings"),
+        "text": ":material/article: " + _("The text"),
+    }
+    return st.pills(
+        _("Look at"),
+        list(parts),
+        key="train-more",
+        persist_state="session",
+        label_visibility="collapsed",
+        format_func=lambda part: parts[part],
+    )
+
+
+def start(text: Chosen, recipe: Recipe) -> None:
+    """Put the run in the queue and show it. Raises what rnnviz.runs.api.start raises."""
+    counted = (
+        info.path.stem
+        for info in checkpoint.available()[0]
+        if info.kind == "ngram" and info.card.get("sha256") == text.sha256
+    )
+    id = runs.start(
+        runs.Description(
+            recipe.name,
+            recipe.config,
+            corpus=text.corpus,
+            text=None if text.corpus else text.text,
+            title=text.title,
+            language=text.language,
+            watched=recipe.watched,
+            minutes=recipe.minutes,
+            ngram=next(counted, None),  # of the same text, for the card
+            example=recipe.watched or None,
+        )
+    )
+    st.session_state["train.started"] = id
+    st.query_params[listing.CHOSEN] = id
+    st.rerun()
 
 
 def toy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,10 +13,17 @@ from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.texts import Chosen
 
-LONGEST_PROBE = 80
+LONGEST_WATCHED = 80
 _MARK = "train.preset"
+
+SETTINGS = (
+    "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
+    "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "seed",
+)  # fmt: skip
+"""What of a recipe can be set, by the names of TrainConfig."""
 
 
 @dataclass(frozen=True)
@@ -24,16 +32,16 @@ class Recipe:
 
     config   the recipe
     minutes  that it is given; None: as many characters as it says
-    probe    the sentence to watch
+    watched  the sentence to watch
     name     of the run
-    changed  the settings that are not the preset's
+    changed  whether any setting is not the preset's
     """
 
     config: TrainConfig
     minutes: float | None
-    probe: str
+    watched: str
     name: str
-    changed: tuple[str, ...]
+    changed: bool
 
 
 def preset(text: Chosen | None) -> str:
@@ -63,10 +71,10 @@ def preset(text: Chosen | None) -> str:
     return chosen or keys[0]
 
 
-def usual_probe(text: Chosen) -> str:
+def usual_sentence(text: Chosen) -> str:
     """A sentence of the text's own kind, from its held-out part: the network never reads it."""
     if text.toy:
-        return text.text[:LONGEST_PROBE]
+        return text.text[:LONGEST_WATCHED]
     usual = {
         "python-source": "def average(self, values):",
         "python-docs": "The value of the expression is a list.",
@@ -89,10 +97,7 @@ def adopt(text: Chosen, key: str) -> None:
     if state.get(_MARK) == mark and "set-cell" in state:
         return
     config, minutes = presets.preset(key, text.characters, cores())
-    for name in (
-        "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
-        "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "seed",
-    ):  # fmt: skip
+    for name in SETTINGS:
         state[f"set-{name}"] = getattr(config, name)
     state["set-learning_rate"] = float(config.learning_rate)
     state["set-clip"] = float(config.clip)
@@ -101,138 +106,28 @@ def adopt(text: Chosen, key: str) -> None:
     share = text.parts[0] or text.characters
     state["set-characters"] = int(config.characters or round(config.epochs * share))
     if state.get(_MARK, ("",))[0] != text.sha256:
-        state["set-probe"] = usual_probe(text)
+        state["set-watched"] = usual_sentence(text)
     state["set-name"] = f"{text.name}-{config.cell}"[:60]
     state["train.named"] = state["set-name"]
     state[_MARK] = mark
 
 
-def probe() -> str:
+def watched() -> str:
     """The sentence whose reading is watched."""
     return st.text_input(
         _("3 · The sentence to watch"),
-        key="set-probe",
+        key="set-watched",
         persist_state="session",
-        max_chars=LONGEST_PROBE,
+        max_chars=LONGEST_WATCHED,
         help=_("Twice a second the network reads this sentence, and you see every unit of its hidden state."),
     )
 
 
 def expert() -> None:
     """Every setting, in columns."""
-    network, learning, guarding = st.columns(3, gap="medium")
-    with network:
-        st.markdown("**" + _("The network") + "**")
-        cell = st.selectbox(
-            _("Cell"),
-            CELLS,
-            key="set-cell",
-            persist_state="session",
-            on_change=_renamed,
-            format_func=lambda c: {
-                "mlp": _("MLP: no memory at all"),
-                "rnn": _("RNN: the plain recurrence"),
-                "gru": _("GRU: two gates"),
-                "lstm": _("LSTM: three gates and a cell"),
-            }[c],
-            help=_("How the new hidden state is made from the old one and the next character."),
-        )
-        plain = cell in ("mlp", "rnn")
-        st.segmented_control(
-            _("Activation φ"),
-            ("tanh", "relu"),
-            key="set-activation",
-            required=True,
-            persist_state="session",
-            disabled=not plain,
-            help=_(
-                "tanh keeps every state between −1 and 1; ReLU cuts off below 0. GRU and LSTM have their own."
-            ),
-        )
-        _whole("hidden_size", _("Hidden units H"), 1, 4096, _("How many numbers the state has."))
-        _whole(
-            "layers", _("Layers L"), 1, 8, _("Recurrences stacked: each reads the states of the one below.")
-        )
-        _whole(
-            "embedding_size",
-            _("Numbers per character"),
-            0,
-            1024,
-            _("Each character becomes so many learnt numbers; 0: one-hot vectors, as in the textbook."),
-        )
-    with learning:
-        st.markdown("**" + _("Learning") + "**")
-        _whole(
-            "steps",
-            _("Characters that gradients flow back"),
-            1,
-            2048,
-            _("Backpropagation through time is cut off there: farther sees more, and takes longer."),
-        )
-        st.segmented_control(
-            _("Where it is cut"),
-            ("regular", "random"),
-            key="set-truncation",
-            required=True,
-            persist_state="session",
-            format_func=lambda t: {
-                "regular": _("every time there"),
-                "random": _("at random, there on average"),
-            }[t],
-            help=_("Cutting at random keeps the network from getting used to always the same distance."),
-        )
-        _whole(
-            "batch",
-            _("Streams side by side"),
-            1,
-            1024,
-            _("Places of the text that are read at once (batch)."),
-        )
-        _real(
-            "learning_rate",
-            _("Learning rate"),
-            1e-5,
-            1.0,
-            "%.5f",
-            0.001,
-            _("How far one step goes at most. Too high: it diverges. Too low: it takes for ever."),
-        )
-        _real(
-            "clip",
-            _("Clip gradients at"),
-            0.01,
-            100.0,
-            "%.2f",
-            0.25,
-            _("A gradient longer than this is shortened to it, so that one odd line can't throw it off."),
-        )
-    with guarding:
-        st.markdown("**" + _("Against learning by heart") + "**")
-        _share("dropout_output", _("Dropout of the state before the prediction"))
-        _share("dropout_weight", _("Dropout of the recurrent weights"), disabled=cell == "mlp")
-        _share("dropout_embedding", _("Dropout of whole characters"))
-        st.markdown("**" + _("How long, and from where") + "**")
-        until = st.segmented_control(
-            _("Until"),
-            ("minutes", "characters"),
-            key="set-until",
-            required=True,
-            persist_state="session",
-            format_func=lambda u: {"minutes": _("minutes are over"), "characters": _("characters are read")}[
-                u
-            ],
-        )
-        if until == "minutes":
-            _real("minutes", _("Minutes"), 0.05, 10_000.0, "%.2f", 0.5, _("Its speed is measured first."))
-        else:
-            _whole(
-                "characters",
-                _("Characters"),
-                1,
-                10**12,
-                _("Counted as read: a text read twice counts twice."),
-            )
-        _whole("seed", _("Seed"), 0, 2**31, _("The same seed gives the same run, number for number."))
+    for column, draw in zip(st.columns(3, gap="medium"), (_network, _learning, _guarding), strict=True):
+        with column:
+            draw()
     st.text_input(
         _("Name of the run"),
         key="set-name",
@@ -240,6 +135,103 @@ def expert() -> None:
         max_chars=60,
         help=_("Letters, digits, '.', '_' and '-'; the model will be called so."),
     )
+
+
+def _network() -> None:
+    st.markdown("**" + _("The network") + "**")
+    cells = {
+        "mlp": _("MLP: no memory at all"),
+        "rnn": _("RNN: the plain recurrence"),
+        "gru": _("GRU: two gates"),
+        "lstm": _("LSTM: three gates and a cell"),
+    }
+    cell = st.selectbox(
+        say.settings()["cell"],
+        CELLS,
+        key="set-cell",
+        persist_state="session",
+        on_change=_renamed,
+        format_func=lambda name: cells[name],
+        help=_("How the new hidden state is made from the old one and the next character."),
+    )
+    _choice(
+        "activation",
+        _("Activation φ"),
+        {"tanh": "tanh", "relu": "relu"},
+        _("tanh keeps every state between −1 and 1; ReLU cuts off below 0. GRU and LSTM have their own."),
+        disabled=cell not in ("mlp", "rnn"),
+    )
+    _whole("hidden_size", 1, 4096, _("How many numbers the state has."))
+    _whole("layers", 1, 8, _("Recurrences stacked: each reads the states of the one below."))
+    _whole(
+        "embedding_size",
+        0,
+        1024,
+        _("Each character becomes so many learnt numbers; 0: one-hot vectors, as in the textbook."),
+    )
+
+
+def _learning() -> None:
+    st.markdown("**" + _("Learning") + "**")
+    _whole(
+        "steps",
+        1,
+        2048,
+        _("Backpropagation through time is cut off there: farther sees more, and takes longer."),
+    )
+    _choice(
+        "truncation",
+        say.settings()["truncation"],
+        {"regular": _("every time there"), "random": _("at random, there on average")},
+        _("Cutting at random keeps the network from getting used to always the same distance."),
+    )
+    _whole("batch", 1, 1024, _("Places of the text that are read at once (batch)."))
+    _real(
+        "learning_rate",
+        (1e-5, 1.0, 0.001),
+        "%.5f",
+        _("How far one step goes at most. Too high: it diverges. Too low: it takes for ever."),
+    )
+    _real(
+        "clip",
+        (0.01, 100.0, 0.25),
+        "%.2f",
+        _("A gradient longer than this is shortened to it, so that one odd line can't throw it off."),
+    )
+
+
+def _guarding() -> None:
+    st.markdown("**" + _("Against learning by heart") + "**")
+    for name in ("dropout_output", "dropout_weight", "dropout_embedding"):
+        st.slider(
+            say.settings()[name],
+            0.0,
+            0.7,
+            step=0.01,
+            key=f"set-{name}",
+            persist_state="session",
+            disabled=name == "dropout_weight" and st.session_state["set-cell"] == "mlp",
+            help=_(
+                "The share that is left out at random in each step, so that no single number is relied upon."
+            ),
+        )
+    st.markdown("**" + _("How long, and from where") + "**")
+    until = _choice(
+        "until",
+        _("Until"),
+        {"minutes": _("minutes are over"), "characters": _("characters are read")},
+    )
+    if until == "minutes":
+        _real("minutes", (0.05, 10_000.0, 0.5), "%.2f", _("Its speed is measured first."), _("Minutes"))
+    else:
+        _whole(
+            "characters",
+            1,
+            10**12,
+            _("Counted as read: a text read twice counts twice."),
+            _("Characters"),
+        )
+    _whole("seed", 0, 2**31, _("The same seed gives the same run, number for number."))
 
 
 def _renamed() -> None:
@@ -250,26 +242,38 @@ def _renamed() -> None:
         state["set-name"] = state["train.named"] = f"{stem}-{state['set-cell']}"
 
 
-def _whole(name: str, label: str, low: int, high: int, help: str) -> None:
-    st.number_input(label, low, high, key=f"set-{name}", persist_state="session", help=help)
-
-
-def _real(name: str, label: str, low: float, high: float, form: str, step: float, help: str) -> None:
-    st.number_input(
-        label, low, high, key=f"set-{name}", persist_state="session", format=form, step=step, help=help
+def _choice(
+    name: str, label: str, options: Mapping[str, str], help: str | None = None, *, disabled: bool = False
+) -> str | None:
+    return st.segmented_control(
+        label,
+        list(options),
+        key=f"set-{name}",
+        required=True,
+        persist_state="session",
+        disabled=disabled,
+        format_func=lambda option: options[option],
+        help=help,
     )
 
 
-def _share(name: str, label: str, *, disabled: bool = False) -> None:
-    st.slider(
-        label,
-        0.0,
-        0.7,
-        step=0.01,
+def _whole(name: str, low: int, high: int, help: str, label: str = "") -> None:
+    label = label or say.settings()[name]
+    st.number_input(label, low, high, key=f"set-{name}", persist_state="session", help=help)
+
+
+def _real(name: str, limits: tuple[float, float, float], form: str, help: str, label: str = "") -> None:
+    """`limits`: the lowest, the highest, and one step of the buttons."""
+    low, high, step = limits
+    st.number_input(
+        label or say.settings()[name],
+        low,
+        high,
         key=f"set-{name}",
         persist_state="session",
-        disabled=disabled,
-        help=_("The share that is left out at random in each step, so that no single number is relied upon."),
+        format=form,
+        step=step,
+        help=help,
     )
 
 
@@ -278,22 +282,18 @@ def recipe(text: Chosen, key: str) -> Recipe:
     state = st.session_state
     config, minutes = presets.preset(key, text.characters, cores())
     timed = state["set-until"] == "minutes"
-    values: dict[str, Any] = {
-        name: state[f"set-{name}"]
-        for name in ("cell", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
-                     "learning_rate", "clip", "dropout_embedding", "dropout_output", "seed")
-    }  # fmt: skip
-    values["activation"] = state["set-activation"] if values["cell"] in ("mlp", "rnn") else "tanh"
-    values["dropout_weight"] = 0.0 if values["cell"] == "mlp" else state["set-dropout_weight"]
-    changed = tuple(name for name, value in values.items() if value != getattr(config, name))
+    values: dict[str, Any] = {name: state[f"set-{name}"] for name in SETTINGS}
+    if values["cell"] not in ("mlp", "rnn"):
+        values["activation"] = "tanh"
+    if values["cell"] == "mlp":
+        values["dropout_weight"] = 0.0
+    changed = any(value != getattr(config, name) for name, value in values.items())
     values["characters"] = 0 if timed else int(state["set-characters"])
     if text.toy:
         values["min_count"] = 1
     chosen = replace(config, **values)
     given = float(state["set-minutes"]) if timed else None
-    if (minutes or None) != given:
-        changed = (*changed, "minutes")
     name = str(state["set-name"]).strip()
     if not name:
         raise ConfigError(_("give the run a name, under Settings"))
-    return Recipe(chosen, given, str(state["set-probe"]), name, changed)
+    return Recipe(chosen, given, str(state["set-watched"]), name, changed or (minutes or None) != given)

@@ -12,7 +12,7 @@ from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.train import component, toolbar
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.subject import OfRun, Subject, find
+from rnnviz.ui.pages.train.subject import Subject, find
 from rnnviz.ui.pages.train.watch import Watch
 
 KEY = "training"
@@ -62,7 +62,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     """What the view says about the run: numbers, how far it is, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
-    validation = report.get("held_out_perplexity")
+    validation = report.get("validation_perplexity")
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters"):
@@ -82,7 +82,9 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
         "line": say.line(
             subject.state,
             reason=subject.reason,
-            ahead=ahead(subject) if subject.state == "waiting" else 0,
+            ahead=queue.ahead(RunFolder(subject.run.path))
+            if subject.run and subject.state == "waiting"
+            else 0,
             start=start,
             last=last or report,
             end=end,
@@ -91,8 +93,3 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
         "sample": str(report.get("sample") or ""),
         "sampled": sampled,
     }
-
-
-def ahead(subject: Subject) -> int:
-    """How many runs stand before a waiting one."""
-    return queue.ahead(RunFolder(subject.run.path)) if isinstance(subject, OfRun) else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import streamlit as st
 
@@ -12,148 +12,69 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story as run_story
-from rnnviz.runs.snapshots import ProbeTrace
+from rnnviz.runs.folder import RunFolder
+from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
 """What the id of a shipped story begins with; no run is called so."""
 
 
-class Subject(Protocol):
-    """One run, living or past."""
+@dataclass(frozen=True)
+class Subject:
+    """One run, living or past, as it was when it was looked at.
 
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def state(self) -> str: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def alive(self) -> bool: ...
-    @property
-    def description(self) -> dict[str, Any]: ...
-    @property
-    def born(self) -> float: ...
+    run    a run of rnnviz.runs.api; None for a shipped story
+    story  the story beside a model's file; None for a run
+    born   tells a run from a deleted one of the same name
+    """
+
+    id: str
+    name: str
+    description: dict[str, Any]
+    state: str = "shipped"
+    reason: str = ""
+    alive: bool = False
+    born: float = 0.0
+    run: runs.Run | None = None
+    story: run_story.Story | None = None
 
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         """New events, and where to go on."""
-
-    def steps(self) -> list[int]:
-        """The steps with a snapshot."""
-
-    def snapshot(self, step: int | None) -> ProbeTrace:
-        """The probe's trace at a step, or now."""
-
-    def mark(self) -> object:
-        """Changes when there is a newer trace."""
-
-
-@dataclass(frozen=True)
-class OfRun:
-    """A run of rnnviz.runs, as it was when it was listed."""
-
-    run: runs.Run
-
-    @property
-    def id(self) -> str:
-        return self.run.id
-
-    @property
-    def name(self) -> str:
-        return self.run.name
-
-    @property
-    def state(self) -> str:
-        return self.run.state
-
-    @property
-    def reason(self) -> str:
-        return sentence(self.run.error) if self.run.error else ""
-
-    @property
-    def alive(self) -> bool:
-        return self.run.alive
-
-    @property
-    def description(self) -> dict[str, Any]:
-        return self.run.description
-
-    @property
-    def born(self) -> float:
-        return self.run.created
-
-    def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
-        return runs.follow(self.run.id, after)
-
-    def steps(self) -> list[int]:
-        return runs.snapshots(self.run.id)
-
-    def snapshot(self, step: int | None) -> ProbeTrace:
-        return runs.snapshot(self.run.id, step)
-
-    def mark(self) -> object:
-        try:
-            return (self.run.path / "probe.safetensors").stat().st_mtime_ns
-        except OSError:
-            return None
-
-
-@dataclass(frozen=True)
-class OfModel:
-    """The story beside a model's file."""
-
-    story: run_story.Story
-
-    @property
-    def id(self) -> str:
-        return SHIPPED + self.story.name
-
-    @property
-    def name(self) -> str:
-        return self.story.name
-
-    @property
-    def state(self) -> str:
-        return "shipped"
-
-    @property
-    def reason(self) -> str:
-        return ""
-
-    @property
-    def alive(self) -> bool:
-        return False
-
-    @property
-    def description(self) -> dict[str, Any]:
-        return self.story.description
-
-    @property
-    def born(self) -> float:
-        return 0.0
-
-    def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
+        if self.story is None:
+            return runs.follow(self.id, after)
         return ([], after) if after else (self.story.events, 1)
 
     def steps(self) -> list[int]:
-        return list(self.story.steps)
+        """The steps with a snapshot."""
+        return runs.snapshots(self.id) if self.story is None else list(self.story.steps)
 
-    def snapshot(self, step: int | None) -> ProbeTrace:
-        return self.story.snapshot(step)
+    def snapshot(self, step: int | None) -> Snapshot:
+        """What it made of the watched sentence at a step, or makes of it now."""
+        return runs.snapshot(self.id, step) if self.story is None else self.story.snapshot(step)
 
     def mark(self) -> object:
-        return 1
+        """Changes when there is a newer snapshot; None before the first."""
+        if self.run is None:
+            return 1
+        try:
+            return RunFolder(self.run.path).newest.stat().st_mtime_ns
+        except OSError:
+            return None
 
 
 def find(id: str) -> Subject | None:
     """The subject of this id; None where it is gone."""
     try:
-        if id.startswith(SHIPPED):
-            path = stories().get(id.removeprefix(SHIPPED))
-            return OfModel(_read(str(path), path.stat().st_mtime_ns)) if path else None
-        return OfRun(runs.find(id))
+        if not id.startswith(SHIPPED):
+            run = runs.find(id)
+            reason = sentence(run.error) if run.error else ""
+            return Subject(id, run.name, run.description, run.state, reason, run.alive, run.created, run=run)
+        path = stories().get(id.removeprefix(SHIPPED))
+        if path is None:
+            return None
+        story = _read(str(path), path.stat().st_mtime_ns)
+        return Subject(id, story.name, story.description, story=story)
     except (TrainingError, OSError):
         return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,7 @@ def _load(jobs: Jobs, picked: str, about: dict[str, corpora.CorpusInfo]) -> Chos
                 )
                 if not shared.fetched(jobs, info):
                     return None
-            return _named(picked, "")
+            return _named(picked)
         except RnnvizError as error:
             st.error(describe(error), icon=":material/error:")
             return None
@@ -144,16 +145,14 @@ def _pasted() -> Chosen | None:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _named(name: str, stamp: str) -> Chosen:
-    corpus = corpora.read(name)
-    return _described(corpus, corpus=name, name=name)
+def _named(name: str) -> Chosen:
+    return _described(corpora.read(name), corpus=name, name=name)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _own(text: str, title: str) -> Chosen:
-    corpus = corpora.from_text(text, title=title)
-    stem = title.rsplit(".", 1)[0]
-    return _described(corpus, corpus="", name=file_name(stem))
+    name = file_name(title.rsplit(".", 1)[0])
+    return _described(corpora.from_text(text, title=title), corpus="", name=name)
 
 
 def _described(about: corpora.Corpus, *, corpus: str, name: str) -> Chosen:
@@ -176,10 +175,8 @@ def _described(about: corpora.Corpus, *, corpus: str, name: str) -> Chosen:
 
 def file_name(title: str) -> str:
     """What may stand in a file's name, of a title."""
-    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in title).strip("-_")
-    while "--" in kept:
-        kept = kept.replace("--", "-")
-    return kept[:40].lower() or "own-text"
+    kept = re.sub(r"[^A-Za-z0-9_-]", "-", title)
+    return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
 
 
 def facts(text: Chosen) -> None:

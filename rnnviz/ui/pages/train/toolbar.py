@@ -14,7 +14,7 @@ from rnnviz.runs import api as runs
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
-from rnnviz.ui.pages.train.subject import SHIPPED, OfRun, Subject
+from rnnviz.ui.pages.train.subject import SHIPPED, Subject
 from rnnviz.ui.pages.train.watch import Watch
 from rnnviz.ui.trouble import plain
 
@@ -33,7 +33,7 @@ def show(subject: Subject, watch: Watch, explore: Any) -> None:
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
             width="stretch",
         )
-        if isinstance(subject, OfRun):
+        if subject.run is not None:
             _of_run(subject.run, watch, explore, stopping)
         elif st.button(_("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary"):
             st.switch_page(explore, query_params={"model": subject.name})

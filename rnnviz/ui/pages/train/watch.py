@@ -23,7 +23,7 @@ from rnnviz.figures import live, training
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, ramp
 from rnnviz.runs import api as runs
-from rnnviz.runs.snapshots import ProbeTrace
+from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.train.subject import Subject
 
@@ -51,7 +51,7 @@ class Watch:
         self._read = 0
         self._changes = 0
         self._mark: object = None
-        self._now: ProbeTrace | None = None
+        self._now: Snapshot | None = None
         self._rows: tuple[object, Any] = (None, None)
 
     def refresh(self, subject: Subject) -> None:
@@ -183,7 +183,7 @@ def _kept(
 
 
 def _frame(
-    key: str, kind: str, trace: ProbeTrace, scale: Scale, symbols: _Symbols, arrays: Arrays
+    key: str, kind: str, trace: Snapshot, scale: Scale, symbols: _Symbols, arrays: Arrays
 ) -> dict[str, Any]:
     """Put one trace into `arrays`; returns what the header says of it."""
     T, V = len(trace.text), len(trace.symbols)

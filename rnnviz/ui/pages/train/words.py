@@ -86,6 +86,25 @@ ICONS = {
 }
 
 
+def settings() -> dict[str, str]:
+    """What settings are called, by their names in `TrainConfig`."""
+    return {
+        "cell": _("Cell"),
+        "hidden_size": _("Hidden units H"),
+        "layers": _("Layers L"),
+        "embedding_size": _("Numbers per character"),
+        "steps": _("Characters that gradients flow back"),
+        "truncation": _("Where it is cut"),
+        "batch": _("Streams side by side"),
+        "learning_rate": _("Learning rate"),
+        "clip": _("Clip gradients at"),
+        "dropout_output": _("Dropout of the state before the prediction"),
+        "dropout_weight": _("Dropout of the recurrent weights"),
+        "dropout_embedding": _("Dropout of whole characters"),
+        "seed": _("Seed"),
+    }
+
+
 def kind(config: Mapping[str, Any]) -> str:
     """What kind of network a recipe trains, in a few words."""
     cell, units, layers = config.get("cell"), config.get("hidden_size"), config.get("layers", 1)
