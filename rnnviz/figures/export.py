@@ -35,7 +35,7 @@ from rnnviz.text.vocabulary import code_points
 
 if TYPE_CHECKING:
     from rnnviz.reading.scoring import Piece, Report
-    from rnnviz.reports.column_files import Columns
+    from rnnviz.reports.column_files import ColumnFiles
     from rnnviz.reports.record import Record
 
 Format = Literal["csv", "parquet"]
@@ -121,12 +121,12 @@ def _format(target: Target, format: str | None) -> Format:
 
 
 def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
-    from rnnviz.reports.column_files import Columns
+    from rnnviz.reports.column_files import ColumnFiles
 
-    yield from _rows_of_record(source) if isinstance(source, Columns) else _joined(source)
+    yield from _rows_of_record(source) if isinstance(source, ColumnFiles) else _joined(source)
 
 
-def _rows_of_record(record: Columns) -> Iterator[_Rows]:
+def _rows_of_record(record: ColumnFiles) -> Iterator[_Rows]:
     for start in range(0, len(record), ROWS):
         stop = min(start + ROWS, len(record))
         yield _Rows(

@@ -147,7 +147,7 @@ def _passages(record: Record, _: Callable[[str], str]) -> str:
         (False, _("The most surprising passages")),
         (True, _("The least surprising passages")),
     ):
-        rows = "".join(_passage(passage) for passage in record.passages(PASSAGES, least=least))
+        rows = "".join(_passage(passage) for passage in record.surprising_passages(PASSAGES, least=least))
         table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table>\n"
         parts.append(_section(title, "", table))
     return f'<div class="pair">{"".join(parts)}</div>\n'

@@ -1,10 +1,8 @@
 """Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
 
-Everything streams over the columns of a scored text; what is kept does not
+Everything streams over a scored text's columns; what is kept does not
 grow with it. Costs are nats, as `rnnviz.reading.scoring` defines them: the sums over
 all lines, or all kinds of character, are the Report's.
-
-This module knows nothing of models.
 """
 
 from __future__ import annotations
@@ -21,8 +19,8 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import of_sum
-from rnnviz.reports import surprising_passages as _passages
-from rnnviz.reports.column_files import Columns, Floats
+from rnnviz.reports.column_files import ColumnFiles, Floats
+from rnnviz.reports.surprising_passages import choose
 
 Ints = npt.NDArray[np.int64]
 By = Literal["line", "paragraph"]
@@ -45,13 +43,13 @@ class Curve:
     window: int
 
 
-def curve(columns: Columns, points: int = 2000, window: int | None = None) -> Curve:
+def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
     """At most `points` points of the running perplexity and the rolling one, evenly spaced, each exact.
 
     Without a `window` it is about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError
     for fewer than 2 points or a window of none.
     """
-    n = len(columns)
+    n = len(scored)
     if points < 2:
         raise ConfigError("a curve has at least 2 points; received {points}", points=points)
     window = _round_number(n / 100) if window is None else window
@@ -59,7 +57,7 @@ def curve(columns: Columns, points: int = 2000, window: int | None = None) -> Cu
         raise ConfigError("a rolling window holds at least 1 character; received {window}", window=window)
     position = np.arange(1, n + 1) if n <= points else np.linspace(1, n, points).round().astype(np.int64)
     before = np.maximum(position - window, 0)
-    total, total_before = columns.sums(position), columns.sums(before)
+    total, total_before = scored.sums(position), scored.sums(before)
     return Curve(
         position,
         _perplexities(total, position),
@@ -105,7 +103,7 @@ class Stretches:
         return len(self.rows)
 
 
-def lines(columns: Columns, by: By = "line", limit: int = 10_000) -> Stretches:
+def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
     """The first `limit` lines, or paragraphs, with the perplexity of each.
 
     A line ends with its break and a paragraph with the empty lines after it, so
@@ -113,7 +111,7 @@ def lines(columns: Columns, by: By = "line", limit: int = 10_000) -> Stretches:
     """
     rows: list[Stretch] = []
     total = 0
-    for starts, stops, sums in stretch_sums(columns, by):
+    for starts, stops, sums in stretch_sums(scored, by):
         total += len(starts)
         room = limit - len(rows)
         for start, stop, nats in zip(
@@ -124,7 +122,7 @@ def lines(columns: Columns, by: By = "line", limit: int = 10_000) -> Stretches:
     return Stretches(tuple(rows), total)
 
 
-def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
+def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
     """All lines or paragraphs in order, some at a time: (starts, stops, Σ -log P in nats), (k,) each.
 
     A stretch of the text in which none ends gives none: k is 0.
@@ -133,7 +131,7 @@ def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]
         raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
     first, carried = 0, 0.0  # of the stretch that is still open
     last = np.array([0, 0], np.uint32)  # the two characters before; no line break before the text
-    for start, codes, nll in columns.stretches("codes", "nll"):
+    for start, codes, nll in scored.stretches("codes", "nll"):
         breaks = np.concatenate([last, codes]) == 10
         cut = breaks[1:-1]
         if by == "paragraph":
@@ -151,7 +149,7 @@ def stretch_sums(columns: Columns, by: By) -> Iterator[tuple[Ints, Ints, Floats]
         yield starts, inside + start, sums
         carried += cumulative[-1] - cumulative[edges[-1]]
         last = np.concatenate([last, codes])[-2:]
-    yield np.array([first]), np.array([len(columns)]), np.array([carried])
+    yield np.array([first]), np.array([len(scored)]), np.array([carried])
 
 
 KINDS = ("letter", "capital", "space", "punctuation", "digit", "other script", "other")
@@ -168,7 +166,7 @@ class Kind:
     bits_share: float
 
 
-def kinds(columns: Columns) -> list[Kind]:
+def kinds(scored: ColumnFiles) -> list[Kind]:
     """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out.
 
     Letters and capitals are those of the script that most of the text's letters
@@ -176,7 +174,7 @@ def kinds(columns: Columns) -> list[Kind]:
     programs, are punctuation; "other" is the rest: emoji, control characters.
     """
     counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
-    for _, codes, nll in columns.stretches("codes", "nll"):
+    for _, codes, nll in scored.stretches("codes", "nll"):
         here = np.bincount(codes)
         counts[: len(here)] += here
         nats[: len(here)] += np.bincount(codes, nll)
@@ -194,7 +192,7 @@ def kinds(columns: Columns) -> list[Kind]:
         row[1] += cost
     all_nats = float(nats.sum())
     return [
-        Kind(kind, int(n), n / len(columns), of_sum(s, int(n)), s / all_nats if all_nats else 0.0)
+        Kind(kind, int(n), n / len(scored), of_sum(s, int(n)), s / all_nats if all_nats else 0.0)
         for kind, (n, s) in sums.items()
         if n
     ]
@@ -223,13 +221,13 @@ def _kind_and_script(character: str) -> tuple[str, str]:
     return kind, "" if word in ("COMBINING", "VARIATION") else _TOGETHER.get(word, word or "?")
 
 
-def unknown_counts(columns: Columns, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
+def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
     """The characters outside the vocabulary with their counts, most frequent first, then by code point.
 
     `check` is called several times a second, and what it raises ends the work.
     """
     counts: Counter[int] = Counter()
-    for _, codes, rank in columns.stretches("codes", "rank"):
+    for _, codes, rank in scored.stretches("codes", "rank"):
         if check is not None:
             check()
         points, here = np.unique(codes[rank < 0], return_counts=True)
@@ -250,7 +248,7 @@ class Gap:
 class Difference:
     """log P_A(x_t | x_<t) - log P_B(x_t | x_<t) of two models on one text, in nats: above 0 A is better."""
 
-    def __init__(self, a: Columns, b: Columns) -> None:
+    def __init__(self, a: ColumnFiles, b: ColumnFiles) -> None:
         self._a, self._b = a, b
 
     def __len__(self) -> int:
@@ -267,22 +265,22 @@ class Difference:
         a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
         return np.asarray(b.astype(np.float64) - a)
 
-    def passages(self, count: int = 20, length: int = 80) -> list[Gap]:
-        """Where the two differ most, whichever is better, the largest mean first; cut as by `passages`."""
+    def gaps(self, count: int = 20, length: int = 80) -> list[Gap]:
+        """Where the two differ most, the largest mean first; cut as surprising passages are."""
         found = []
-        for start, stop in _passages.choose(self._a, self.values, count, length, absolute=True):
+        for start, stop in choose(self._a, self.values, count, length, absolute=True):
             mean = float(self.values(start, stop).mean())
             found.append(Gap(start, stop, self._a.text(start, stop), mean))
         return sorted(found, key=lambda gap: (-abs(gap.mean), gap.start))
 
 
-def difference(a: Columns, b: Columns) -> Difference:
+def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:
     """Compare two records of the same text. Raises ConfigError where they are of different texts."""
     if len(a) != len(b):
         raise ConfigError(
-            "two models are compared on one text; received texts of {count:,} and {count2:,} characters",
-            count=len(a),
-            count2=len(b),
+            "two models are compared on one text; received texts of {one:,} and {other:,} characters",
+            one=len(a),
+            other=len(b),
         )
     for (start, ours), (_, theirs) in zip(a.stretches("codes"), b.stretches("codes"), strict=True):
         unequal = np.flatnonzero(ours != theirs)

@@ -16,11 +16,11 @@ import numpy as np
 
 from rnnviz.errors import EmptyTextError
 from rnnviz.reading.scoring import of_sum
-from rnnviz.reports.column_files import Columns
+from rnnviz.reports.column_files import ColumnFiles
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
 K = TypeVar("K", bound=Hashable)
-Text = Columns | str | Iterable[str]
+Text = ColumnFiles | str | Iterable[str]
 """A scored text, a text, or a text in chunks; read once."""
 
 CHUNK = 1 << 16  # characters handed to the compressors at a time
@@ -39,7 +39,7 @@ class Baseline:
     bytes: int | None = None
 
 
-def uniform(vocabulary: Vocabulary, text: Columns | None = None) -> Baseline:
+def uniform(vocabulary: Vocabulary, text: ColumnFiles | None = None) -> Baseline:
     """Every symbol has probability 1 / V; with a scored `text`, its unknown characters cost what they cost.
 
     `text` was scored by a model of the same vocabulary. Equal to scoring it with `UniformModel`.
@@ -69,7 +69,7 @@ def unigram(text: Text) -> Baseline:
     return _baseline("unigram", nats, n)
 
 
-def measuring(text: Columns, vocabulary: Vocabulary) -> Generator[int, None, list[Baseline]]:
+def measuring(text: ColumnFiles, vocabulary: Vocabulary) -> Generator[int, None, list[Baseline]]:
     """A scored text's cost by chance, by its own frequencies, by gzip and xz; yields the characters done.
 
     `vocabulary` is that of the model that scored it.
@@ -93,7 +93,7 @@ def compressing(text: Text) -> Generator[int, None, list[Baseline]]:
     """
     gzip = zlib.compressobj(9, zlib.DEFLATED, 31)  # 31: a gzip file's header and checksum
     xz: lzma.LZMACompressor | None = None
-    size = len(text) if isinstance(text, Columns | str) else None
+    size = len(text) if isinstance(text, ColumnFiles | str) else None
     gzip_bytes = xz_bytes = n = 0
     for chunk in _chunks(text):
         data = chunk.encode("utf-8")
@@ -121,7 +121,7 @@ def _baseline(name: str, nats: float, characters: int, size: int | None = None) 
 
 
 def _codes(text: Text) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
-    if isinstance(text, Columns):
+    if isinstance(text, ColumnFiles):
         for _, codes in text.stretches("codes"):
             yield codes
     else:
@@ -130,7 +130,7 @@ def _codes(text: Text) -> Iterator[np.ndarray[tuple[int], np.dtype[np.uint32]]]:
 
 
 def _chunks(text: Text) -> Iterator[str]:
-    parts = text.texts() if isinstance(text, Columns) else [text] if isinstance(text, str) else text
+    parts = text.texts() if isinstance(text, ColumnFiles) else [text] if isinstance(text, str) else text
     for part in parts:
         for start in range(0, len(part), CHUNK):
             yield part[start : start + CHUNK]

@@ -10,8 +10,6 @@ All little-endian. A cost in float32 is within 6e-8 of what it was, relatively: 
 Stretches are read with `pread`, not through a mapping: pages that were
 looked at through a mapping count as the process's own memory, and with 50 million
 characters that is 800 MB.
-
-This module knows nothing of models or reports.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ def filename(column: str) -> str:
     return f"{column}.{COLUMNS[column][1:]}"
 
 
-class Columns:
+class ColumnFiles:
     """The columns of a scored text of n characters, open for reading: they outlive their folder.
 
     Positions count from 0; a stretch is start .. stop - 1. Safe to read from

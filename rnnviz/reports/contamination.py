@@ -10,8 +10,6 @@ text, and the share of them that is known estimates the share of that text which
 
 Line ends, indents and other white space count as one space each, so that a book that was
 wrapped at another width is recognised.
-
-This module knows nothing of perplexity.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # the last
 
 
 @dataclass(frozen=True)
-class Overlap:
+class Contamination:
     """How much of a text a model was trained on.
 
     `share`, 0 to 1, is an estimate from `sampled` n-grams of the text; of a text
@@ -69,7 +67,7 @@ def sketch(text: str) -> Sketch:
     return Sketch(_kept(chosen, modulus), modulus)
 
 
-def share(text: str | Iterable[str], sketch: Sketch) -> Overlap:
+def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
     """How much of `text`, a string or its pieces in order, is in `sketch`. Memory doesn't grow with it.
 
     Every n-gram counts as often as it occurs.
@@ -81,7 +79,7 @@ def share(text: str | Iterable[str], sketch: Sketch) -> Overlap:
         if len(sketch.hashes):
             places = np.searchsorted(sketch.hashes, chosen)
             known += int((sketch.hashes[np.minimum(places, len(sketch.hashes) - 1)] == chosen).sum())
-    return Overlap(known / sampled if sampled else 0.0, sampled)
+    return Contamination(known / sampled if sampled else 0.0, sampled)
 
 
 def of(model: ModelInfo | str | os.PathLike[str]) -> Sketch | None:

@@ -10,8 +10,6 @@ few blocks and skewed costs, where quantiles of the means themselves are too nar
 B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12;
 H. R. Künsch, "The Jackknife and the Bootstrap for General Stationary
 Observations", Annals of Statistics 17 (1989), for blocks.
-
-This module knows nothing of models or files.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import of_sum
 from rnnviz.reports.analysis import stretch_sums
-from rnnviz.reports.column_files import STRETCH, Columns, Floats
+from rnnviz.reports.column_files import STRETCH, ColumnFiles, Floats
 
 FEWEST = 10
 """Blocks below which an interval would be a guess."""
@@ -60,7 +58,7 @@ class Interval:
 
 
 def interval(
-    costs: Columns | npt.ArrayLike,
+    costs: ColumnFiles | npt.ArrayLike,
     *,
     level: float = 0.95,
     samples: int = 2000,
@@ -84,7 +82,7 @@ def interval(
         )
     if block != "line" and (isinstance(block, bool) or not isinstance(block, int) or block < 1):
         raise ConfigError('a block is "line" or a number of characters; received {block!r}', block=block)
-    if not isinstance(costs, Columns):
+    if not isinstance(costs, ColumnFiles):
         costs = np.asarray(costs, np.float64)
         if costs.ndim != 1 or not np.isfinite(costs).all():
             raise ConfigError(
@@ -93,7 +91,7 @@ def interval(
     check = check or _nothing
     blocks = _Blocks()
     kind, unit = "line", 1
-    if block == "line" and isinstance(costs, Columns):
+    if block == "line" and isinstance(costs, ColumnFiles):
         for starts, stops, sums in stretch_sums(costs, "line"):
             check()
             blocks.add(sums, (stops - starts).astype(np.float64))
@@ -156,12 +154,12 @@ class _Blocks:
         return squares > 0 and float(self.counts.sum()) ** 2 / squares >= FEWEST
 
 
-def _cut(costs: Columns | Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
+def _cut(costs: ColumnFiles | Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
     """Sums and sizes of stretches of `size` characters, some at a time; the last stretch may be smaller."""
     step = max(1, STRETCH // size) * size
     for start in range(0, len(costs), step):
         stop = min(start + step, len(costs))
-        if isinstance(costs, Columns):
+        if isinstance(costs, ColumnFiles):
             edges = np.append(np.arange(start, stop, size), stop)
             yield np.diff(costs.sums(edges)), np.diff(edges).astype(np.float64)
         else:

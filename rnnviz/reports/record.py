@@ -1,10 +1,8 @@
 """Record: a scored text kept on disk, of any length, ready for looking into.
 
-Scoring writes what it found of each character while it sums: see `rnnviz.reports.column_files` for
-the files; `report.json` is the Report. A record appears under its name when it is
-complete; cancelled or failed, nothing stays.
-
-This module defines no number of its own: costs and Report are `rnnviz.reading.scoring`'s.
+Scoring writes what it found of each character while it sums: see `rnnviz.reports.column_files` for the files;
+`report.json` is the Report. A record appears under its name when it is complete; cancelled or failed, nothing
+stays.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -23,8 +21,9 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.reading.scoring import LanguageModel, Piece, Progress, Report, Sum, score
-from rnnviz.reports import analysis, surprising_passages
-from rnnviz.reports.column_files import BLOCK, COLUMNS, Columns, Floats, filename
+from rnnviz.reports import analysis
+from rnnviz.reports.column_files import BLOCK, COLUMNS, ColumnFiles, Floats, filename
+from rnnviz.reports.surprising_passages import surprising_passages
 from rnnviz.text.decoding import Source
 from rnnviz.text.vocabulary import code_points
 
@@ -32,7 +31,7 @@ REPORT = "report.json"
 FORMAT = 1
 
 
-class Record(Columns):
+class Record(ColumnFiles):
     """The costs of every character of a text, and its Report. Make one with `record` or `Record.open`."""
 
     report: Report
@@ -67,27 +66,11 @@ class Record(Columns):
         """What its files take: about 16 bytes a character."""
         return self._bytes
 
-    def curve(self, points: int = 2000, window: int | None = None) -> analysis.Curve:
-        """The running perplexity, and that of the last `window` characters; see `analysis.curve`."""
-        return analysis.curve(self, points, window)
-
-    def passages(
-        self, count: int = 20, length: int = 80, least: bool = False
-    ) -> list[surprising_passages.Passage]:
-        """Where the text surprised the model most, or least; see `passages.passages`."""
-        return surprising_passages.passages(self, count, length, least)
-
-    def lines(self, by: analysis.By = "line", limit: int = 10_000) -> analysis.Stretches:
-        """The first `limit` lines or paragraphs, each with its perplexity; see `analysis.lines`."""
-        return analysis.lines(self, by, limit)
-
-    def kinds(self) -> list[analysis.Kind]:
-        """The cost by kind of character: letters, capitals, spaces …; see `analysis.kinds`."""
-        return analysis.kinds(self)
-
-    def unknown_counts(self, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
-        """The characters outside the vocabulary with their counts; see `analysis.unknown_counts`."""
-        return analysis.unknown_counts(self, check)
+    curve = analysis.curve
+    surprising_passages = surprising_passages
+    lines = analysis.lines
+    kinds = analysis.kinds
+    unknown_counts = analysis.unknown_counts
 
 
 def record(

@@ -4,8 +4,6 @@ The choice is greedy: of all windows of the asked-for length the largest sum, th
 the largest that overlaps none chosen, and so on. One chosen window stands in the way of
 a bounded number of others, so keeping the best few thousand while the text
 streams by gives the same choice as keeping all.
-
-This module knows nothing of models.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.reading.scoring import of_sum
-from rnnviz.reports.column_files import STRETCH, Columns, Floats
+from rnnviz.reports.column_files import STRETCH, ColumnFiles, Floats
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +35,9 @@ class Passage:
     perplexity: float
 
 
-def passages(columns: Columns, count: int = 20, length: int = 80, least: bool = False) -> list[Passage]:
+def surprising_passages(
+    scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
+) -> list[Passage]:
     """The `count` most surprising passages of about `length` characters, or the least, the extreme first.
 
     They don't overlap, and begin and end at the border of a line or a word if there is one
@@ -45,17 +45,21 @@ def passages(columns: Columns, count: int = 20, length: int = 80, least: bool = 
     """
     sign = -1.0 if least else 1.0
     found = []
-    for start, stop in choose(columns, lambda a, b: sign * columns.read("nll", a, b), count, length):
-        before, after = columns.sums([start, stop]).tolist()
+    for start, stop in choose(scored, lambda a, b: sign * scored.read("nll", a, b), count, length):
+        before, after = scored.sums([start, stop]).tolist()
         n = stop - start
         found.append(
-            Passage(start, stop, columns.text(start, stop), (after - before) / n, of_sum(after - before, n))
+            Passage(start, stop, scored.text(start, stop), (after - before) / n, of_sum(after - before, n))
         )
     return sorted(found, key=lambda p: (-sign * p.mean_nll, p.start))
 
 
 def choose(
-    columns: Columns, values: Callable[[int, int], Floats], count: int, length: int, absolute: bool = False
+    scored: ColumnFiles,
+    values: Callable[[int, int], Floats],
+    count: int,
+    length: int,
+    absolute: bool = False,
 ) -> list[tuple[int, int]]:
     """(start, stop) of `count` passages with the largest sums of `values(start, stop)`, or their amount."""
     if not 1 <= count <= MOST or not 1 <= length <= LONGEST:
@@ -66,20 +70,20 @@ def choose(
             count=count,
             length=length,
         )
-    if length >= len(columns):
-        return [(0, len(columns))]
+    if length >= len(scored):
+        return [(0, len(scored))]
     reach = length // 8
     # A chosen passage has at most length + 2 · reach characters, and excludes the windows that touch it.
-    starts = _best_windows(len(columns), values, length, count * (2 * length + 2 * reach), absolute)
+    starts = _best_windows(len(scored), values, length, count * (2 * length + 2 * reach), absolute)
     chosen: list[tuple[int, int]] = []
     for start in starts.tolist():
         stop = start + length
         if any(start < b and a < stop for a, b in chosen):
             continue
         low = max((b for _, b in chosen if b <= start), default=0)
-        high = min((a for a, _ in chosen if a >= stop), default=len(columns))
+        high = min((a for a, _ in chosen if a >= stop), default=len(scored))
         low, high = max(low, start - reach), min(high, stop + reach)
-        chosen.append(_snapped(columns, values, (start, stop), low, high, absolute))
+        chosen.append(_snapped(scored, values, (start, stop), low, high, absolute))
         if len(chosen) == count:
             break
     return chosen
@@ -112,7 +116,7 @@ def _best_windows(
 
 
 def _snapped(
-    columns: Columns,
+    scored: ColumnFiles,
     values: Callable[[int, int], Floats],
     window: tuple[int, int],
     low: int,
@@ -125,9 +129,9 @@ def _snapped(
     surprising passage a surprising one. Where there is no border near, the window's own end stays.
     """
     start, stop = window
-    text = columns.text(max(low - 1, 0), min(high + 1, len(columns)))
+    text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))
     # The text itself stands between two spaces.
-    text = " " * (low == 0) + text + " " * (high == len(columns))
+    text = " " * (low == 0) + text + " " * (high == len(scored))
     space = np.array([c.isspace() for c in text])
     word = np.array([c.isalnum() for c in text])
     places = np.arange(low, high + 1)  # entry i of what follows is about the border before character low + i

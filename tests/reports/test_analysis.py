@@ -78,11 +78,11 @@ def test_the_passage_that_was_planted_is_found(stretch: int, tmp_path: Path) -> 
     costs = np.ones(len(text))
     costs[start : start + 25] = 5
     made = told(tmp_path, text, costs)
-    (found,) = made.passages(1, 24)
+    (found,) = made.surprising_passages(1, 24)
     assert (found.start, found.stop, found.text) == (start, start + 25, "Jabberwock came whiffling")
     assert found.mean_nll == pytest.approx(5)
     assert found.perplexity == pytest.approx(math.exp(5))
-    least = made.passages(5, 24, least=True)
+    least = made.surprising_passages(5, 24, least=True)
     assert len(least) == 5
     for passage in least:
         assert passage.mean_nll == pytest.approx(1)
@@ -98,7 +98,7 @@ def test_passages_without_borders_are_the_greedy_choice(
 ) -> None:
     costs = np.random.default_rng(seed).exponential(size=n).astype(np.float32)
     made = told(tmp_path, "x" * n, costs)
-    found = made.passages(count, length, least)
+    found = made.surprising_passages(count, length, least)
     length = min(length, n)
     reach = length // 8
     sums = np.convolve(costs.astype(np.float64), np.ones(length), "valid") * (-1 if least else 1)
@@ -121,24 +121,28 @@ def test_passages_without_borders_are_the_greedy_choice(
 
 
 def test_passages_stay_apart_and_within_reach(book: Record, stretch: int) -> None:
-    found = book.passages(20, 40)
+    found = book.surprising_passages(20, 40)
     assert len(found) == 20
     spans = sorted((p.start, p.stop) for p in found)
     assert all(b <= c for (_, b), (c, _) in pairwise(spans))
     assert all(30 <= b - a <= 50 for a, b in spans)
-    most, least = book.passages(20, 10), book.passages(20, 10, least=True)
+    most, least = book.surprising_passages(20, 10), book.surprising_passages(20, 10, least=True)
     assert most[-1].mean_nll > math.log(book.report.perplexity) > least[-1].mean_nll
 
 
 def test_a_short_text_is_one_passage_and_equals_come_in_order(tmp_path: Path) -> None:
-    (only,) = told(tmp_path, "abc", [1, 2, 3]).passages()
+    (only,) = told(tmp_path, "abc", [1, 2, 3]).surprising_passages()
     assert (only.start, only.stop, only.text, only.mean_nll) == (0, 3, "abc", pytest.approx(2))
     level = told(tmp_path, "道" * 1000, np.ones(1000))
-    assert sorted((p.start, p.stop) for p in level.passages(3, 10)) == [(0, 10), (10, 20), (20, 30)]
+    assert sorted((p.start, p.stop) for p in level.surprising_passages(3, 10)) == [
+        (0, 10),
+        (10, 20),
+        (20, 30),
+    ]
     with pytest.raises(ConfigError, match=r"passages: .* received 0 of 80"):
-        level.passages(0)
+        level.surprising_passages(0)
     with pytest.raises(ConfigError, match=r"received 20 of 0"):
-        level.passages(length=0)
+        level.surprising_passages(length=0)
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -239,7 +243,7 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
         math.log(other.report.perplexity) - math.log(book.report.perplexity), rel=1e-6
     )
     assert difference(other, book).total == -d.total
-    gaps = d.passages(10, 30)
+    gaps = d.gaps(10, 30)
     assert len(gaps) == 10
     for gap in gaps:
         assert gap.mean == pytest.approx(values[gap.start : gap.stop].mean())
@@ -254,7 +258,7 @@ def test_where_either_model_is_better_it_is_told(tmp_path: Path) -> None:
     a, b = np.ones(500), np.ones(500)
     a[100:120] = 4  # B is better by 3 nats a character
     b[300:320] = 3  # A is better by 2
-    first, second = difference(told(tmp_path, text, a), told(tmp_path, text, b)).passages(2, 20)
+    first, second = difference(told(tmp_path, text, a), told(tmp_path, text, b)).gaps(2, 20)
     assert (first.start, first.stop, second.start, second.stop) == (100, 119, 300, 319)
     assert (first.mean, second.mean) == (pytest.approx(-3), pytest.approx(2))
 

@@ -110,7 +110,7 @@ def test_the_sketch_is_small_whatever_the_text() -> None:
 
 @pytest.mark.parametrize("text", ["", "a", "x" * 23, " " * 100])
 def test_of_a_text_shorter_than_an_ngram_nothing_is_known(text: str) -> None:
-    assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Overlap(0.0, 0)
+    assert contamination.share(text, contamination.sketch(TRAINING)) == contamination.Contamination(0.0, 0)
     assert contamination.share(text, contamination.sketch(TRAINING)).error == 1
     empty = contamination.sketch(text)
     assert len(empty.hashes) == 0
@@ -120,10 +120,10 @@ def test_of_a_text_shorter_than_an_ngram_nothing_is_known(text: str) -> None:
 def test_every_character_of_an_ngram_counts() -> None:
     text = TRAINING[:24]
     sketch = contamination.sketch(text)
-    assert contamination.share(text, sketch) == contamination.Overlap(1.0, 1)
+    assert contamination.share(text, sketch) == contamination.Contamination(1.0, 1)
     for place in range(24):
         changed = text[:place] + "#" + text[place + 1 :]
-        assert contamination.share(changed, sketch) == contamination.Overlap(0.0, 1)
+        assert contamination.share(changed, sketch) == contamination.Contamination(0.0, 1)
     assert contamination.share(text[::-1], sketch).share == 0
 
 

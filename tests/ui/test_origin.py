@@ -83,7 +83,7 @@ def test_the_curve_ends_at_the_reports_perplexity(shown: Callable[..., AppTest])
 
 def test_the_passages_are_the_records(shown: Callable[..., AppTest]) -> None:
     app = shown()
-    wanted = app.session_state["shown"][0].passages(20, 80)
+    wanted = app.session_state["shown"][0].surprising_passages(20, 80)
     table = app.dataframe[0].value
     assert table["Perplexity"].tolist() == [p.perplexity for p in wanted]
     assert table["Character"].tolist() == [p.start + 1 for p in wanted]

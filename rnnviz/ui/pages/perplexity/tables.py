@@ -71,7 +71,7 @@ def _least(text: ScoredText) -> None:
 
 
 def _passages(text: ScoredText, *, least: bool) -> None:
-    found = text.found(("passages", least), lambda: text.record.passages(PASSAGES, LENGTH, least))
+    found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
     table = {
         _("Perplexity"): [p.perplexity for p in found],
         _("Character"): [p.start + 1 for p in found],
@@ -89,7 +89,7 @@ def _versus(text: ScoredText) -> None:
             "better, below 0 **{b}**. Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=f"{compared.total / np.log(2):+,.0f}")
     )
-    found = text.found("versus", lambda: compared.passages(PASSAGES, LENGTH))
+    found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
     table = {
         _("Bits a character"): [p.mean / np.log(2) for p in found],
         _("Character"): [p.start + 1 for p in found],

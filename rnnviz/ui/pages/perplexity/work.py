@@ -47,7 +47,7 @@ class Scored:
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
     interval: Interval
-    trained_on: contamination.Overlap | None
+    trained_on: contamination.Contamination | None
     folder: Path
 
     @property
@@ -92,7 +92,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
                 tuple(unknown[:LISTED]),
                 len(unknown),
                 interval(made, check=check),
-                _overlap(made, info.path, check),
+                _contamination(made, info.path, check),
                 folder,
             )
         except BaseException:  # cancelled, say, when the record was there already
@@ -103,7 +103,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
     return found
 
 
-def _overlap(made: Record, path: Path, check: Check) -> contamination.Overlap | None:
+def _contamination(made: Record, path: Path, check: Check) -> contamination.Contamination | None:
     sketch = contamination.of(path)
     if sketch is None:
         return None
