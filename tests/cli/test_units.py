@@ -80,7 +80,7 @@ def test_a_corpus_is_read_where_it_was_held_out(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--target", "verbs"], "nothing is called 'verbs'"),
+        (["--target", "verbs"], "there is no target 'verbs'"),
         (["--pattern", "("], "is no regular expression"),
         (["--quantity", "update"], "rnn cells has hidden"),
         (["--layer", "3"], "received layer 3"),
