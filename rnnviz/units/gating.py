@@ -7,10 +7,10 @@ With a gate of constant value g what a unit holds shrinks by g at each step, to 
 
     τ = -1 / ln(g)     characters; g is the gate's mean over the text
 
-That is the way through the unit's own gate alone: what other units keep and give
-back isn't in it, and a gate that is open but for one reset a line has a mean near 1 as well.
+That is the way through the unit's own gate alone, without what other units keep and give
+back; and a gate that is open but for one reset a line has a mean near 1 as well.
 
-Shape letters: T time steps, H units. This module knows nothing of screens.
+Shape letters: T time steps, H units.
 """
 
 from __future__ import annotations
@@ -52,6 +52,11 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     """What the gates of `layer` did while `trace` was read; the candidate is no gate.
 
     Raises ConfigError for a network without gates or without such a layer, EmptyTextError for no text.
+
+    >>> import rnnviz
+    >>> found = gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
+    >>> sorted(found.mean), found.time_constant.shape
+    (['reset', 'update'], (256,))
     """
     cell = trace.weights.cell
     keeps = CELLS[cell].keeps

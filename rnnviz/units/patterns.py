@@ -1,11 +1,8 @@
 """Search a text for a pattern that a stranger wrote, without trusting it to end.
 
-Python's regular expressions backtrack: (a+)+b takes longer than the universe
-has existed over a line of a's, and holds the whole process while it tries.
-So the search runs in a process of its own, that has a limit of memory and is
+Python's regular expressions backtrack: over a line of a's (a+)+b never ends, and holds the whole
+process while it tries. So the search runs in a process of its own, with a limit of memory, which is
 ended when its time is up. Starting one takes about 20 ms.
-
-This module knows nothing of networks.
 """
 
 from __future__ import annotations
@@ -74,9 +71,9 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
         )
     except subprocess.TimeoutExpired:
         raise ConfigError(
-            "the pattern {shown!r} was still searching after {timeout:g} seconds and was stopped; "
+            "the pattern {pattern!r} was still searching after {timeout:g} seconds and was stopped; "
             "a repetition inside a repetition, as in (a+)+, can take for ever: write it in another way",
-            shown=shown,
+            pattern=shown,
             timeout=timeout,
         ) from None
     except OSError as error:
@@ -86,11 +83,11 @@ def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int
     if done.returncode == _MISSPELT:
         reason = done.stderr.decode("utf-8", "replace")[:200]
         raise ConfigError(
-            "the pattern {shown!r} is no regular expression: {reason}", shown=shown, reason=reason
+            "the pattern {pattern!r} is no regular expression: {reason}", pattern=shown, reason=reason
         )
     if done.returncode != 0:
         raise ConfigError(
-            "the pattern {shown!r} needs more memory than it may have; write a simpler one", shown=shown
+            "the pattern {pattern!r} needs more memory than it may have; write a simpler one", pattern=shown
         )
     spans = np.frombuffer(done.stdout, np.int64).reshape(-1, 2)
     return [(start, stop) for start, stop in spans.tolist()]

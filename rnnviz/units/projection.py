@@ -1,10 +1,10 @@
 """The path of the hidden state over a text, seen from the direction in which it is widest.
 
 Principal components by singular value decomposition of the states less their mean
-(Pearson 1901). A picture in two dimensions of a path in hundreds: points that lie
-together in it may be far apart in what is not shown; `explained` says how much that is.
+(Pearson 1901). Points that lie together in two dimensions may be far apart in the hundreds that
+are not shown; `explained` says how much is shown.
 
-Shape letters: T time steps, H units, k components. This module knows nothing of screens.
+Shape letters: T time steps, H units, k components.
 """
 
 from __future__ import annotations
@@ -47,6 +47,11 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     The same text gives the same picture: an axis points where its largest
     entry is positive. A text too short to have k axes has 0 along the others.
     Raises ConfigError for k outside 1 .. H, a layer or a quantity that isn't there.
+
+    >>> import rnnviz
+    >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))
+    >>> path.points.shape, path.axes.shape
+    ((7, 2), (2, 256))
     """
     layer = trace.hidden.shape[1] - 1 if layer == -1 else layer
     values = activations(trace, layer=layer, quantity=quantity).astype(np.float64)
@@ -54,12 +59,13 @@ def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str =
     if not 1 <= k <= H:
         raise ConfigError("there are 1 to {h} axes; received k = {k}", h=H, k=k)
     mean = values.mean(axis=0) if len(values) else np.zeros(H)
-    _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)
-    variance, axes, explained = lengths**2, np.zeros((k, H)), np.zeros(k)
+    _, lengths, found = np.linalg.svd(values - mean, full_matrices=False)  # (n,) and (n, H), n = min(T, H)
     real = min(k, int((lengths > 1e-9 * max(1.0, float(lengths.max(initial=0)))).sum()))
+    axes, explained = np.zeros((k, H)), np.zeros(k)
     axes[:real] = found[:real]
     largest = axes[np.arange(k), np.abs(axes).argmax(axis=1)]
     axes *= np.where(largest < 0, -1.0, 1.0)[:, None]
+    variance = lengths**2
     if variance.sum() > 0:
         explained[:real] = variance[:real] / variance.sum()
     return Projection((values - mean) @ axes.T, axes, mean, explained)

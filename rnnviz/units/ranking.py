@@ -7,7 +7,7 @@
 Both are exact, also with ties, and both are a sum of ranks in disguise, so a
 matrix product gives them for many units and many targets at once.
 
-Shape letters: n characters, U units, S targets. This module knows nothing of networks.
+Shape letters: n characters, U units, S targets.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ import numpy as np
 import numpy.typing as npt
 
 Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
 
-COLUMNS = 64
+BATCH = 64
 """Units that are ranked at a time: bounds the memory that sorting takes."""
 
 
 def ranks(values: npt.NDArray[Any]) -> Doubles:
-    """The rank of each value in its column, (n, U), less the mean rank; equals share theirs."""
+    """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; equals share theirs."""
+    if values.ndim == 1:
+        return ranks(values[:, None])[:, 0]
     n, units = values.shape
     out = np.empty((n, units))
-    for begin in range(0, units, COLUMNS):
-        part = values[:, begin : begin + COLUMNS]
+    for begin in range(0, units, BATCH):
+        part = values[:, begin : begin + BATCH]
         order = np.argsort(part, axis=0, kind="stable")
         placed = np.take_along_axis(part, order, axis=0)
         new = np.concatenate([np.ones((1, part.shape[1]), np.bool_), placed[1:] != placed[:-1]])
@@ -42,30 +44,30 @@ def ranks(values: npt.NDArray[Any]) -> Doubles:
     return out
 
 
-def auc(ranked: Doubles, mask: npt.NDArray[np.bool_]) -> Doubles:
+def auc(ranked: Doubles, mask: Mask) -> Doubles:
     """The AUC of each unit, (U,), for `ranks` (n, U) and a mask (n,) that is True and False at least once."""
-    inside = int(mask.sum())
-    sums: Doubles = ranked[mask].sum(axis=0)
-    return auc_of_sums(sums, inside, len(mask) - inside)
+    return auc_of_sums(ranked[mask].sum(axis=0), mask)
 
 
-def auc_of_sums(sums: Doubles, inside: int, outside: int) -> Doubles:
+def auc_of_sums(sums: npt.NDArray[Any], mask: Mask) -> Doubles:
     """The AUC from the sum of centred ranks inside: mean ranks inside and outside are n (AUC - 1/2) apart."""
-    return np.asarray(0.5 + sums / (inside * outside))
+    inside = int(mask.sum())
+    return np.asarray(0.5 + sums / (inside * (len(mask) - inside)))
 
 
 def correlation(ranked: Doubles, target: Doubles) -> Doubles:
-    """The correlation of each column of `ranked` (n, U) with `target` (n,), both centred; 0 of a constant."""
+    """The correlation of each unit of `ranked` (n, U) with `target` (n,), both centred; 0 of a constant."""
+    return correlation_of_sums(target @ ranked, ranked, target)
+
+
+def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles) -> Doubles:
+    """The same from Σ_t target[t] ranked[t], (U,) or (S, U)."""
     length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(target)
-    with np.errstate(invalid="ignore"):
-        return np.where(length > 0, target @ ranked / np.where(length > 0, length, 1), 0.0)
+    return np.asarray(sums / np.where(length > 0, length, np.inf))
 
 
 def by_symbol(
-    ids: npt.NDArray[np.int64],
-    values: npt.NDArray[Any],
-    learn: npt.NDArray[np.bool_] | slice,
-    measure: npt.NDArray[np.bool_] | slice,
+    ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice, measure: Mask | slice
 ) -> float:
     """How well the symbol just read tells, and nothing before it: the AUC, or correlation, of what it says.
 
@@ -76,21 +78,19 @@ def by_symbol(
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
     seen = np.flatnonzero(count)
     mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
-    ranked = ranks(mean[ids[measure]][:, None])
-    came = values[measure]
-    if came.dtype == np.bool_:
-        return float(auc(ranked, came)[0])
-    return float(correlation(ranked, ranks(came[:, None])[:, 0])[0])
+    ranked, measured = ranks(mean[ids[measure]][:, None]), values[measure]
+    if measured.dtype == np.bool_:
+        return float(auc(ranked, measured)[0])
+    return float(correlation(ranked, ranks(measured))[0])
 
 
-def shifted_products(ranked: Doubles, target: Doubles, shifts: npt.NDArray[np.int64]) -> Doubles:
+def shifted_products(ranked: Doubles, target: npt.NDArray[Any], shifts: npt.NDArray[np.int64]) -> Doubles:
     """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U).
 
     In float32, whose rounding here is far below what chance does.
     """
     n = len(target)
-    values = np.asarray(target, np.float32)
-    twice = np.concatenate([values, values])
+    twice = np.tile(np.asarray(target, np.float32), 2)
     scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2
     scaled = np.asarray(ranked, np.float32) * scale
     step = max(1, (1 << 24) // max(n, 1))

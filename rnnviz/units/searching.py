@@ -5,17 +5,14 @@
     measured on        ▒▒▒         ▒▒▒       how well it tells there, in the same direction
     chance             ▒▒▒         ▒▒▒       with the target shifted around the end: the best of all units
 
-Of many units one will always seem to respond. How well the best of all units
-does for a target that is shifted against the text, again and again, is what a
-search can find where there is nothing. A shift keeps the target's own rhythm,
-which shuffling characters one by one would destroy: it is the honest null
-for two series that both change slowly. A unit that is above the line
-in 95 of 100 shifts is one that chance produces in at most 5 of 100 searches.
+Of many units one will always seem to respond. So the best of all units is also measured for
+targets that are shifted against the text, which is what a search finds where there is nothing. A shift
+keeps the target's own rhythm, which shuffling characters one by one would destroy: the honest null for
+two series that both change slowly. By chance alone at most 5 of 100 searches pass that line.
 
-What is found is a correlation: such a unit need not be the cause of anything.
-`rnnviz.units.ablate` asks about that.
+What is found is a correlation; `rnnviz.units.ablate` asks for causes.
 
-Shape letters: T time steps, L layers, H units of a layer, U of all that are searched.
+Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ LEVEL = 0.05
 """How often a search finds something where there is nothing, at most."""
 
 SHORTEST_BLOCK = 8
-"""Characters; halves cut finer than this would hold the same passages."""
+"""Characters; halves cut finer than this would hold the same words."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What a search found: `found` holds all units, that which ranked best first.
+    """What a search found: `found` holds all units, the one that ranked best first.
 
     chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 where
                 the text is too short to say
@@ -100,9 +97,9 @@ class Search:
 class Searcher:
     """The units of a trace, ranked once for any number of searches.
 
-    `source` is a Trace, of which `layer` (all where it is None) and `quantity`
-    are looked at, see `activations`; or such a table (T, U) itself, with the
-    units of one `layer`. `seed` chooses the shifts.
+    `source` is a Trace, of which `layer` (all where it is None) and `quantity` are searched,
+    see `activations`; or such a table (T, U) itself, with the units of one `layer`. `seed` chooses
+    the shifts. Raises ConfigError for a layer or quantity that isn't there, another shape or seed.
     """
 
     def __init__(
@@ -113,22 +110,19 @@ class Searcher:
         quantity: str = "hidden",
         seed: int = 0,
     ) -> None:
+        self._trace = source if isinstance(source, Trace) else None
         if isinstance(source, Trace):
-            self._values, self._H = (
-                activations(source, layer=layer, quantity=quantity),
-                source.hidden.shape[2],
-            )
+            values: npt.NDArray[Any] = activations(source, layer=layer, quantity=quantity)
         else:
-            if source.ndim != 2 or not source.shape[1]:
-                raise ConfigError("activations are (T, U); received shape {shape}", shape=source.shape)
-            self._values, self._H, layer = source, source.shape[1], layer or 0
-        self._ids = source.ids if isinstance(source, Trace) else None
-        # A network that exploded has states that can't be ranked; they count as equal.
-        self._values = np.nan_to_num(self._values, posinf=np.inf, neginf=-np.inf)
+            values, layer = source, layer or 0
+        if values.ndim != 2 or not values.shape[1]:
+            raise ConfigError("activations are (T, U); received shape {shape}", shape=values.shape)
         if seed < 0:
             raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
+        # A network that exploded has states that can't be ranked; they count as equal.
+        self._values = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)  # (T, U)
         self._layer, self.quantity, self._seed = layer, quantity, seed
-        self._ranked: dict[tuple[int, int], Doubles] = {}
+        self._ranked: dict[int, tuple[Doubles, Doubles]] = {}
 
     def __len__(self) -> int:
         """T."""
@@ -137,134 +131,131 @@ class Searcher:
     def search(self, target: Target, *, edges: int = 0, shifts: int = 200) -> Search:
         """Rank all units by how well they tell where `target` (T,) holds, or how much.
 
-        With `edges` k > 0 a unit must also be off within the k characters just
-        before and just after each span: its score is the smaller of the AUC
-        against all other characters and that against these. The chance line
-        is that of the former, which the smaller of the two passes no more often.
+        With `edges` k > 0 a unit must also be off within the k characters just before and after
+        each span: its score is the smaller of the AUC against all other characters and that against
+        these. The chance line is that of the former, which the smaller of the two passes no more often.
         `shifts` is S; fewer than 19 can't tell the LEVEL.
 
         Raises ConfigError for a target of another length, one that holds
         nowhere or everywhere, or is the same everywhere, and for numbers out of range.
         """
+        self._check(target, edges, shifts)
+        near = _near(target, edges) if edges else None
+        blocks = self._blocks(target.values, near)
+        first, second = self._halves(blocks)
+        ranked, measured = self._ranks(blocks)
+        ranked_by, direction = self._score(ranked, target, first, near)
+        score, _ = self._score(measured, target, second, near, direction)
+        by_chance = self._by_chance(measured, target.values[second], shifts)
+        p = 1 - np.searchsorted(by_chance, score, side="left") / (len(by_chance) + 1)
+        H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
+        order = np.argsort(-ranked_by, kind="stable")
+        ranked_units = [unit_of(u, H, self._layer) for u in order.tolist()]
+        numbers = (each[order].tolist() for each in (score, ranked_by, direction, p))
+        return Search(
+            found=tuple(map(Found, ranked_units, *numbers)),
+            target=target.name,
+            measure="correlation" if target.graded else "AUC",
+            quantity=self.quantity,
+            chance=_quantile(by_chance),
+            shifts=by_chance,
+            character=None
+            if self._trace is None
+            else ranking.by_symbol(self._trace.ids, target.values, first, second),
+            held_out=bool(blocks),
+            characters=len(self),
+            inside=None if target.graded else int(target.values.sum()),
+        )
+
+    def _check(self, target: Target, edges: int, shifts: int) -> None:
+        name = target.name
         if len(target) != len(self):
             raise ConfigError(
-                "{name} covers {count:,} characters, the activations {count2:,}",
-                name=target.name,
-                count=len(target),
-                count2=len(self),
+                "{name} covers {characters:,} characters, the activations {steps:,}",
+                name=name,
+                characters=len(target),
+                steps=len(self),
             )
         if edges < 0:
             raise ConfigError("edges counts characters, from 0 on; received {edges}", edges=edges)
         if edges and target.graded:
-            raise ConfigError("{name} is a matter of degree and has no edges", name=target.name)
+            raise ConfigError("{name} is a matter of degree and has no edges", name=name)
         if not 0 <= shifts <= 10_000:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
-        if not _varies(target.values):
-            what = "the same" if target.graded else "true, or false,"
+        if _varies(target.values):
+            return
+        if target.graded:
             raise ConfigError(
-                "{name} is {what} at every character of this text; choose another text",
-                name=target.name,
-                what=what,
+                "{name} is the same at every character of this text; choose another text", name=name
             )
-        near = _near(target, edges) if edges else None
-        blocks = self._blocks(target.values, near)
-        first, second = (self._half(blocks, half) for half in (0, 1)) if blocks else (slice(None),) * 2
-        ranked, other = (self._ranks(blocks, half) for half in (0, 1))
-        score, direction = self._score(ranked, target, first, near)
-        measured, _ = self._score(other, target, second, near, direction)
-        by_chance = self._by_chance(other, target.values[second], shifts)
-        order = np.argsort(-score, kind="stable")
-        p = 1 - (np.searchsorted(by_chance, measured, side="left")) / (len(by_chance) + 1)
-        found = tuple(
-            Found(
-                unit_of(u, self._H, self._layer),
-                float(measured[u]),
-                float(score[u]),
-                int(direction[u]),
-                float(p[u]),
-            )
-            for u in order.tolist()
-        )
-        return Search(
-            target=target.name,
-            measure="correlation" if target.graded else "AUC",
-            quantity=self.quantity,
-            found=found,
-            chance=_quantile(by_chance),
-            shifts=by_chance,
-            character=None
-            if self._ids is None
-            else ranking.by_symbol(self._ids, target.values, first, second),
-            held_out=bool(blocks),
-            characters=len(self),
-            inside=None if target.graded else int(target.values.sum()),
+        raise ConfigError(
+            "{name} is true, or false, at every character of this text; choose another text", name=name
         )
 
     def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
         """How many blocks to cut the text into, so that both halves have something to tell; 0: none do."""
         blocks = 10
         while len(self) // blocks >= SHORTEST_BLOCK:
-            halves = [self._half(blocks, half) for half in (0, 1)]
-            if all(_varies(values[h]) and (near is None or near[h].any()) for h in halves):
+            if all(_varies(values[h]) and (near is None or near[h].any()) for h in self._halves(blocks)):
                 return blocks
             blocks *= 2
         return 0
 
-    def _half(self, blocks: int, half: int) -> Mask:
-        return np.asarray(np.arange(len(self)) * blocks // max(len(self), 1) % 2 == half)
-
-    def _ranks(self, blocks: int, half: int) -> Doubles:
+    def _halves(self, blocks: int) -> tuple[Mask, Mask]:
+        """The even blocks and the odd ones, (T,) each; twice the whole text where there are none."""
         if not blocks:
-            half = 0
-        if (blocks, half) not in self._ranked:
-            values = self._values[self._half(blocks, half)] if blocks else self._values
-            self._ranked[blocks, half] = ranking.ranks(values)
-        return self._ranked[blocks, half]
+            return (np.ones(len(self), np.bool_),) * 2
+        odd = np.arange(len(self)) * blocks // len(self) % 2 == 1
+        return ~odd, odd
+
+    def _ranks(self, blocks: int) -> tuple[Doubles, Doubles]:
+        """The ranks (n, U) within either half."""
+        if blocks not in self._ranked:
+            first, second = self._halves(blocks)
+            ranked = ranking.ranks(self._values[first])
+            self._ranked[blocks] = ranked, ranking.ranks(self._values[second]) if blocks else ranked
+        return self._ranked[blocks]
 
     def _score(
         self,
         ranked: Doubles,
         target: Target,
-        half: Mask | slice,
+        half: Mask,
         near: Mask | None,
         direction: npt.NDArray[np.int64] | None = None,
     ) -> tuple[Doubles, npt.NDArray[np.int64]]:
         """The score (U,) of each unit in a direction (U,), the better one unless it is given."""
         values = target.values[half]
         if target.graded:
-            r = ranking.correlation(ranked, ranking.ranks(values[:, None])[:, 0])
-            direction = np.where(r < 0, -1, 1) if direction is None else direction
-            return r * direction, direction
-        all_others = ranking.auc(ranked, values)
-        scores = [all_others]
-        if near is not None:
-            here = np.asarray(values | near[half])
-            scores.append(ranking.auc(ranking.ranks(self._values[half][here]), values[here]))
-        up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
-        direction = np.where(down > up, -1, 1) if direction is None else direction
+            up = ranking.correlation(ranked, ranking.ranks(values))
+            down = -up
+        else:
+            scores = [ranking.auc(ranked, values)]
+            if near is not None:
+                here = np.asarray(values | near[half])
+                scores.append(ranking.auc(ranking.ranks(self._values[half][here]), values[here]))
+            up, down = np.min(scores, axis=0), 1 - np.max(scores, axis=0)
+        if direction is None:
+            direction = np.where(down > up, -1, 1)
         return np.where(direction > 0, up, down), direction
 
     def _by_chance(self, ranked: Doubles, values: npt.NDArray[Any], shifts: int) -> Doubles:
         """What the best unit reaches, in either direction, for each shifted target, in increasing order."""
         n = len(values)
-        # A small shift would find what is there.
-        nearest = max(1, n // 20)
+        nearest = max(1, n // 20)  # a smaller shift would find what is there
         possible = np.arange(nearest, n - nearest + 1)
         if len(possible) > shifts:
-            generator = np.random.default_rng(self._seed)
-            possible = generator.choice(possible, shifts, replace=False)
+            possible = np.random.default_rng(self._seed).choice(possible, shifts, replace=False)
         if not len(possible):
             return np.empty(0)
         if values.dtype == np.bool_:
-            inside = int(values.sum())
-            sums = ranking.shifted_products(ranked, values.astype(np.float64), possible)
-            far = np.abs(ranking.auc_of_sums(sums, inside, n - inside) - 0.5).max(axis=1) + 0.5
+            sums = ranking.shifted_products(ranked, values, possible)  # (S, U)
+            far = np.abs(ranking.auc_of_sums(sums, values) - 0.5) + 0.5
         else:
-            ranked_target = ranking.ranks(values[:, None])[:, 0]
-            length = np.linalg.norm(ranked, axis=0) * np.linalg.norm(ranked_target)
-            products = np.abs(ranking.shifted_products(ranked, ranked_target, possible))
-            far = (products / np.where(length > 0, length, np.inf)).max(axis=1)
-        return np.sort(far)
+            target = ranking.ranks(values)
+            sums = ranking.shifted_products(ranked, target, possible)
+            far = np.abs(ranking.correlation_of_sums(sums, ranked, target))
+        return np.sort(far.max(axis=1))
 
 
 def search(
@@ -277,7 +268,15 @@ def search(
     shifts: int = 200,
     seed: int = 0,
 ) -> Search:
-    """One search; see `Searcher` for the first arguments, `Searcher.search` for the others and the errors."""
+    """One search; see `Searcher` for the first arguments, `Searcher.search` for the others and the errors.
+
+    >>> import numpy as np
+    >>> from rnnviz.units import span_target
+    >>> mask = span_target([(t, t + 9) for t in range(0, 500, 50)], "machine " * 70)
+    >>> noise = np.random.default_rng(0).normal(size=(560, 3))
+    >>> search(np.column_stack([noise, mask.values]), mask).best.unit
+    Unit(layer=0, unit=3)
+    """
     return Searcher(source, layer=layer, quantity=quantity, seed=seed).search(
         target, edges=edges, shifts=shifts
     )

@@ -43,10 +43,9 @@ class Contexts:
         left = len(self._points) - self._before
         windows = -(-left // self._W)
         short = windows * self._W - left + self._after
-        self._points = np.concatenate([self._points, np.full(short, NOTHING, np.uint32)])
-        nothing = np.full((short, self._values.shape[1]), np.nan, np.float32)
-        self._values = np.concatenate([self._values, nothing])
-        self._take(windows)
+        self.add(
+            np.full(short, NOTHING, np.uint32), np.full((short, self._values.shape[1]), np.nan, np.float32)
+        )
 
     def _take(self, windows: int) -> None:
         if windows <= 0:
@@ -66,14 +65,13 @@ class Contexts:
         """Up to K contexts that don't overlap, the most extreme first, as `Context` has it."""
         out: list[tuple[int, float, str, int, Floats]] = []
         for position, value, points, values in self._best[sign].of(unit):
-            if any(abs(position - other[0]) < self._W for other in out):
-                continue
-            real = points != NOTHING
-            cut = int(real.argmax())
-            text = "".join(map(chr, points[real].tolist()))
-            out.append((position, sign * value, text, self._before - cut, values[real].copy()))
             if len(out) == self._K:
                 break
+            if all(abs(position - other[0]) >= self._W for other in out):
+                real = points != NOTHING
+                text = "".join(map(chr, points[real].tolist()))
+                at = self._before - int(real.argmax())
+                out.append((position, sign * value, text, at, values[real].copy()))
         return out
 
 
@@ -81,7 +79,7 @@ class _Best:
     """The `keep` highest candidates of each unit, the highest first, with what is around each."""
 
     def __init__(self, keep: int, units: int, width: int) -> None:
-        self._keep, self._width = keep, width
+        self._keep = keep
         self._value = np.full((keep, units), -np.inf, np.float32)
         self._position = np.full((keep, units), -1, np.int64)
         self._points = np.full((keep, units, width), NOTHING, np.uint32)
@@ -97,24 +95,16 @@ class _Best:
         self._points = np.take_along_axis(self._points, old, axis=0)
         self._around = np.take_along_axis(self._around, old, axis=0)
         row, unit = np.nonzero((order >= self._keep) & (self._value > -np.inf))
-        if len(row):
-            first = place[
-                order[row, unit] - self._keep, unit
-            ]  # a place's context begins there, `before` earlier
-            reach = first[:, None] + np.arange(self._width)
-            self._points[row, unit] = points[reach]
-            self._around[row, unit] = values[reach, unit[:, None]]
+        # A place's context begins there, `before` earlier than the extreme.
+        reach = place[order[row, unit] - self._keep, unit][:, None] + np.arange(self._points.shape[2])
+        self._points[row, unit] = points[reach]
+        self._around[row, unit] = values[reach, unit[:, None]]
 
     def of(self, unit: int) -> Iterator[tuple[int, float, Points, Floats]]:
         """Position, value and surroundings of each candidate, the highest first."""
-        for k in range(self._keep):
-            if self._position[k, unit] >= 0 and self._value[k, unit] > -np.inf:
-                yield (
-                    int(self._position[k, unit]),
-                    float(self._value[k, unit]),
-                    self._points[k, unit],
-                    self._around[k, unit],
-                )
+        for k in np.flatnonzero(self._value[:, unit] > -np.inf):
+            position, value = int(self._position[k, unit]), float(self._value[k, unit])
+            yield position, value, self._points[k, unit], self._around[k, unit]
 
 
 class Histograms:
@@ -192,19 +182,11 @@ class Moves:
     def of(self, unit: int) -> list[tuple[int, tuple[float, float, int]]]:
         """Symbol; mean amount, mean change and count of those that move it most.
 
-        Symbols rarer than one in 2,000 characters are left out, and those that came but once or twice.
+        Symbols rarer than one in 2,000 characters, or that came but once or twice, are left out.
         """
         enough = np.flatnonzero(self._count >= max(3, self._count.sum() / 2000))
-        amount = self._amount[enough, unit] / self._count[enough]
-        order = enough[np.argsort(-amount, kind="stable")][: self.MOST].tolist()
-        return [
-            (
-                s,
-                (
-                    float(self._amount[s, unit] / self._count[s]),
-                    float(self._change[s, unit] / self._count[s]),
-                    int(self._count[s]),
-                ),
-            )
-            for s in order
-        ]
+        count = self._count[enough]
+        amount, change = self._amount[enough, unit] / count, self._change[enough, unit] / count
+        order = np.argsort(-amount, kind="stable")[: self.MOST]
+        amounts, changes, counts = (each[order].tolist() for each in (amount, change, count))
+        return list(zip(enough[order].tolist(), zip(amounts, changes, counts, strict=True), strict=True))

@@ -153,7 +153,7 @@ def indent_depth(text: str) -> Values:
     """How many blank characters its line begins with, as far as it has been read, (T,) float64."""
     lines = text.split("\n")
     blanks = np.repeat([len(line) - len(line.lstrip()) for line in lines], [len(line) + 1 for line in lines])
-    return np.minimum(line_position(text), blanks[:-1])
+    return np.asarray(np.minimum(line_position(text), blanks[:-1]))
 
 
 def _each(test: Callable[[str], bool]) -> Callable[[str], Values]:

@@ -27,7 +27,11 @@ class Unit(NamedTuple):
 
 
 def quantities(cell: Cell | str) -> tuple[str, ...]:
-    """What can be looked at in a network of such cells, the hidden state first."""
+    """What can be looked at in a network of such cells, the hidden state first.
+
+    >>> quantities("gru")
+    ('hidden', 'reset', 'update', 'candidate')
+    """
     return CELLS[cell].quantities
 
 
@@ -59,10 +63,10 @@ def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
         raise ConfigError("units are whole numbers, at least one; received {units!r}", units=units)
     if found.min() < 0 or found.max() >= H:
         raise ConfigError(
-            "a layer has units 0 to {h}; received {min} to {max}",
-            h=H - 1,
-            min=int(found.min()),
-            max=int(found.max()),
+            "a layer has units 0 to {last}; received {lowest} to {highest}",
+            last=H - 1,
+            lowest=int(found.min()),
+            highest=int(found.max()),
         )
     return found.astype(np.int64)
 
@@ -72,16 +76,16 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
 
     Column n of the latter is unit n % H of layer n // H. Raises ConfigError
     for a layer or a quantity that the network doesn't have.
+
+    >>> import rnnviz
+    >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
+    >>> activations(trace, quantity="update").shape
+    (7, 256)
     """
-    cell = trace.weights.cell
-    check_quantity(quantity, cell)
-    if quantity == "hidden":
-        values: Floats = trace.hidden
-    elif quantity == "cell":
-        assert trace.cell is not None
-        values = trace.cell
-    else:
-        values = trace.gates[quantity]
+    check_quantity(quantity, trace.weights.cell)
+    tables: dict[str, Floats | None] = {"hidden": trace.hidden, "cell": trace.cell}
+    values = tables[quantity] if quantity in tables else trace.gates[quantity]
+    assert values is not None  # (T, L, H)
     if layer is None:
         return values.reshape(len(values), values.shape[1] * values.shape[2])
     check_layer(layer, values.shape[1])
