@@ -89,7 +89,7 @@ def test_every_kind_covers_every_text_and_does_not_look_ahead_of_it(text: str, n
 
 
 def test_unknown_names_are_refused() -> None:
-    with pytest.raises(ConfigError, match="no target .verbs.; choose one of quotes, brackets"):
+    with pytest.raises(ConfigError, match=r"no target 'verbs'; choose one of quotes, brackets"):
         target("verbs", "a")
     with pytest.raises(ConfigError, match="'paragraph' or 'line'"):
         target("quotes", "a", unclosed="page")  # type: ignore[arg-type]
