@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
 
+    Network = CharModel | NumpyModel
+    Model = Network | NgramModel
+
 
 @dataclass(frozen=True)
 class Context:
@@ -21,26 +24,19 @@ class Context:
     model        the chosen model, loaded
     yardstick    the n-gram model that its card names, or None
     info         the chosen model's file: name, kind, card
-    language     a key of `rnnviz.ui.i18n.LANGUAGES`
     temperature  of sampled continuations; 1 samples from the model's own distribution
     """
 
-    model: CharModel | NumpyModel | NgramModel
+    model: Model
     yardstick: NgramModel | None
     info: ModelInfo
-    language: str
     temperature: float
 
     @property
-    def network(self) -> CharModel | NumpyModel:
+    def network(self) -> Network:
         """The chosen model, where it has a hidden state to look into; else ConfigError is raised."""
         if self.info.kind == "ngram":
             raise ConfigError(
                 "{name} counts n-grams and has no hidden state; choose a network", name=self.info.name
             )
-        return cast("CharModel | NumpyModel", self.model)
-
-    @property
-    def scorer(self) -> CharModel | NgramModel:
-        """The chosen model, for a page that scores files."""
-        return cast("CharModel | NgramModel", self.model)
+        return cast("Network", self.model)

@@ -15,49 +15,54 @@ from typing import TYPE_CHECKING, cast
 import streamlit as st
 
 from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import ModelInfo
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
+    from rnnviz.ui.context import Model
 
 FIRST = "timemachine-gru"  # what a newcomer meets
 LOADED_AT_ONCE = 12
 
 
-def listed() -> tuple[list[checkpoint.ModelInfo], list[checkpoint.Damaged]]:
+def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
     """What there is to choose from, and the files that can't be used. Reads headers only."""
     return checkpoint.available()
 
 
-def first(models: list[checkpoint.ModelInfo]) -> int:
+def first(models: list[ModelInfo]) -> int:
     """Which of `models`, not empty, is shown before anyone chose: FIRST, else a network, else any."""
-    for index, info in enumerate(models):
-        if info.name == FIRST:
-            return index
-    return next((i for i, info in enumerate(models) if info.kind != "ngram"), 0)
+    order = [(info.name != FIRST, info.kind == "ngram") for info in models]
+    return order.index(min(order))
 
 
-def load(info: checkpoint.ModelInfo, *, to_read: bool = False) -> CharModel | NumpyModel | NgramModel:
+def load(info: ModelInfo, *, to_read: bool = False) -> Model:
     """The model of a file; loaded again only if the file has changed. Raises CheckpointError.
 
     `to_read`: one text at a time, as it is typed. Without a GPU that needs no
     torch, so the first page doesn't wait for its import.
     """
-    light = info.kind == "ngram" or (to_read and not gpu_driver())
-    return _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, light)
+    return _load(*_version(info), info.kind == "ngram" or (to_read and not gpu_driver()))
 
 
-def reader(info: checkpoint.ModelInfo) -> NumpyModel | NgramModel:
+def reader(info: ModelInfo) -> NumpyModel | NgramModel:
     """The model of a file without torch, to read one text at a time. Raises CheckpointError."""
-    return cast(
-        "NumpyModel | NgramModel",
-        _load(str(info.path), info.path.stat().st_mtime_ns, info.bytes, True),
-    )
+    return cast("NumpyModel | NgramModel", _load(*_version(info), True))
+
+
+def scorer(info: ModelInfo) -> CharModel | NgramModel:
+    """The model of a file, for scoring texts. Raises CheckpointError."""
+    return cast("CharModel | NgramModel", load(info))
+
+
+def _version(info: ModelInfo) -> tuple[str, int, int]:
+    return str(info.path), info.path.stat().st_mtime_ns, info.bytes
 
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)
-def _load(path: str, changed: int, size: int, light: bool) -> CharModel | NumpyModel | NgramModel:
+def _load(path: str, changed: int, size: int, light: bool) -> Model:
     if light:
         return checkpoint.load_numpy(path)
     leave_a_core()
@@ -87,14 +92,9 @@ def gpu_driver() -> bool:
     return True
 
 
-def scorer(info: checkpoint.ModelInfo) -> CharModel | NgramModel:
-    """The model of a file, for scoring texts."""
-    return cast("CharModel | NgramModel", load(info))
-
-
-def digest(info: checkpoint.ModelInfo) -> str:
+def digest(info: ModelInfo) -> str:
     """The SHA-256 of a model's file, by which its results are known again."""
-    return _digest(str(info.path), info.path.stat().st_mtime_ns, info.bytes)
+    return _digest(*_version(info))
 
 
 @functools.lru_cache(maxsize=256)
@@ -103,13 +103,9 @@ def _digest(path: str, changed: int, size: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def yardstick(info: checkpoint.ModelInfo, models: list[checkpoint.ModelInfo]) -> NgramModel | None:
-    """The n-gram model that the card of `info` names, if it is here and is one."""
-    from rnnviz.networks.ngram import NgramModel
-
-    name = info.card.get("ngram")
+def yardstick(info: ModelInfo, models: list[ModelInfo]) -> NgramModel | None:
+    """The n-gram model that the card of `info` names, if it is here."""
     for other in models:
-        if other.name == name and other.kind == "ngram" and other.path != info.path:
-            model = load(other)
-            return model if isinstance(model, NgramModel) else None
+        if (other.name, other.kind) == (info.card.get("ngram"), "ngram") and other.path != info.path:
+            return cast("NgramModel", load(other))
     return None

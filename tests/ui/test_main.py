@@ -260,9 +260,9 @@ def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]
 def test_what_needs_a_hidden_state_refuses_counts(only_tiny_models: Path) -> None:
     by_name = {m.name: m for m in model_cache.listed()[0]}
     counts, network = by_name["tiny-3gram"], by_name["tiny-gru"]
-    assert Context(model_cache.load(network), None, network, "en", 0.8).network is model_cache.load(network)
+    assert Context(model_cache.load(network), None, network, 0.8).network is model_cache.load(network)
     with pytest.raises(ConfigError, match="no hidden state; choose a network"):
-        _ = Context(model_cache.load(counts), None, counts, "en", 0.8).network
+        _ = Context(model_cache.load(counts), None, counts, 0.8).network
 
 
 def test_words_for_every_kind_of_model(only_tiny_models: Path) -> None:

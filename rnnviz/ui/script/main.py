@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.ui import model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _, language
+from rnnviz.ui.i18n import _
 
 HERE = Path(__file__).parents[1]
 
@@ -86,7 +86,7 @@ def choose(ngrams: bool) -> Context | None:
     with slot:
         sidebar.card(info, model)
         temperature = sidebar.temperature() if not ngrams else sidebar.TEMPERATURE
-    return Context(model, yardstick, info, language(), temperature)
+    return Context(model, yardstick, info, temperature)
 
 
 EXPLORE = st.Page(

@@ -6,15 +6,13 @@ always right. An answer holds what the browser has not got from the answer it
 says it holds (`base`): of the arrays as long as the text what follows the
 common prefix, of the window's arrays the rows that are new. So a keystroke
 costs the same at the end of 5,000 characters as at the end of 50.
-
-This module knows nothing of Streamlit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +25,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 
 if TYPE_CHECKING:
@@ -83,36 +82,29 @@ class Ask:
     @classmethod
     def from_json(cls, value: object) -> Ask:
         """The ask in a JSON object; what is missing or of another kind takes its usual value."""
-        fields = value if isinstance(value, Mapping) else {}
-        usual = cls()
-
-        def taken(name: str, accepted: Callable[[Any], bool]) -> Any:
-            given = fields.get(name)
-            return given if accepted(given) else getattr(usual, name)
-
-        def whole(low: int, high: float = math.inf) -> Callable[[Any], bool]:
-            return lambda v: type(v) is int and low <= v <= high
-
-        def word(v: Any) -> bool:
-            return isinstance(v, str)
-
-        return cls(
-            client=taken("client", word)[:64],
-            seq=taken("seq", whole(0)),
-            # Half a surrogate pair is no character and can't be encoded.
-            text=taken("text", word)[:LIMIT].encode("utf-8", "replace").decode(),
-            start=taken("start", whole(0)),
-            columns=taken("columns", whole(1, WIDEST)),
-            quantity=taken("quantity", lambda v: v in live.SYMBOLS),
-            layer=taken("layer", whole(0)),
-            order=taken("order", lambda v: v in ORDERS),
-            unit=taken("unit", whole(0)),
-            base=taken("base", whole(0)),
-            static=taken("static", word),
-            write=taken("write", lambda v: v is True),
-            temperature=taken("temperature", lambda v: isinstance(v, int | float) and 0 < v <= 10),
-            fresh=taken("fresh", lambda v: v is True),
+        ask = asks.valid(
+            cls,
+            value,
+            client=asks.text(64),
+            seq=asks.whole(),
+            text=lambda v: isinstance(v, str),
+            start=asks.whole(),
+            columns=asks.whole(1, WIDEST),
+            quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
+            layer=asks.whole(),
+            order=lambda v: v in ORDERS,
+            unit=asks.whole(),
+            base=asks.whole(),
+            static=asks.text(64),
+            write=asks.true,
+            temperature=lambda v: isinstance(v, int | float) and 0 < v <= 10,
+            fresh=asks.true,
         )
+        # Half a surrogate pair is no character and can't be encoded.
+        return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
+
+
+Top = tuple[npt.NDArray[np.integer[Any]], Floats]  # ids and probabilities, (rows, live.NEXT) each
 
 
 class _Expected:
@@ -120,28 +112,24 @@ class _Expected:
 
     def __init__(self) -> None:
         self._start = 0
-        self._ids: npt.NDArray[np.integer[Any]] = np.empty((0, 0), np.int64)
-        self._probabilities: Floats = np.empty((0, 0), np.float32)
+        self._top: Top = np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
 
-    def rows(
-        self, trace: Trace, start: int, stop: int, kept: int
-    ) -> tuple[npt.NDArray[np.integer[Any]], Floats]:
+    def rows(self, trace: Trace, start: int, stop: int, kept: int) -> Top:
         """Rows start .. stop - 1; the first `kept` characters are the same as in the call before."""
         low = max(start, self._start)
-        high = min(stop, self._start + len(self._ids), kept + 1)
+        high = min(stop, self._start + len(self._top[0]), kept + 1)
         if low >= high:
-            ids, probabilities = trace.top_at(start, stop, live.NEXT)
+            top = trace.top_at(start, stop, live.NEXT)
         else:
-            pieces = [
-                trace.top_at(start, low, live.NEXT),
-                (self._ids[low - self._start : high - self._start],
-                 self._probabilities[low - self._start : high - self._start]),
-                trace.top_at(high, stop, live.NEXT),
-            ]  # fmt: skip
-            ids = np.concatenate([piece[0] for piece in pieces])
-            probabilities = np.concatenate([piece[1] for piece in pieces])
-        self._start, self._ids, self._probabilities = start, ids, probabilities
-        return ids, probabilities
+            held = slice(low - self._start, high - self._start)
+            before, after = trace.top_at(start, low, live.NEXT), trace.top_at(high, stop, live.NEXT)
+            ids, probabilities = (
+                np.concatenate([b, kept[held], a])
+                for b, kept, a in zip(before, self._top, after, strict=True)
+            )
+            top = ids, probabilities
+        self._start, self._top = start, top
+        return top
 
 
 class LiveSession:
@@ -173,47 +161,27 @@ class LiveSession:
         self.text = trace.text
         length, changed = len(trace), self._tracer.changed[0]
         self._follow(trace, changed)
-        known = changed if ask.base and ask.base == self._revision - 1 else 0
+        same = changed if ask.base and ask.base == self._revision - 1 else 0
         start, stop = self._window(ask, length)
         quantity = ask.quantity if ask.quantity in self.quantities else "hidden"
         layer = min(ask.layer, self.model.config.layers - 1)
         unit = ask.unit if ask.unit is not None and ask.unit < self.model.config.hidden_size else None
-        fixed = live.scale(quantity, self.model.config.activation)
-        ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
-        low, high = self._held((quantity, layer), start, stop, known)
-        states = [
-            fixed.levels(live.plane(trace, quantity, layer, begin, end))
-            for begin, end in ((start, low), (high, stop))
-            if end > begin
-        ]
-        # The prediction after the last character that is held is held too.
-        rest = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
-        arrays = {
-            "states": np.concatenate(states)
-            if states
-            else np.empty((0, self.model.config.hidden_size), np.uint8),
-            "next": ids[rest].astype(self._symbols),
-            "chances": probabilities[rest].astype("<f4"),
-            "entropy": trace.entropy[start : stop + 1][rest].astype("<f4"),
-            "ids": trace.ids[known:].astype(self._symbols),
-            "nll": trace.nll[known:].astype("<f4"),
-            "rank": np.minimum(trace.rank[known:], np.iinfo(self._symbols).max).astype(self._symbols),
-        }
-        if self.yardstick is not None:
-            arrays["ngram"] = self._ngram[known:].astype("<f4")
+        low, high = self._held((quantity, layer), start, stop, same)
+        coloured_by = (quantity, layer, unit)
+        unit_from = same if coloured_by == self._coloured_by else 0
+        self._coloured_by = coloured_by
+        arrays = self._columns(trace, changed, (quantity, layer), (start, low, high, stop))
+        arrays |= self._characters(trace, same)
         if ask.order == "alike":
             arrays["rows"] = self._alike(layer).astype("<u2")
-        coloured_by = (quantity, layer, unit)
-        unit_from = known if coloured_by == self._coloured_by else 0
-        self._coloured_by = coloured_by
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
-            arrays["unit"] = fixed.levels(values)
+            arrays["unit"] = live.scale(quantity, self.model.config.activation).levels(values)
         header = {
             "client": ask.client,
             "seq": ask.seq,
             "revision": self._revision,
-            "known": known,
+            "known": same,
             "unitFrom": unit_from,
             "length": length,
             "start": start,
@@ -233,11 +201,44 @@ class LiveSession:
             header["continuation"] = self._continue(ask.text, temperature)
         return pack(header, arrays)
 
-    def _held(self, what: tuple[str, int], start: int, stop: int, known: int) -> tuple[int, int]:
+    def _columns(
+        self, trace: Trace, changed: int, what: tuple[str, int], window: tuple[int, int, int, int]
+    ) -> dict[str, npt.NDArray[Any]]:
+        """States and predictions of the window start .. stop - 1, without low .. high - 1, which are held.
+
+        `what` is a quantity and a layer; characters before `changed` are those of the answer before.
+        """
+        start, low, high, stop = window
+        fixed = live.scale(what[0], self.model.config.activation)
+        states = [
+            fixed.levels(live.plane(trace, *what, begin, end)) for begin, end in ((start, low), (high, stop))
+        ]
+        ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
+        # The prediction after the last character that is held is held too.
+        sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
+        return {
+            "states": np.concatenate(states),
+            "next": ids[sent].astype(self._symbols),
+            "chances": probabilities[sent].astype("<f4"),
+            "entropy": trace.entropy[start : stop + 1][sent].astype("<f4"),
+        }
+
+    def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
+        """What each character cost, for those that are not the `same` as in the answer before."""
+        arrays = {
+            "ids": trace.ids[same:].astype(self._symbols),
+            "nll": trace.nll[same:].astype("<f4"),
+            "rank": np.minimum(trace.rank[same:], np.iinfo(self._symbols).max).astype(self._symbols),
+        }
+        if self.yardstick is not None:
+            arrays["ngram"] = self._ngram[same:].astype("<f4")
+        return arrays
+
+    def _held(self, what: tuple[str, int], start: int, stop: int, same: int) -> tuple[int, int]:
         """The characters of the new window whose states the browser has; (start, start) if none."""
         before, begin, end = self._sent
         self._sent = (what, start, stop)
-        low, high = max(start, begin), min(stop, end, known)
+        low, high = max(start, begin), min(stop, end, same)
         return (low, high) if before == what and low < high else (start, start)
 
     def _follow(self, trace: Trace, changed: int) -> None:

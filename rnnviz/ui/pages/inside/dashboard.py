@@ -20,6 +20,7 @@ import streamlit as st
 
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
 from rnnviz.text.vocabulary import code_points
+from rnnviz.ui import asks
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.i18n import _
@@ -107,17 +108,16 @@ class Ask:
     seq: int = 0
 
     @classmethod
-    def from_json(cls, data: Any) -> Ask:
+    def from_json(cls, value: object) -> Ask:
         """A valid ask of whatever arrives."""
-        if not isinstance(data, dict):
-            return cls()
-        seq = data.get("seq")
-        return cls(
-            str(data.get("what", ""))[:20],
-            data.get("value"),
-            str(data.get("panel", ""))[:40],
-            str(data.get("client", ""))[:64],
-            seq if type(seq) is int else 0,
+        return asks.valid(
+            cls,
+            value,
+            what=asks.text(20),
+            value=lambda v: True,
+            panel=asks.text(200),
+            client=asks.text(64),
+            seq=asks.whole(),
         )
 
     def position(self, length: int) -> int | None:

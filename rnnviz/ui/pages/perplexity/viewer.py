@@ -9,19 +9,20 @@ than the first.
 
 An ask is the whole wish, as in the live view: which chunks, and the place to
 tell more about. Asks may be dropped, and the last one is always right.
-
-This module knows nothing of Streamlit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.reports.analysis import Difference
+from rnnviz.reports.record import Record
+from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.perplexity.expected import Expected
 
@@ -35,20 +36,6 @@ LISTED = 5
 """Expected characters told about a place."""
 
 _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
-
-
-class Scored(Protocol):
-    """What is shown: a Record, as far as this module uses one. Read in stretches, never mapped as a whole."""
-
-    def __len__(self) -> int: ...
-
-    def read(self, column: str, start: int, stop: int) -> npt.NDArray[Any]: ...
-
-
-class Compared(Protocol):
-    """Two models on one text: `values(start, stop)` are log P_A - log P_B in nats."""
-
-    def values(self, start: int, stop: int) -> npt.NDArray[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -74,29 +61,19 @@ class Ask:
     @classmethod
     def from_json(cls, value: object) -> Ask:
         """The ask in a JSON object; what is missing or of another kind takes its usual value."""
-        fields = value if isinstance(value, Mapping) else {}
-        chunks = fields.get("chunks")
-        client, static = fields.get("client"), fields.get("static")
-        return cls(
-            client=client[:64] if isinstance(client, str) else "",
-            seq=_whole(fields.get("seq")) or 0,
-            chunks=tuple(c for c in map(_whole, chunks[:MOST]) if c is not None)
-            if isinstance(chunks, list)
-            else (),
-            at=_whole(fields.get("at")),
-            place=_whole(fields.get("place")) or 0,
-            static=static if isinstance(static, str) else "",
-            fresh=fields.get("fresh") is True,
+        whole = asks.whole()
+        ask = asks.valid(
+            cls,
+            value,
+            client=asks.text(64),
+            seq=whole,
+            chunks=lambda v: isinstance(v, list),
+            at=whole,
+            place=whole,
+            static=asks.text(64),
+            fresh=asks.true,
         )
-
-
-@dataclass(frozen=True)
-class Jump:
-    """Characters start .. stop - 1 to go to and mark; `serial` tells a new wish from an old one."""
-
-    serial: int
-    start: int
-    stop: int
+        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MOST])))
 
 
 class ViewerSession:
@@ -104,19 +81,19 @@ class ViewerSession:
 
     def __init__(
         self,
-        record: Scored,
+        record: Record,
         expected: Mapping[str, Expected],
-        other: Scored | None = None,
-        difference: Compared | None = None,
+        other: Record | None = None,
+        difference: Difference | None = None,
     ) -> None:
         self.record, self.other, self.difference = record, other, difference
         self.place = 0
-        self.jump: Jump | None = None
+        self._jump: tuple[int, int, int] | None = None  # which wish it is, start, stop
         self._expected = expected
 
     def go(self, start: int, stop: int) -> None:
-        """Wish that the browser goes to these characters, with the next answer."""
-        self.jump = Jump(1 if self.jump is None else self.jump.serial + 1, start, stop)
+        """Wish that the browser goes to characters start .. stop - 1 and marks them, with the next answer."""
+        self._jump = (self._jump[0] + 1 if self._jump else 1), start, stop
         self.place = start
 
     def __len__(self) -> int:
@@ -176,8 +153,8 @@ class ViewerSession:
         if ask is None or ask.static != digest:
             header["static"] = dict(static)
             arrays |= curves
-        if self.jump is not None:
-            header["jump"] = [self.jump.serial, self.jump.start, self.jump.stop]
+        if self._jump is not None:
+            header["jump"] = list(self._jump)
         if ask is not None and ask.at is not None and ask.at < len(self):
             header["told"] = self._told(ask.at)
         return pack(header, arrays)
@@ -188,7 +165,7 @@ class ViewerSession:
         def joined(parts: Iterable[npt.NDArray[Any]], kind: str) -> npt.NDArray[Any]:
             return np.concatenate([np.empty(0, kind), *parts]).astype(kind)
 
-        def column(record: Scored, name: str, kind: str) -> npt.NDArray[Any]:
+        def column(record: Record, name: str, kind: str) -> npt.NDArray[Any]:
             return joined((record.read(name, start, stop) for start, stop in spans), kind)
 
         arrays = {
@@ -212,7 +189,3 @@ class ViewerSession:
                 {"model": name, "approximate": found.approximate, "top": [list(t) for t in found.top]}
             )
         return {"at": position, "lists": lists}
-
-
-def _whole(value: object) -> int | None:
-    return value if type(value) is int and 0 <= value < 2**53 else None
