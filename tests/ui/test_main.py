@@ -238,13 +238,11 @@ def test_a_model_is_loaded_once_until_its_file_changes(only_tiny_models: Path) -
 
 def test_a_model_to_type_with_needs_no_torch(command_environment: dict[str, str]) -> None:
     code = (
-        "import sys\n"
-        "from rnnviz.ui import model_cache\nfrom rnnviz.ui.pages.explore import page\n"
-        "from rnnviz.ui.pages.explore.session import Ask, LiveSession\n"
-        "info = next(m for m in model_cache.listed()[0] if m.name == 'tiny-gru')\n"
-        "model = model_cache.load(info, to_read=True)\n"
-        "LiveSession(model).answer(Ask(text='the'), {}, '', temperature=1.0)\n"
-        "print(model_cache.gpu_driver(), 'torch' in sys.modules)"
+        "import sys\nfrom rnnviz.ui import model_cache\nfrom rnnviz.ui.pages.explore import page\nfrom "
+        "rnnviz.ui.pages.explore.session import Ask, LiveSession\ninfo = next(m for m in "
+        "model_cache.listed()[0] if m.name == 'tiny-gru')\nmodel = model_cache.load(info, "
+        "to_read=True)\nLiveSession(model).answer(Ask(text='the'), {}, '', "
+        "temperature=1.0)\nprint(model_cache.gpu_driver(), 'torch' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -18,9 +18,7 @@ st.set_page_config(
     page_title="rnnviz",
     page_icon=str(HERE / "icon.svg"),  # an icon by name would be fetched from the network
     layout="wide",
-    menu_items={
-        "About": _("**rnnviz** · look inside a character-level recurrent network while you type"),
-    },
+    menu_items={"About": _("**rnnviz** · look inside a character-level recurrent network while you type")},
 )
 st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 

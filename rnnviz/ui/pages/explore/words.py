@@ -84,9 +84,6 @@ def examples() -> list[tuple[str, str]]:
         ),
         (_("An unlikely one"), "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?"),
         ("machine", "machine"),
-        (
-            _("Code"),
-            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
-        ),
+        (_("Code"), 'def mean(values):\n    """The average."""\n    return sum(values) / len(values)'),
         (_("Chinese"), "那日天色将晚，师徒四人走到山前，忽见一座古庙，门上写着三个大字。"),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,12 +76,12 @@ def _show(found: Ablation) -> None:
             Panel(
                 "ablation",
                 _("The units that are missed most"),
-                lambda theme: bars.ranking(
+                partial(
+                    bars.ranking,
                     [str(int(found.units[i])) for i in listed],
                     found.loss[listed],
                     errors=None if np.isnan(found.error).all() else found.error[listed],
                     x=_("nats that each character costs more without the unit"),
-                    theme=theme,
                 ),
                 _(
                     "These units carry {share} of all losses added up; if it is little, the work is spread "

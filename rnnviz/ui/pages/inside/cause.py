@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -188,13 +189,13 @@ def _next(view: View, after: Trace, at: int) -> Panel:
     return Panel(
         "next",
         _("What is expected after character {n}").format(n=f"{at + 1:,}"),
-        lambda theme: bars.pair(
+        partial(
+            bars.pair,
             names,
             before[order],
             now[order],
             labels=(_("as it is"), _("with the change")),
             x=_("probability"),
-            theme=theme,
         ),
         _("Bars that grow or shrink are characters whose probability depends on these units."),
         _(

@@ -47,8 +47,7 @@ def section(view: View) -> None:
     for name, (mark, model) in networks.items():
         try:
             found[name] = kept(
-                ("perturb", mark, view.text, at, letter),
-                partial(units.perturb, model, view.text, at, letter),
+                ("perturb", mark, view.text, at, letter), partial(units.perturb, model, view.text, at, letter)
             )
         except RnnvizError as error:
             st.warning(f"**{safe(name)}**  \n{describe(error)}", icon=":material/error:")
@@ -128,7 +127,7 @@ def _lines(
     return Panel(
         name,
         title,
-        lambda theme: plain.lines(curves, x=_("character"), y=y, first=at, log=True, theme=theme),
+        partial(plain.lines, curves, x=_("character"), y=y, first=at, log=True),
         notice,
         limits,
         height=300,

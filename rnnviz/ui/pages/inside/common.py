@@ -6,6 +6,7 @@ import functools
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
@@ -193,7 +194,7 @@ def heat_panel(
     return Panel(
         name,
         title,
-        lambda theme: heat.table(values.T, scale, x=x, y=y, theme=theme),
+        partial(heat.table, values.T, scale, x=x, y=y),
         notice,
         limits,
         link="x",

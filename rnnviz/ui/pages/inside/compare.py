@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,6 @@ from rnnviz.figures.frame import Figure
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
 from rnnviz.reading import sampling
-from rnnviz.reading.trace import Trace
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard
@@ -133,7 +133,7 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
             Panel(
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
-                _heat(("heat", mark, read.text, i18n.language()), values.T[order], scale),
+                partial(_heat, ("heat", mark, read.text, i18n.language()), values.T[order], scale),
                 _("Look for columns where all of one network changes and the other stays."),
                 _("which unit is which: units of two networks have nothing to do with one another."),
                 height=260,
@@ -145,30 +145,22 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
     return out
 
 
-def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale) -> Callable[[Theme], Figure]:
+def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
     """A network's states as a picture, which a click on the text doesn't change."""
-
-    def make(theme: Theme) -> Figure:
-        return kept(
-            (key, theme.name),
-            lambda: heat.table(
-                values, scale, x=_("character"), y=_("unit, in order of likeness"), bar=False, theme=theme
-            ),
-        )
-
-    return make
+    x, y = _("character"), _("unit, in order of likeness")
+    return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, bar=False, theme=theme))
 
 
 def _running(found: units.Comparison, names: list[str]) -> Panel:
     return Panel(
         "running",
         _("Running perplexity"),
-        lambda theme: plain.lines(
+        partial(
+            plain.lines,
             dict(zip(names, found.perplexity, strict=True)),
             x=_("character"),
             y=_("perplexity"),
             log=True,
-            theme=theme,
         ),
         _("The lower line predicts better so far; where the lines come closer, the other one caught up."),
         _("how sure that is: a few hundred characters rank two networks by luck as much as by skill."),
@@ -179,29 +171,27 @@ def _running(found: units.Comparison, names: list[str]) -> Panel:
 
 
 def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
-    return [
-        Panel(
-            f"next-{name}",
-            _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
-            lambda theme, read=read: _bars(read, at, theme),  # type: ignore[misc]
-            _("One long bar: it is sure; many short ones: it can't tell."),
-            _("all other characters, whose probabilities fill up what is left."),
-            height=270,
-            width=6 // len(names),
+    panels = []
+    for name, read in zip(names, found.traces, strict=True):
+        top = read.top(at + 1, LISTED)
+        panels.append(
+            Panel(
+                f"next-{name}",
+                _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
+                partial(
+                    bars.ranking,
+                    symbols(read.vocabulary, [i for i, _p in top]),
+                    [p for _i, p in top],
+                    x=_("probability"),
+                    last=1.0,
+                ),
+                _("One long bar: it is sure; many short ones: it can't tell."),
+                _("all other characters, whose probabilities fill up what is left."),
+                height=270,
+                width=6 // len(names),
+            )
         )
-        for name, read in zip(names, found.traces, strict=True)
-    ]
-
-
-def _bars(read: Trace, at: int, theme: Any) -> dict[str, Any]:
-    top = read.top(at + 1, LISTED)
-    return bars.ranking(
-        symbols(read.vocabulary, [i for i, _p in top]),
-        [p for _i, p in top],
-        x=_("probability"),
-        last=1.0,
-        theme=theme,
-    )
+    return panels
 
 
 def _continuations(view: View, found: units.Comparison, networks: Networks, at: int) -> None:

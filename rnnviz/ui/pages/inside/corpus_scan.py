@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -65,9 +66,7 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
         Panel(
             "histogram",
             _("How often it has which value"),
-            lambda theme: bars.histogram(
-                found.counts, found.edges, x=_("value"), y=_("share of characters"), theme=theme
-            ),
+            partial(bars.histogram, found.counts, found.edges, x=_("value"), y=_("share of characters")),
             _("Two heaps at the ends are a switch; one heap in the middle is a matter of degree."),
             _("when it has them: the order of the text is lost here."),
             height=250,
@@ -79,11 +78,11 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
             Panel(
                 "moves",
                 _("The characters that move it most"),
-                lambda theme: bars.ranking(
+                partial(
+                    bars.ranking,
                     [visible(m.character) for m in found.moves],
                     [m.change for m in found.moves],
                     x=_("mean change of the unit when the character is read"),
-                    theme=theme,
                 ),
                 _("A long bar is a character that switches the unit on (right) or off (left)."),
                 _("characters rarer than one in 2,000, and that one may do otherwise in another place."),

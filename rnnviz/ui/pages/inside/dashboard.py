@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, Theme, contrast, ramp
+from rnnviz.figures.themes import LEVELS, THEMES, Scale, contrast, ramp
 from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import asks
 from rnnviz.ui.browser.component import Component
@@ -80,6 +80,7 @@ class Panel:
     """A figure with what to notice in it and what it doesn't show.
 
     name    tells it from others
+    figure  makes it, in a `theme`
     height  pixels; `width` in sixths of the dashboard
     link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
     pick    what a click asks for: "at", a character; "bar": an entry of `picks`, one for each bar from below
@@ -87,7 +88,7 @@ class Panel:
 
     name: str
     title: str
-    figure: Callable[[Theme], Figure]
+    figure: Callable[..., Figure]
     notice: str
     limits: str
     height: int = 240
@@ -245,7 +246,7 @@ def mount(
             {
                 **{name: value for name, value in vars(one).items() if name != "figure"},
                 "picks": list(one.picks),
-                "figures": {name: _named(one.figure(theme), pool) for name, theme in THEMES.items()},
+                "figures": {name: _named(one.figure(theme=theme), pool) for name, theme in THEMES.items()},
             }
             for one in panels
         ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,11 +81,11 @@ def _saturation(measured: Gates) -> Panel:
     return Panel(
         "saturation",
         _("How often each unit's gate is shut or wide open"),
-        lambda theme: points.saturation(
+        partial(
+            points.saturation,
             saturated,
             x=_("share of characters with the gate below {v}").format(v=LOW),
             y=_("share above {v}").format(v=HIGH),
-            theme=theme,
         ),
         _("Points at the top left are always open, at the bottom right always shut; in between they decide."),
         _("when they open: two units at one point may open at different characters."),
@@ -97,12 +98,12 @@ def _time_constants(constants: npt.NDArray[np.floating[Any]]) -> Panel:
     return Panel(
         "constants",
         _("How long each unit keeps what it holds"),
-        lambda theme: plain.lines(
+        partial(
+            plain.lines,
             {_("time constant"): constants},
             x=_("units, the longest memory first"),
             y=_("characters until 1/e is left"),
             log=True,
-            theme=theme,
         ),
         _("A steep beginning means that few units carry what is remembered for long."),
         _("what other units give back, and that a gate may empty a unit at one character a line."),

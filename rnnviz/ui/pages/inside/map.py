@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
@@ -62,13 +64,13 @@ def section(view: View) -> None:
             Panel(
                 "path",
                 _("The path of the state, seen along its two widest axes"),
-                lambda theme: points.path(
+                partial(
+                    points.path,
                     seen.points,
                     points.kinds(view.text),
                     kinds(),
                     explained=seen.explained.tolist(),
                     axes=_("axis"),
-                    theme=theme,
                 ),
                 _("States after spaces gather, wherever in the text they are; point at one to find it."),
                 _(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,12 +117,12 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
             Panel(
                 f"square-{name}",
                 _("{model}, the first {n} characters").format(model=name, n=f"{len(square):,}"),
-                lambda theme, shares=shares: heat.square(  # type: ignore[misc]
+                partial(
+                    heat.square,
                     shares,
                     x=_("character read"),
                     y=_("character predicted"),
                     words=("10⁻⁴", "10⁻²", "1"),
-                    theme=theme,
                 ),
                 _(
                     "A wide band below the diagonal is a long memory; upright lines are characters that many "
@@ -159,9 +160,7 @@ def _decay(found: dict[str, Connectivity]) -> Panel:
     return Panel(
         "decay",
         _("How fast it fades: the median over all predictions"),
-        lambda theme: plain.lines(
-            curves, x=_("characters read since"), y=_("size of the gradient"), log=True, theme=theme
-        ),
+        partial(plain.lines, curves, x=_("characters read since"), y=_("size of the gradient"), log=True),
         _(
             "A straight line is forgetting by a fixed share at each character; a flatter one remembers "
             "longer."

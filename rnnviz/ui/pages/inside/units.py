@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -197,7 +198,8 @@ def _ranking(search: Search, unit: int) -> Panel:
         _("The units that tell best, on text the ranking did not see")
         if search.held_out
         else _("The units that tell best, on the text they were ranked on"),
-        lambda theme: bars.ranking(
+        partial(
+            bars.ranking,
             names,
             [f.score for f in listed],
             levels=levels,
@@ -205,7 +207,6 @@ def _ranking(search: Search, unit: int) -> Panel:
             last=1.0 if auc else None,
             x=words.measure(search),
             chosen=chosen,
-            theme=theme,
         ),
         _(
             "Only bars that pass both lines say that a unit remembers something; + is higher inside, − "
@@ -232,8 +233,8 @@ def _pushes(view: View, unit: int, at: int | None) -> Panel:
     return Panel(
         "pushes",
         title,
-        lambda theme: bars.ranking(
-            [visible(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P"), theme=theme
+        partial(
+            bars.ranking, [visible(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P")
         ),
         _("Long bars to the right are characters that this unit makes more probable next."),
         _("what the unit does by way of the other units at later characters."),

@@ -60,11 +60,9 @@ def choose(content: str, encoding: str | None) -> None:
 
 def how_known(certainty: str | None) -> str:
     """Declared, verified or guessed, and what that means."""
-    return {
-        "declared": _("declared"),
-        "verified": _("verified"),
-        "guessed": _("guessed"),
-    }.get(str(certainty), "")
+    return {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}.get(
+        str(certainty), ""
+    )
 
 
 def explained(certainty: str | None, said: bool) -> str:
