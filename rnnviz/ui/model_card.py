@@ -29,26 +29,30 @@ def in_words(card: Mapping[str, Any]) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
+    """These facts, where all of them are numbers; else none."""
+    values = [facts.get(name) for name in names]
+    if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
+        return []
+    return [float(v) for v in values if v is not None]
 
 
 def _text(card: Mapping[str, Any]) -> str:
-    characters = _number(card.get("characters"))
-    if characters is None:
+    if not (known := _numbers(card, "characters")):
         return ""
+    count = f"{known[0]:,.0f}"
     part = re.fullmatch(r"first (\d+) %", str(card.get("trained_on")))
     if part:
         return _("Trained on the first {percent} % of a text of {count} characters.").format(
-            percent=part[1], count=f"{characters:,.0f}"
+            percent=part[1], count=count
         )
-    return _("Trained on a text of {count} characters.").format(count=f"{characters:,.0f}")
+    return _("Trained on a text of {count} characters.").format(count=count)
 
 
 def _passes(recipe: Mapping[str, Any]) -> str:
-    epochs, batch, steps = (_number(recipe.get(k)) for k in ("epochs", "batch", "steps"))
-    if epochs is None or batch is None or steps is None:
+    if not (known := _numbers(recipe, "epochs", "batch", "steps")):
         return ""
+    epochs, batch, steps = known
     return _(
         "It read that text {epochs} times, as {batch} streams side by side; every update looks "
         "back {steps} characters."
@@ -56,9 +60,9 @@ def _passes(recipe: Mapping[str, Any]) -> str:
 
 
 def _step_size(recipe: Mapping[str, Any]) -> str:
-    rate, clip = _number(recipe.get("learning_rate")), _number(recipe.get("clip"))
-    if rate is None or clip is None:
+    if not (known := _numbers(recipe, "learning_rate", "clip")):
         return ""
+    rate, clip = known
     return _(
         "AdamW with a learning rate of up to {rate}, falling to almost nothing by the end; "
         "gradients clipped at {clip}."
@@ -66,25 +70,26 @@ def _step_size(recipe: Mapping[str, Any]) -> str:
 
 
 def _dropout(recipe: Mapping[str, Any]) -> str:
-    parts = [
-        (_("the output"), _number(recipe.get("dropout_output"))),
-        (_("the recurrent weights"), _number(recipe.get("dropout_weight"))),
-        (_("whole characters"), _number(recipe.get("dropout_embedding"))),
+    used = [
+        _("{percent} % of {what}").format(percent=f"{100 * share:g}", what=what)
+        for what, name in (
+            (_("the output"), "dropout_output"),
+            (_("the recurrent weights"), "dropout_weight"),
+            (_("whole characters"), "dropout_embedding"),
+        )
+        for share in _numbers(recipe, name)
+        if share
     ]
-    used = [_("{percent} % of {what}").format(percent=f"{100 * p:g}", what=what) for what, p in parts if p]
-    if not used:
-        return ""
-    return _("Against learning by heart, dropout: {list}.").format(list=_(", ").join(used))
+    return _("Against learning by heart, dropout: {list}.").format(list=_(", ").join(used)) if used else ""
 
 
 def _time(card: Mapping[str, Any]) -> str:
-    seconds = _number(card.get("training_seconds"))
-    if seconds is None:
+    if not (known := _numbers(card, "training_seconds")):
         return ""
-    if seconds < 90:
-        n = max(1, round(seconds))
+    if known[0] < 90:
+        n = max(1, round(known[0]))
         return ngettext("Training took {n} second.", "Training took {n} seconds.", n).format(n=n)
-    n = round(seconds / 60)
+    n = round(known[0] / 60)
     return ngettext("Training took {n} minute.", "Training took {n} minutes.", n).format(n=n)
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.config import CELLS
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui import i18n, model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
+from rnnviz.ui.words import network
 
 if TYPE_CHECKING:
-    from rnnviz.networks.checkpoint import Damaged, ModelInfo
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.ui.context import Model
 
 TEMPERATURE = 0.8
 
@@ -79,23 +79,17 @@ def no_model() -> str:
     )
 
 
-def kind(info: ModelInfo, model: CharModel | NumpyModel | NgramModel) -> str:
+def kind(info: ModelInfo, model: Model) -> str:
     """What kind of model this is, in a few words."""
-    if info.kind == "ngram":
-        return _("Counts of {order}-grams").format(order=getattr(model, "order", "n"))
-    size = model.config.hidden_size if hasattr(model, "config") else 0
-    layers = model.config.layers if hasattr(model, "config") else 1
+    if isinstance(model, NgramModel):
+        return _("Counts of {order}-grams").format(order=model.order)
+    units = model.config.hidden_size
     if info.kind == "mlp":
-        return _("MLP without a hidden state, {units} units").format(units=size)
-    name = CELLS[info.kind].label if info.kind in CELLS else plain(info.kind)
-    if layers > 1:
-        return _("{name}, {layers} layers of {units} hidden units").format(
-            name=name, layers=layers, units=size
-        )
-    return _("{name}, {units} hidden units").format(name=name, units=size)
+        return _("MLP without a hidden state, {units} units").format(units=units)
+    return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def card(info: ModelInfo, model: CharModel | NumpyModel | NgramModel) -> None:
+def card(info: ModelInfo, model: Model) -> None:
     """What the model read, how well it predicts what it never read, and how it was made."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
@@ -125,11 +119,15 @@ def held_out(figures: Any) -> None:
     if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
         st.caption(_("Its card gives no held-out perplexity."))
         return
-    rows = [(_("this model"), float(own), f"{own:.2f}")]
-    if isinstance(counts := figures.get("ngram"), int | float):
-        rows.append((_("n-gram counts"), float(counts), f"{counts:.2f}"))
-    if isinstance(uniform := figures.get("uniform"), int | float):
-        rows.append((_("blind guess"), float(uniform), f"{uniform:,.0f}"))
+    rows = [
+        (name, float(value), f"{value:,.{digits}f}")
+        for name, value, digits in (
+            (_("this model"), own, 2),
+            (_("n-gram counts"), figures.get("ngram"), 2),
+            (_("blind guess"), figures.get("uniform"), 0),
+        )
+        if isinstance(value, int | float)
+    ]
     st.html(bars(rows))
     st.caption(
         _(
@@ -179,18 +177,15 @@ def temperature() -> float:
 
 def fit() -> None:
     """On a projector, which is low, everything in the sidebar stands closer, so that all of it is seen."""
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(
+        """<style>@media (max-height: 760px) {
+        [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+        [data-testid="stSidebarUserContent"] { padding-bottom: 0.5rem; }
+        }</style>"""
+    )
 
 
-_STYLE = """
-@media (max-height: 760px) {
-  [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
-  [data-testid="stSidebarUserContent"] { padding-bottom: 0.5rem; }
-}
-"""
-
-
-def device(model: CharModel | NumpyModel | NgramModel) -> str:
+def device(model: Model) -> str:
     """Where the model runs: "CPU", or the GPU's name. Counting n-grams runs on the CPU always."""
     where = getattr(model, "device", None)
     if where is None or where.type != "cuda":

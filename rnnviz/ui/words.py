@@ -58,6 +58,15 @@ def view_words() -> dict[str, str]:
     }
 
 
+def network(name: str, units: int, layers: int) -> str:
+    """A network by its kind's name and its size."""
+    if layers > 1:
+        return _("{name}, {layers} layers of {units} hidden units").format(
+            name=name, layers=layers, units=units
+        )
+    return _("{name}, {units} hidden units").format(name=name, units=units)
+
+
 def quantities() -> dict[str, str]:
     """What each quantity of a cell is called."""
     return {

@@ -10,20 +10,18 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, ramp
 from rnnviz.networks.config import CELLS
+from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import component
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from rnnviz.ui.pages.explore.words import examples, words
-
-if TYPE_CHECKING:
-    from rnnviz.ui.context import Context
 
 KEY = "live"
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
@@ -31,7 +29,7 @@ _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
 def page(context: Context) -> None:
     """The whole page, for a neural model."""
-    _fit()
+    st.html(f"<style>{_STYLE}</style>")
     _live(context)
 
 
@@ -47,7 +45,7 @@ def _live(context: Context) -> None:
             state[_OFFERED] = (offer, opening)
         session = state[_SESSION] = LiveSession(context.network, context.yardstick)
         session.text = text
-    static, digest = _static(context)
+    static, digest = _static(context, session)
     # Without an ask this is a whole run of the page: everything is sent, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
     extra: dict[str, object] = {}
@@ -72,15 +70,15 @@ def _opening(context: Context) -> str:
     return examples()[0][1]
 
 
-def _static(context: Context) -> tuple[dict[str, Any], str]:
+def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and a digest of it."""
-    state = st.session_state
-    mark = (id(context.model), id(context.yardstick), language(), context.temperature)
-    kept = state.get("explore.static")
+    mark = (session, language(), context.temperature)
+    kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
         made = _make_static(context)
         text = json.dumps(made, sort_keys=True)
-        kept = state["explore.static"] = (mark, made, hashlib.sha256(text.encode()).hexdigest()[:12])
+        kept = (mark, made, hashlib.sha256(text.encode()).hexdigest()[:12])
+        st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 
 
@@ -118,13 +116,9 @@ def _make_static(context: Context) -> dict[str, Any]:
     }
 
 
-def _fit() -> None:
-    """Let the view have the page's whole width and height: it is drawn to fit a projector."""
-    st.html(f"<style>{_PAGE}</style>")
-
-
-# Streamlit's bar keeps its buttons and lets the first line of the view stand between them.
-_PAGE = """
+# The view has the page's whole width and height: it is drawn to fit a projector. Streamlit's bar keeps its
+# buttons and lets the first line of the view stand between them.
+_STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.5rem 1.5rem 0.25rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
 [data-testid="stHeader"] button { pointer-events: auto; }

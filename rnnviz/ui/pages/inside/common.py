@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rnnviz.networks.checkpoint import ModelInfo
-    from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.text.vocabulary import Vocabulary
+    from rnnviz.ui.context import Network
 
 T = TypeVar("T")
 Networks = dict[str, tuple[str, Any]]
@@ -59,7 +59,7 @@ class View:
     layer: int
 
     @property
-    def model(self) -> CharModel | NumpyModel:
+    def model(self) -> Network:
         """The network."""
         return self.context.network
 

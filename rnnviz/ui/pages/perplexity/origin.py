@@ -35,11 +35,7 @@ from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 
 if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-    Model = CharModel | NumpyModel | NgramModel
+    from rnnviz.ui.context import Model
 
 KEPT = 3  # texts of a session beside the newest
 SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text; viewer.css numbers them

@@ -7,7 +7,7 @@ from typing import Any
 
 from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.words import duration, rounded, view_words
+from rnnviz.ui.words import duration, network, rounded, view_words
 
 
 def words() -> dict[str, str]:
@@ -107,15 +107,11 @@ def settings() -> dict[str, str]:
 
 def kind(config: Mapping[str, Any]) -> str:
     """What kind of network a recipe trains, in a few words."""
-    cell, units, layers = config.get("cell"), config.get("hidden_size"), config.get("layers", 1)
+    cell, units, layers = config.get("cell"), config.get("hidden_size", 0), config.get("layers", 1)
     name = CELLS[str(cell)].label if cell in CELLS else "?"
     if cell == "rnn" and config.get("activation") == "relu":
         name = "RNN (ReLU)"
-    if layers != 1:
-        return _("{name}, {layers} layers of {units} hidden units").format(
-            name=name, layers=layers, units=units
-        )
-    return _("{name}, {units} hidden units").format(name=name, units=units)
+    return network(name, units, layers)
 
 
 def millions(count: float) -> str:
