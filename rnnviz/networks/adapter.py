@@ -1,26 +1,18 @@
 """Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an output layer.
 
-    model = rnnviz.adapt(network.rnn, network.decoder, characters, embedding=network.encoder)
-    model = rnnviz.adapt_state_dict(torch.load(path, weights_only=True), characters,
-                                    keys={"embedding": "encoder", "recurrence": "rnn", "output": "decoder"})
-
 Weights are copied, in float32, onto the CPU. What the network predicts after one character
 or more is predicted the same, to rounding. Two things a CharModel has that the network may not:
 
 A start symbol, so that the first character has a probability. `start` names the character, or the entry
-of the network's own vocabulary, that is read before a text; the first character is then
-predicted as after that one. Without it a network of one layer is given a start symbol
-that leaves its state at zero, where it was before: the first character is
-predicted from its output layer's bias, softmax(b_q), and all others as the network itself
-predicts them. In several layers no input does that, so there `start` has to be named.
+of the network's own vocabulary, that is read before a text. Without it a network of one layer is given a
+start symbol that leaves its state at zero: the first character is predicted from its output
+layer's bias, softmax(b_q), and all others as the network itself predicts them. In several
+layers no input does that, so there `start` has to be named.
 
 A symbol <unk> for characters outside the vocabulary. `unknown` is the index of the network's own.
 Without one, an unknown character is read as the mean of all characters' embeddings
 (of all one-hot vectors), and predicted `unknown_gap` nats below the mean of all
-logits: a probability below exp(-20) / V with the default, which the network
-never learned to give; a text with unknown characters costs accordingly.
-
-This module does not know how a model is trained or stored.
+logits: with a probability below exp(-20) / V by default.
 """
 
 from __future__ import annotations
@@ -64,14 +56,20 @@ def adapt(
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  nats, see above
 
+    >>> import rnnviz
+    >>> import torch
+    >>> rnn, output = torch.nn.GRU(3, 8), torch.nn.Linear(8, 3)
+    >>> rnnviz.trace(rnnviz.adapt(rnn, output, "abc"), "cab").hidden.shape
+    (3, 1, 8)
+
     A start symbol that is no character is never predicted: the probabilities are those given that
     something else comes.
     Raises ConfigError, saying what is wrong, for layers of other kinds, bidirectional ones, ones with a
     dropout or a projection, an embedding with max_norm, and for shapes that don't fit.
     """
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
-        what = type(recurrence).__name__
-        raise ConfigError("the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {what}", what=what)
+        layer = type(recurrence).__name__
+        raise ConfigError("the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}", layer=layer)
     if recurrence.dropout:
         raise ConfigError(
             "the recurrence has a dropout of {dropout:g} between its layers, which a CharModel "
@@ -79,7 +77,7 @@ def adapt(
             dropout=recurrence.dropout,
         )
     if not isinstance(output, nn.Linear):
-        raise ConfigError("the output layer is an nn.Linear; received {name}", name=type(output).__name__)
+        raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=type(output).__name__)
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
     tensors = {f"recurrence.{key}": w for key, w in recurrence.state_dict().items()}
@@ -106,14 +104,20 @@ def adapt_state_dict(
 
     `keys` says what they are called there, KEYS where it doesn't: with {"recurrence": "lstm"} the tensors
     lstm.weight_ih_l0, lstm.weight_hh_l0 and so on are read, and as ever embedding.weight (where it
-    is missing, the network reads one-hot vectors), output.weight and output.bias. Others are passed
-    over. The cell is found from the shapes. `activation` is that of an nn.RNN, "tanh" or
-    "relu", which a state dict doesn't tell. All else is as for `adapt`.
+    is missing, the network reads one-hot vectors), output.weight and output.bias. The cell is
+    found from the shapes. `activation` is that of an nn.RNN, "tanh" or "relu", which a state dict
+    doesn't tell. All else is as for `adapt`.
+
+    >>> import rnnviz
+    >>> import torch
+    >>> network = torch.nn.ModuleDict({"lstm": torch.nn.LSTM(3, 8), "output": torch.nn.Linear(8, 3)})
+    >>> rnnviz.adapt_state_dict(network.state_dict(), "abc", keys={"recurrence": "lstm"}).config.cell
+    'lstm'
     """
     called = {**KEYS, **(keys or {})}
     if strange := sorted(called.keys() - KEYS.keys()):
         raise ConfigError(
-            "keys are {keys}; received {map}", keys=", ".join(KEYS), map=", ".join(map(repr, strange))
+            "keys are {keys}; received {strange}", keys=", ".join(KEYS), strange=", ".join(map(repr, strange))
         )
     return _adapted(state, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
 
@@ -131,9 +135,9 @@ def _adapted(
     recurrence, readout = parts["recurrence"], parts["output"].get("weight")
     layers = _layers(recurrence, called["recurrence"])
     H = recurrence["weight_hh_l0"].shape[1]
-    gates, rest = divmod(recurrence["weight_hh_l0"].shape[0], H)
+    gates, remainder = divmod(recurrence["weight_hh_l0"].shape[0], H)
     kinds: dict[int, Cell] = {1: "rnn", 3: "gru", 4: "lstm"}
-    cell = None if rest else kinds.get(gates)
+    cell = None if remainder else kinds.get(gates)
     if cell is None:
         raise ConfigError(
             "{called}.weight_hh_l0 has shape {shape}, which is no rnn's, gru's or lstm's",
@@ -161,12 +165,13 @@ def _adapted(
         )
     X = n if embedding is None else int(embedding.shape[1])
     if recurrence["weight_ih_l0"].shape[1] != X:
-        what = "one-hot vectors" if embedding is None else "the embedding"
+        read = recurrence["weight_ih_l0"].shape[1]
+        if embedding is None:
+            raise ConfigError(
+                "the recurrence reads {read} numbers and has {x} from one-hot vectors", read=read, x=X
+            )
         raise ConfigError(
-            "the recurrence reads {shape} numbers and has {x} from {what}",
-            shape=recurrence["weight_ih_l0"].shape[1],
-            x=X,
-            what=what,
+            "the recurrence reads {read} numbers and has {x} from the embedding", read=read, x=X
         )
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(
@@ -184,27 +189,25 @@ def _adapted(
         for kind in ("ih", "hh")
         if f"bias_{kind}_l{layer}" not in recurrence
     }
+    expected: dict[tuple[str, str], tuple[int, ...]] = {}
     for layer in range(layers):
-        width = X if layer == 0 else H
-        expected = {"weight_ih": (gates * H, width), "weight_hh": (gates * H, H), "bias_ih": (gates * H,)}
-        for kind, size in {**expected, "bias_hh": (gates * H,)}.items():
-            _check_shape(recurrence, f"{kind}_l{layer}", size, called["recurrence"])
+        sizes = [(gates * H, H if layer else X), (gates * H, H), (gates * H,), (gates * H,)]
+        for kind, size in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), sizes, strict=True):
+            expected["recurrence", f"{kind}_l{layer}"] = size
     if "bias" in parts["output"]:
-        _check_shape(parts["output"], "bias", (n,), called["output"])
+        expected["output", "bias"] = (n,)
+    for (part, key), size in expected.items():
+        found = tuple(parts[part][key].shape) if key in parts[part] else ()
+        if found != size:
+            raise ConfigError(
+                "{part}.{key} should have shape {size}; received {found}",
+                part=called[part],
+                key=key,
+                size=size,
+                found=found,
+            )
     shape = (layers, H, activation)
     return build(cell, shape, recurrence, embedding, parts["output"], symbols, unknown_gap, name)
-
-
-def _check_shape(part: Mapping[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
-    received = tuple(part[key].shape) if key in part else "none"
-    if received != shape:
-        raise ConfigError(
-            "{called}.{key} should have shape {shape}; received {received}",
-            called=called,
-            key=key,
-            shape=shape,
-            received=received,
-        )
 
 
 def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:

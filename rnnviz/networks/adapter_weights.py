@@ -16,8 +16,7 @@ from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 
 START_ENTRY = 1024.0
-"""The start symbol's one entry, large so that the weight beside it is small: what measures
-the sensitivity to an embedding hardly sees it."""
+"""The start symbol's one entry, large so that the weight beside it is small: gradients hardly see it."""
 
 
 class Symbols:

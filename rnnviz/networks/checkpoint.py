@@ -1,7 +1,4 @@
-"""Models by name or path: found, listed, loaded and saved; one file each, see `rnnviz.networks.modelfile`.
-
-This module does not know how models are trained, scored or drawn.
-"""
+"""Models by name or path: found, listed, loaded and saved; one file each, see `rnnviz.networks.modelfile`."""
 
 from __future__ import annotations
 
@@ -69,10 +66,11 @@ SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.story), 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says of itself, read without its weights.
+    """What a model file says of itself, read without its weights; `kind` is its cell, or "ngram".
 
-    `kind` is "mlp", "rnn", "gru", "lstm" or "ngram"; `bytes` is the file's
-    size; `vocabulary_size` is V.
+    >>> import rnnviz
+    >>> [info.kind for info in rnnviz.available()[0] if info.name == "timemachine-gru"]
+    ['gru']
     """
 
     name: str
@@ -168,11 +166,16 @@ def _files() -> Iterator[Path]:
 def save(
     model: CharModel | NgramModel, path: str | Path, *, half: bool = False, sketch: Sketch | None = None
 ) -> Path:
-    """Write `model` to `path`, all of it or nothing; `half` stores weights as float16.
+    """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
 
-    `sketch` is that of the text it was trained on, see `rnnviz.reports.contamination`; without one, the
-    model's own stays.
-    Returns the path. Raises CheckpointError if the name or the folder can't be used.
+    `sketch` is that of the text it was trained on, see `rnnviz.reports.contamination`; by default the
+    model's own. Raises CheckpointError if the name or the folder can't be used.
+
+    >>> import rnnviz
+    >>> import tempfile
+    >>> path = rnnviz.save(rnnviz.load("timemachine-gru"), f"{tempfile.mkdtemp()}/copy.safetensors")
+    >>> rnnviz.load(path).parameter_count
+    323141
     """
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
@@ -223,6 +226,10 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
     `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
     ModelNotFoundError, CheckpointError saying what is wrong with the file, or
     ConfigError for a device that isn't here.
+
+    >>> import rnnviz
+    >>> rnnviz.load("timemachine-gru").config.hidden_size
+    256
     """
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> CharModel:

@@ -18,10 +18,7 @@ lexicographic order, so one sorted array of integers
 
     key = parent · (V + 1) + symbol
 
-a level finds a node by bisection, whatever the size of the vocabulary. Level 1
-is left out: its nodes are the V + 1 symbols themselves.
-
-This module knows nothing of characters, vocabularies or files.
+a level finds a node by bisection. Level 1 is left out: its nodes are the V + 1 symbols.
 """
 
 from __future__ import annotations
@@ -43,13 +40,12 @@ _NO_KEY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Counts:
-    """The n-grams of a text, and how often those of the highest order occurred.
+    """The n-grams of a text, and how often those of the highest order occurred; the others follow.
 
-    `size` is V; the integer V itself is the start symbol. `keys[j]`, int64 and
-    strictly increasing, are the nodes of level j + 2. `leaf_counts`, int64, goes with the
-    nodes of the last level: positive, except that an order-1 model counts all
-    V + 1 symbols, seen or not, and the start symbol zero times.
-    The lower orders' counts are no data: they follow from these.
+    size         V; the integer V itself is the start symbol
+    keys         keys[j], int64 and increasing, are the nodes of level j + 2
+    leaf_counts  int64, of the last level's nodes: positive, except that an order-1 model counts all V + 1
+                 symbols, seen or not, and the start symbol zero times
     """
 
     size: int
@@ -64,12 +60,11 @@ class Counts:
 
 @dataclass(frozen=True)
 class Level:
-    """The nodes of one level, ready for interpolation. n nodes, and one more that stands for "never seen".
+    """The n nodes of one level, and one more for "never seen", which has share 0 and backoff 1.
 
-    `keys` (n + 1,) int64, increasing; empty at level 1. `share` (n + 1,): the
-    first summand of P_k (at level 1 all of P_1). `backoff` (n + 1,): γ of the node as a
-    context, 1 where nothing followed it. The extra node has share 0 and backoff 1, so
-    that an unseen n-gram needs no case of its own.
+    keys     (n + 1,) int64, increasing; empty at level 1
+    share    (n + 1,) the first summand of P_k; at level 1 all of P_1
+    backoff  (n + 1,) γ of the node as a context, 1 where nothing followed it
     """
 
     keys: Ints
@@ -100,10 +95,9 @@ def discounts(counts: Ints) -> tuple[float, float, float]:
     """D_1, D_2 and D_3+ of one order, from the counts a(·) of all its n-grams.
 
     With t_j the number of n-grams whose count is j, and Y = t_1 / (t_1 + 2 t_2),
-    D_j = j - (j + 1) Y t_{j+1} / t_j  (equation 26 of the paper). In a small
-    text a t_j can be 0, or the estimate fall outside (0, j]; then D_j is
-    FALLBACK's: a discount above its count would make probabilities
-    negative, and discounts of 0 would leave nothing for what was never seen.
+    D_j = j - (j + 1) Y t_{j+1} / t_j  (equation 26 of the paper). Where a t_j is 0,
+    or the estimate outside (0, j], D_j is FALLBACK's: a discount above its count
+    would make probabilities negative, one of 0 leave nothing for what was never seen.
     """
     t = [float(np.count_nonzero(counts == j)) for j in range(5)]
     result = list(FALLBACK)

@@ -36,12 +36,15 @@ AnyInts = npt.ArrayLike
 
 
 class NgramModel:
-    """A character n-gram model of order 1 to 6. Make one with `fit` or `from_tensors`.
+    """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
-    `order` n: the next character is predicted from the n - 1 before it.
-    `normaliser` names what a text goes through before it is encoded.
-    `name` and `card` say where the model comes from; `card` is plain JSON data;
-    `sketch` stands for the text it was counted on, see `rnnviz.reports.contamination`.
+    `normaliser` names what a text goes through before it is encoded. `name` and `card`, plain JSON data,
+    say where the model comes from; `sketch` stands for its text, see `rnnviz.reports.contamination`.
+
+    >>> import rnnviz
+    >>> model = rnnviz.NgramModel.fit("abracadabra", order=3)
+    >>> model.vocabulary.characters, model.parameter_count
+    (('a', 'b', 'r'), 17)
     """
 
     def __init__(
@@ -100,8 +103,7 @@ class NgramModel:
     def shortened(self, order: int) -> NgramModel:
         """The model of the same text with a smaller `order`, its own at most; raises ConfigError otherwise.
 
-        It is what `fit` would have made, but that the text's very last n-grams may count one less: where
-        a text ends, the longer counts don't say.
+        It is what `fit` would have made, but that the text's very last n-grams may count one less.
         """
         _check_order(order)
         if order > self.order:
@@ -128,9 +130,9 @@ class NgramModel:
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
         """log P of each symbol given everything before it, in nats, shape (T,).
 
-        `ids` (T,) are integers in 0 … V - 1. `context` are the integers read before them, all or
-        at least the last order - 1; fewer mean that the text began there, none that `ids` begin the text. So
-        after an edit at p, `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values from p on.
+        `ids` (T,) are integers in 0 … V - 1. `context` are the integers read before them, all or at least
+        the last order - 1; fewer mean that the text began there. So after an edit at p,
+        `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values from p on.
         Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
@@ -144,15 +146,7 @@ class NgramModel:
 
     def log_probs(self, context: AnyInts | None = None) -> Floats:
         """log P(w | context) of every symbol w, in nats, shape (V,). `context` as for `score`."""
-        state = self._state(context)
-        base = self.vocabulary.size + 1
-        probabilities = self._levels[0].share[: self.vocabulary.size].copy()
-        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(state), strict=False):
-            context_node = int(nodes[-1])
-            first, last = np.searchsorted(level.keys, (context_node * base, (context_node + 1) * base))
-            probabilities *= upper.backoff[context_node]
-            probabilities[level.keys[first:last] - context_node * base] += level.share[first:last]
-        return np.asarray(np.log(probabilities))
+        return np.asarray(np.log(self._dense_block(self._state(context), np.zeros(1, np.int64))[0]))
 
     def scorer(self) -> NgramScorer:
         """A reader at the start of a text."""
@@ -161,10 +155,9 @@ class NgramModel:
     def to_tensors(self) -> Tensors:
         """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
 
-        For each level k of the tree of n-grams, `children.{k}` says how many n-grams
-        of k + 1 symbols begin with each n-gram of k symbols, and `symbols.{k + 1}` how
-        those end; `counts` how often each one of the highest order occurred.
-        All in the smallest unsigned integers that hold them.
+        For each level k of the tree of n-grams, `children.{k}` says how many n-grams of k + 1 symbols
+        begin with each n-gram of k symbols, and `symbols.{k + 1}` how those end; `counts` how often each
+        one of the highest order occurred. All in the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
         tensors: Tensors = {"counts": _smallest(self._counts.leaf_counts)}
@@ -246,7 +239,7 @@ class NgramModel:
         return Scores(log_p, ranks, entropies)
 
     def _dense_block(self, state: Ints, block: Ints) -> Floats:
-        """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
+        """P of every symbol before each one of `block` (n,) came, (n, V)."""
         base = self.vocabulary.size + 1
         sequence = np.concatenate([state, block])
         probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))

@@ -38,8 +38,8 @@ LOGITS = 1 << 20
 PRODUCT = 400_000
 """Entries of a matrix that one row is multiplied with in one call.
 
-OpenBLAS hands larger ones (from 460,800) to several threads and waits for all
-of them: 75 µs become 3 to 10 ms wherever another program is using the cores.
+OpenBLAS hands larger ones (from 460,800) to several threads and waits for all of them: 75 µs become
+3 to 10 ms where another program is using the cores.
 """
 
 Hook = Callable[[int, Floats], None]

@@ -80,10 +80,17 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
 class CharModel(nn.Module):
     """A character-level language model: embedding, L recurrent layers, readout.
 
-    `vocabulary` fixes which integers stand for which characters; `name` and
-    `card` say where the model comes from; `normaliser` names how a text is
-    prepared before it is read; `sketch` stands for the text it was trained on,
-    see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary disagree on V.
+    `vocabulary` fixes which integers stand for which characters; `name` and `card` say where the model
+    comes from; `normaliser` names what is done to a text before it is read; `sketch` stands for the text it
+    was trained on, see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary
+    disagree on V.
+
+    >>> import rnnviz
+    >>> import torch
+    >>> model = rnnviz.CharModel(rnnviz.ModelConfig("gru", 4, 8), rnnviz.Vocabulary(("a", "b", "c")))
+    >>> logits, (h,) = model(torch.tensor([[model.vocabulary.start, 1, 2]]))
+    >>> logits.shape, h.shape  # (B, T, V) and (L, B, H)
+    (torch.Size([1, 3, 4]), torch.Size([1, 1, 8]))
     """
 
     def __init__(
@@ -199,9 +206,8 @@ class CharModel(nn.Module):
     ) -> tuple[Tensor, State]:
         """O (B, T, V), unnormalised log-probabilities, and the state after the last step.
 
-        `inputs` are integers (B, T) in 0 .. V; row t of O is about the
-        character that follows inputs[:, t]. `dropout` with its `generator` is
-        for training only.
+        `inputs` are integers (B, T) in 0 .. V; row t of O is about the character that follows
+        inputs[:, t]. `dropout` with its `generator` is for training. Raises ConfigError for other shapes.
         """
         if inputs.dim() != 2 or inputs.shape[1] < 1:
             raise ConfigError(

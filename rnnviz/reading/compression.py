@@ -1,8 +1,6 @@
 """A text compressed with a model: the perplexity as a file.
 
-A model that gives the character that came the probability p lets an entropy
-coder write it in -log2 p bits, so a text takes as many bits as its perplexity
-promises,
+An entropy coder writes a character of probability p in -log2 p bits, so a text takes
 
     size = n · log2(perplexity) bits        within 0.1 % and 32 bytes
 
@@ -11,9 +9,8 @@ of the `constriction` package (R. Bamler, "Understanding Entropy Coding With
 Asymmetric Numeral Systems", 2022; range coding is G. N. N. Martin's, 1979).
 
 Both sides must arrive at the same probabilities, to the last bit. So both read
-one character at a time, in numpy, through the same code; scoring a batch
-elsewhere may round otherwise. The file names the weights it was written with and carries
-checksums of itself and of its text, so that what can't be restored is refused.
+one character at a time, in numpy, through the same code. The file names the weights it was written
+with and carries checksums of itself and of its text, so that what can't be restored is refused.
 
 A file, numbers little-endian:
 

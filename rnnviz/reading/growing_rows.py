@@ -1,9 +1,6 @@
 """Arrays that grow by rows at their end, and know which of their rows somebody can still see.
 
-What `rnnviz.trace` keeps its numbers in: handing out a view copies nothing,
-and the owner can tell whether writing to a row would change what was handed out.
-
-This module knows nothing of models.
+Handing out a view copies nothing, and the owner can tell whether writing to a row would change it.
 """
 
 from __future__ import annotations
@@ -49,9 +46,7 @@ class Rows:
 class View:
     """Rows 0 .. stop - 1 of some arrays, alive as long as anybody can see them.
 
-    numpy keeps the object that lends an array its memory for as long as the
-    array, or any slice of it, exists. Lending through an object of our own
-    tells when that ends.
+    numpy keeps the object that lends an array its memory as long as it, or any slice of it, exists.
     """
 
     def __init__(self, rows: Rows, stop: int) -> None:

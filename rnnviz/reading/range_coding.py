@@ -2,8 +2,6 @@
 
 The coder is the range coder of the `constriction` package, loaded when it is first used. Writing and
 reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
-
-This module knows nothing of models, texts or files.
 """
 
 from __future__ import annotations
@@ -74,10 +72,9 @@ class Decoder:
 class Steps:
     """Codes a symbol under a model's probabilities, in as many bits as they promise.
 
-    The coder's fixed-point probabilities have 24 bits: below 2^-24 it knows no difference, and near it
-    only a coarse one. So symbols below 2^-14 are left to one escape symbol, and coded under what
-    remains when it came; again and again, as long as there are such among them. An escape that is itself
-    rarer than that is coded as several in a row, each of them likelier.
+    The coder's fixed-point probabilities have 24 bits. So symbols below 2^-14 are left to one escape
+    symbol, and coded under what remains when it came; again, as long as there are such among them. An
+    escape that is itself rarer than that is coded as several in a row, each of them likelier.
     """
 
     def __init__(self, coder: Any) -> None:

@@ -38,6 +38,7 @@ def sample(
 ) -> str:
     """The `length` characters that `stream` yields after `prompt`, as one text without the prompt.
 
+    >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
     >>> rnnviz.sample(model, "The Time Trav", 5, temperature=0)
     'eller'

@@ -43,12 +43,10 @@ PIECE = 4096  # characters handed at a time to a model that has no wish of its o
 class LanguageModel(Protocol):
     """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
 
-    `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the
-    integers of the next characters (n,) and returns their log P in nats (n,),
-    each given everything before it; 0 asks for log P(<unk>), and this module
-    adds what the unknown character costs beyond that. `advance_details(ids)`
-    does the same and returns (log P, rank, entropy). A record needs it, and so does
-    `pieces(..., details=True)`; `perplexity` does without, and so can a class of your own.
+    `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the integers of the next
+    characters (n,) and returns their log P in nats (n,), each given everything before it; 0 asks for
+    log P(<unk>), to which the rest of an unknown character's cost is added here. `advance_details(ids)`
+    returns (log P, rank, entropy); a record and `pieces(..., details=True)` need it, `perplexity` doesn't.
     """
 
     @property
@@ -72,7 +70,12 @@ class Stepwise(Protocol):
 
 @dataclass(frozen=True)
 class UniformModel:
-    """Every symbol has probability 1 / V: the perplexity of knowing nothing, V on known characters."""
+    """Every symbol has probability 1 / V: the perplexity of knowing nothing, V on known characters.
+
+    >>> import rnnviz
+    >>> rnnviz.perplexity(UniformModel(rnnviz.Vocabulary(("a", "b", "c"))), text="abba").perplexity
+    4.0
+    """
 
     vocabulary: Vocabulary
     name: str = "uniform"
@@ -97,13 +100,12 @@ class _UniformScorer:
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a scored text: n characters, with the cost of each.
+    """A stretch of a scored text: n characters, `start` of them before it.
 
-    `start` counts the characters before it; `nll` (n,) is -log P in nats, the
-    unknown characters' whole cost included; `known` (n,) is False for those.
-    Where they were asked for: `rank` (n,), how many symbols were more probable than
-    the one that came, plus one (an unknown character ranks as `<unk>`), and
-    `entropy` (n,) in nats, of the prediction before the character came.
+    nll      (n,) nats, -log P, the unknown characters' whole cost included
+    known    (n,) False for those
+    rank     (n,) how many symbols were more probable than the one that came, plus one; None unless asked for
+    entropy  (n,) nats, of the prediction before the character came; None unless asked for
     """
 
     start: int
@@ -141,11 +143,11 @@ class Progress:
 class Report:
     """How well a model predicts a text.
 
-    `perplexity` counts every character; `perplexity_known` leaves the
-    `unknown` ones out of sum and count, and is None if there are no others.
-    `bits_per_byte` divides by the UTF-8 bytes of the normalised text, `bytes`.
-    `encoding` and `certainty` are None for a text that was not a file.
-    `normalised` counts the characters that normalising changed or removed.
+    perplexity            of all characters
+    perplexity_known      without the `unknown` ones, in sum and count; None if there are no others
+    bits_per_byte         per UTF-8 byte of the normalised text; there are `bytes`
+    encoding, certainty   None for a text that was not a file
+    normalised            how many characters normalising changed or removed
     """
 
     file: str
@@ -202,9 +204,10 @@ def perplexity(
     Raises TextError for a file that can't be read, DecodingError for one that
     is no text, EmptyTextError for a text of no characters.
 
+    >>> import rnnviz
     >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
     >>> report.characters, report.unknown, round(report.perplexity, 1)
-    (26, 0, 2.2)
+    (26, 0, 2.3)
     """
     return run(score(model, path, text=text, encoding=encoding, name=name), progress)
 
@@ -221,10 +224,9 @@ def score(
 ) -> Generator[Progress, None, Report]:
     """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
 
-    The arguments and errors are those of `perplexity`; `piece` is the number of
-    characters handed to the model at a time, else as many as it likes, and
-    changes nothing but the pace.
-    `each` is given every Piece, with its details, so that the costs can be kept while they are summed.
+    The arguments and errors are those of `perplexity`; `piece` is the number of characters handed to the
+    model at a time, and changes nothing but the pace. `each` is given every Piece, ranks and entropies
+    included, so that the costs can be kept while they are summed.
     """
     began = time.perf_counter()
     source = SourceText(path, text, encoding, name, model.normaliser)

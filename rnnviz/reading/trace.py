@@ -92,11 +92,7 @@ class Trace:
 
     @cached_property
     def log_probs(self) -> Floats:
-        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t).
-
-        Kept once computed; for a long text and a large vocabulary ask
-        `log_probs_at` for the rows you need.
-        """
+        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Kept once computed."""
         return _read_only(self.log_probs_at(0, len(self) + 1))
 
     def log_probs_at(self, start: int, stop: int) -> Floats:
@@ -106,11 +102,7 @@ class Trace:
 
     @cached_property
     def gates(self) -> dict[str, Floats]:
-        """Each gate's values by name, (T, L, H) float32; empty for cells without gates.
-
-        gru: "reset", "update", "candidate"; lstm: "input", "forget",
-        "output", "candidate", as `rnnviz.networks.cells` names them.
-        """
+        """Each gate's values, (T, L, H) float32, by the names of `rnnviz.networks.cells`."""
         return {name: _read_only(values) for name, values in self.gates_at(0, len(self)).items()}
 
     def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
@@ -121,8 +113,8 @@ class Trace:
     def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
         """The k most probable symbols of predictions start .. stop - 1: (ids, probabilities).
 
-        Both (stop - start, k), most probable first, then by id; V columns if
-        V < k. Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
+        Both (stop - start, min(k, V)), most probable first, then by id.
+        Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
         """
         if k < 1:
             raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
@@ -139,9 +131,10 @@ class Trace:
 def trace(model: Network, text: str) -> Trace:
     """Read `text` (any length, also empty) with `model` and keep what happened.
 
+    >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
     >>> trace.hidden.shape, trace.log_probs.shape
-    ((7, 1, 256), (8, 70))
+    ((7, 1, 256), (8, 69))
 
     Raises TextError for a text with half a surrogate pair in it.
     """
@@ -149,17 +142,16 @@ def trace(model: Network, text: str) -> Trace:
 
 
 class Tracer:
-    """A Trace that follows a text while it is edited.
+    """A Trace that follows a text while it is edited: `extend` takes the whole new text.
 
-    `extend` takes the whole new text. `computed` is the number of characters
-    the last call had to read, those after the common prefix with the text
-    before it; `changed` is their range (start, stop). The model's weights are
-    those it had when the Tracer was made; it steps on the CPU, wherever the
-    model is. `hooks` may change its states, see `Weights.run`.
+    `computed` is the number of characters the last call had to read, those after the common prefix;
+    `changed` is their range (start, stop). The model's weights are those it had when the Tracer was
+    made; it steps on the CPU, wherever the model is. `hooks` may change its states, see `Weights.run`.
 
+    >>> import rnnviz
     >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
     >>> tracer.extend("machine"), tracer.extend("machines").text, tracer.computed
-    (<Trace of 7 characters by timemachine-gru, perplexity 7.089>, 'machines', 1)
+    (<Trace of 7 characters by timemachine-gru, perplexity 3.358>, 'machines', 1)
     """
 
     def __init__(self, model: Network, hooks: Hooks = NO_HOOKS) -> None:

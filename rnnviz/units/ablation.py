@@ -90,6 +90,11 @@ def ablate(
     256 units of a GRU take some seconds.
 
     Raises ConfigError for a layer or units that the network doesn't have, EmptyTextError for no text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> units.run(units.ablate(rnnviz.load("timemachine-gru"), "The machine", units=[3, 17])).loss.shape
+    (2,)
     """
     weights = weights_of(model)
     check_layer(layer, len(weights.layers))

@@ -74,6 +74,12 @@ def compare(models: Sequence[Network], text: str) -> Comparison:
 
     Raises ConfigError for no models, or for models that want a text prepared in
     different ways, so that their characters don't line up; TextError for half a surrogate pair.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> models = [rnnviz.load(f"timemachine-{cell}") for cell in ("gru", "lstm")]
+    >>> units.compare(models, "machine").nll.shape
+    (2, 7)
     """
     if not models:
         raise ConfigError("a comparison needs at least one model; received none")

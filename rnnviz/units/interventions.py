@@ -105,6 +105,9 @@ def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
     Raises ConfigError for a layer, unit or cell that the network doesn't have,
     TextError for half a surrogate pair in the text.
 
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
     >>> units.intervene(model, "machine", units.Intervention((17,), "clamp", 1.0)).hidden[:, 0, 17]
     array([1., 1., 1., 1., 1., 1., 1.], dtype=float32)
     """
@@ -126,6 +129,9 @@ def continuation(
     With the same seed and no interventions it is what `rnnviz.sample` gives: where
     the two part, the change made them. Raises what `intervene` and `rnnviz.sample` raise.
 
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
     >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
     'eller'
     """
@@ -150,6 +156,9 @@ def resume(
     interventions, this is the `continuation` of its first t characters. Raises
     ConfigError for a t outside 0 .. T, and what `continuation` raises.
 
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
     >>> units.resume(rnnviz.trace(model, "The Time Traveller"), 13, 5, temperature=0)
     'eller'
     """

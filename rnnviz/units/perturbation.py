@@ -58,6 +58,11 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
 
     Raises ConfigError for a position outside the normalised text, or a character that isn't
     one, or is no other; TextError for half a surrogate pair.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> units.perturb(rnnviz.load("timemachine-gru"), "machine", 2, "r").bits.shape
+    (8,)
     """
     tracer = Tracer(model)
     before = tracer.extend(text)
@@ -117,6 +122,11 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
     Another letter of the same text takes its place, drawn as often as it occurs there. All places
     are read side by side. Raises ConfigError for a text of no more than `steps` characters or of
     one different character, and for numbers below 1.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> units.memory(rnnviz.load("timemachine-gru"), "The Time Traveller", steps=9, places=4).bits.shape
+    (10,)
     """
     if seed < 0:
         raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
@@ -159,5 +169,12 @@ def kl(p: npt.NDArray[np.float32], q: npt.NDArray[np.float32]) -> Doubles:
 
 
 def perturb_all(models: Sequence[Network], text: str, position: int, character: str) -> list[Perturbation]:
-    """`perturb` for several models, in their order."""
+    """`perturb` for several models, in their order.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> gru, lstm = (rnnviz.load(f"timemachine-{cell}") for cell in ("gru", "lstm"))
+    >>> len(units.perturb_all([gru, lstm], "machine", 2, "r"))
+    2
+    """
     return [perturb(model, text, position, character) for model in models]

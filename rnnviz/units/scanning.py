@@ -3,9 +3,9 @@
 For each unit: where it is highest and lowest, with the text around; how often it has
 which value; its mean and variance; the characters after which it moves most.
 
-The text is cut into windows as long as a context, and each window's extreme is a
-candidate; contexts that overlap are chosen among afterwards. Of the windows three times as many
-as contexts are kept, since one context can overlap only those of its two neighbours.
+The text is cut into windows as long as a context, and each window's extreme is a candidate; contexts
+that overlap are chosen among afterwards. Three times as many windows as contexts are kept, since a
+context can overlap only those of its two neighbours.
 
 Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
 """
@@ -156,6 +156,12 @@ def scan(
 
     Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers
     out of range, TextError and DecodingError for a file that can't be read, EmptyTextError for no text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> report = units.run(units.scan(rnnviz.load("timemachine-gru"), text="The machine"))
+    >>> report.characters, len(report.units)
+    (11, 256)
     """
     weights = weights_of(model)
     layers, H = len(weights.layers), weights.layers[0].units
@@ -239,10 +245,15 @@ def pushes(
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
 
-    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: by so
-    much the unit raises or lowers log P(x) before all is normalised; what is common to all
-    symbols changes no probability. Its influence through later time steps isn't in it.
+    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: by so much the unit raises
+    or lowers log P(x) before all is normalised. Its influence through later time steps isn't in it.
     Raises ConfigError for a unit that isn't there or k < 1.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> up, down = units.pushes(rnnviz.load("timemachine-gru"), 17, k=3)
+    >>> len(up), down[0][1] < 0
+    (3, True)
     """
     weights = weights_of(model)
     check_units(unit, weights.layers[-1].units)
