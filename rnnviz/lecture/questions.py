@@ -12,7 +12,7 @@ The words are the page's; here options and rows have keys.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 Load = Callable[[str], "Model"]
 Setting = str | float
 Value = float | int | str
+Find = Callable[[Any, Load], "Evidence"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What happened: `answer` is the option that it makes right, `rows` what was computed, (key, value)."""
+    """What happened: `answer` is the option that it makes right, `rows` what was computed."""
 
     answer: str
-    rows: tuple[tuple[str, Value], ...]
+    rows: Mapping[str, Value]
 
 
 @dataclass(frozen=True)
@@ -50,14 +51,14 @@ class Question:
     `settings` in their order; `first` is the index of the one to begin with.
 
     >>> BY_KEY["hundredth"].evidence(0, load=lambda name: None)
-    Evidence(answer='44', rows=(('radius', 0.5), ('steps', 7), ('power', 0.0078125)))
+    Evidence(answer='44', rows={'radius': 0.5, 'steps': 7, 'power': 0.0078125})
     """
 
     key: str
     options: tuple[str, ...]
     settings: tuple[Setting, ...]
     first: int
-    _find: Callable[[Any, Load], Evidence]
+    _find: Find
 
     def evidence(self, setting: int, load: Load) -> Evidence:
         """What happens at settings[setting]; `load` gives a shipped model by its name."""
@@ -71,9 +72,23 @@ class Question:
         return self._find(self.settings[setting], load)
 
 
+QUESTIONS: list[Question] = []
+
+
+def _question(
+    options: tuple[str, ...], settings: tuple[Setting, ...], *, first: int
+) -> Callable[[Find], Find]:
+    """Put the question that a function answers into the list, by the function's name."""
+
+    def add(find: Find) -> Find:
+        QUESTIONS.append(Question(find.__name__[1:], options, settings, first, find))
+        return find
+
+    return add
+
+
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
 DISCOVERY = "It is a remarkable discover"
-PAIRS = ("the cat|we met", "a lamp|the stop")
 SEED = 1
 
 
@@ -90,39 +105,40 @@ def apart(model: Model, one: str, other: str) -> float:
 # The chapter's four.
 
 
+@_question(
+    ("one", "units", "symbols", "pairs"), ("timemachine-rnn", "shakespeare-lstm", "python-gru"), first=0
+)
 def _output(name: str, load: Load) -> Evidence:
     model = load(name)
     assert not isinstance(model, NgramModel)
     (p,) = expected(model, "machine")
-    hidden, symbols = model.config.hidden_size, model.vocabulary.size
-    numbers = {"one": 1, "units": hidden, "symbols": symbols, "pairs": symbols**2}
-    return Evidence(
-        next(key for key, n in numbers.items() if n == len(p)),
-        (("symbols", symbols), ("units", hidden), ("outputs", len(p)), ("sum", float(p.sum()))),
-    )
+    units, symbols = model.config.hidden_size, model.vocabulary.size
+    numbers = {1: "one", units: "units", symbols: "symbols", symbols**2: "pairs"}
+    rows = {"symbols": symbols, "units": units, "outputs": len(p), "sum": float(p.sum())}
+    return Evidence(numbers[len(p)], rows)
 
 
+@_question(("table", "carried", "lost"), (1, 2, 4, 6, 8, 10, 20), first=4)
 def _all_before(back: float, load: Load) -> Evidence:
     place = len(DISCOVERY) - int(back)
     other = DISCOVERY[:place] + "x" + DISCOVERY[place + 1 :]
-    rows = [(n, apart(load(f"timemachine-{n}"), DISCOVERY, other)) for n in ("mlp", "6gram", "lstm")]
-    return Evidence("carried" if rows[-1][1] > 0 else "lost", (("text", other), *rows))
+    changes = {n: apart(load(f"timemachine-{n}"), DISCOVERY, other) for n in ("mlp", "6gram", "lstm")}
+    return Evidence("carried" if changes["lstm"] > 0 else "lost", {"text": other, **changes})
 
 
+@_question(("same", "vanishes", "both"), (0.8, 0.9, 1.0, 1.1, 1.2), first=0)
 def _long_way(radius: float, load: Load) -> Evidence:
-    found = {r: backwards.dial(r, SEED) for r in (0.8, 1.2)}
-    small, large = found[0.8].linear[-1], found[1.2].linear[-1]
+    small, large = (backwards.dial(r, SEED).linear[-1] for r in (0.8, 1.2))
     answer = "both" if small < 1e-2 and large > 1e2 else "vanishes" if large < 1 else "same"
-    here = backwards.dial(radius, SEED)
-    rows = ("lag.10", 10), ("lag.20", 20), ("lag.40", 40)
-    return Evidence(answer, (("radius", radius), *((key, float(here.linear[k])) for key, k in rows)))
+    norms = backwards.dial(radius, SEED).linear
+    return Evidence(answer, {"radius": radius, **{f"lag.{k}": float(norms[k]) for k in (10, 20, 40)}})
 
 
+@_question(("story", "loop", "noise"), ("timemachine-rnn", "timemachine-gru", "timemachine-lstm"), first=0)
 def _greedy(name: str, load: Load) -> Evidence:
-    model = load(name)
-    written = sampling.sample(model, "The ", 400, temperature=0)
+    written = sampling.sample(load(name), "The ", 400, temperature=0)
     period = repeats(written)
-    return Evidence("loop" if period else "story", (("written", "The " + written[:160]), ("period", period)))
+    return Evidence("loop" if period else "story", {"written": "The " + written[:160], "period": period})
 
 
 def repeats(text: str) -> int:
@@ -140,145 +156,94 @@ def repeats(text: str) -> int:
 # Ten more.
 
 
+@_question(("more", "same", "fewer"), (1, 2, 5, 10, 100, 1000), first=1)
 def _parameters(steps: float, load: Load) -> Evidence:
     model = load("timemachine-rnn")
     assert not isinstance(model, NgramModel)
-    count, symbols = model.parameter_count, model.vocabulary.size  # no T in it: every step uses the same ones
-    table = symbols ** int(steps)
-    return Evidence(
-        "same" if table > count or steps < 3 else "more",
-        (
-            ("steps", int(steps)),
-            ("parameters", count),
-            ("table", f"{table:,}" if table < 10**12 else _power(table)),
-        ),
-    )
+    count = model.parameter_count  # no T in it: every step uses the same ones
+    table = model.vocabulary.size ** int(steps)
+    digits = f"{table:,}" if table < 10**12 else f"> 10^{len(str(table)) - 1}"
+    answer = "same" if table > count or steps < 3 else "more"
+    return Evidence(answer, {"steps": int(steps), "parameters": count, "table": digits})
 
 
-def _power(number: int) -> str:
-    """A whole number too long to print, as a power of ten rounded down."""
-    return f"> 10^{len(str(number)) - 1}"
-
-
+@_question(("one", "log", "symbols", "square"), (2, 28, 69, 100, 3843), first=1)
 def _uniform(symbols: float, load: Load) -> Evidence:
-    v = int(symbols)
-    found = perplexity.perplexity([Fraction(1, v)] * 10)
-    sizes = {"one": Fraction(1), "log": math.log(v), "symbols": Fraction(v), "square": Fraction(v * v)}
-    return Evidence(
-        next(key for key, size in sizes.items() if size == found),
-        (("symbols", v), ("perplexity", float(found)), ("bits", math.log2(v))),
-    )
+    V = int(symbols)
+    found = perplexity.perplexity([Fraction(1, V)] * 10)
+    sizes = {Fraction(1): "one", math.log(V): "log", Fraction(V): "symbols", Fraction(V * V): "square"}
+    return Evidence(sizes[found], {"symbols": V, "perplexity": float(found), "bits": math.log2(V)})
 
 
+@_question(("small", "two", "infinite"), (1.0, 0.5, 1e-2, 1e-6, 1e-12, 0.0), first=2)
 def _one_zero(p: float, load: Load) -> Evidence:
-    found, worst = (float(perplexity.perplexity([1.0] * 999 + [q])) for q in (p, 0.0))
-    return Evidence(
-        "infinite" if math.isinf(worst) else "small", (("p", p), ("perplexity", found), ("characters", 1000))
-    )
+    here, worst = (float(perplexity.perplexity([1.0] * 999 + [q])) for q in (p, 0.0))
+    answer = "infinite" if math.isinf(worst) else "small"
+    return Evidence(answer, {"p": p, "perplexity": here, "characters": 1000})
 
 
+@_question(("both", "likelihood", "perplexity"), (40, 80, 160, 320), first=0)
 def _twice(characters: float, load: Load) -> Evidence:
     cut = perplexity.prefixes(load("timemachine-lstm"), (TEXT + " ") * 4)
-    n = int(characters) - 1
+    n = int(characters)
     grows = cut.log10[159] / cut.log10[79] > 1.8
     stays = abs(cut.perplexity[159] / cut.perplexity[79] - 1) < 0.1
-    return Evidence(
-        "likelihood" if grows and stays else "both" if grows else "perplexity",
-        (("characters", n + 1), ("log10", float(cut.log10[n])), ("perplexity", float(cut.perplexity[n]))),
-    )
+    answer = "likelihood" if grows and stays else "both" if grows else "perplexity"
+    rows = {"log10": float(cut.log10[n - 1]), "perplexity": float(cut.perplexity[n - 1])}
+    return Evidence(answer, {"characters": n, **rows})
 
 
+@_question(("sum", "other"), (2, 4, 16, 256), first=1)
 def _concatenated(units: float, load: Load) -> Evidence:
     factors = Factors.drawn(SEED, units=int(units))
     difference = factors.largest_difference()
     left, right = (" × ".join(map(str, m.shape)) for m in (factors.joined_inputs, factors.joined_weights))
-    return Evidence(
-        "sum" if difference < 1e-9 else "other",
-        (("left", left), ("right", right), ("difference", difference)),
-    )
+    answer = "sum" if difference < 1e-9 else "other"
+    return Evidence(answer, {"left": left, "right": right, "difference": difference})
 
 
+@_question(("differ", "same", "same.rnn"), ("the cat|we met", "a lamp|the stop"), first=0)
 def _forgets(pair: str, load: Load) -> Evidence:
     one, other = pair.split("|")
-    rows = [(n, apart(load(f"timemachine-{n}"), one, other)) for n in ("mlp", "rnn", "lstm")]
-    texts = (("one", one), ("other", other))
-    return Evidence("same.rnn" if rows[0][1] == 0 < rows[1][1] else "differ", (*texts, *rows))
+    found = {n: apart(load(f"timemachine-{n}"), one, other) for n in ("mlp", "rnn", "lstm")}
+    answer = "same.rnn" if found["mlp"] == 0 < found["rnn"] else "differ"
+    return Evidence(answer, {"one": one, "other": other, **found})
 
 
+@_question(("10", "44", "200"), (0.5, 0.8, 0.9, 0.95, 0.99), first=2)
 def _hundredth(radius: float, load: Load) -> Evidence:
-    steps = {r: math.ceil(math.log(0.01) / math.log(r)) for r in (radius, 0.9)}
-    near = min((10, 44, 200), key=lambda n: abs(n - steps[0.9]))
-    return Evidence(
-        str(near), (("radius", radius), ("steps", steps[radius]), ("power", float(radius ** steps[radius])))
-    )
+    here, asked = (math.ceil(math.log(0.01) / math.log(r)) for r in (radius, 0.9))
+    nearest = min((10, 44, 200), key=lambda n: abs(n - asked))
+    return Evidence(str(nearest), {"radius": radius, "steps": here, "power": float(radius**here)})
 
 
+@_question(("each", "direction", "zero"), (0.5, 1.0, 2.0, 5.0, 10.0), first=1)
 def _clipped(threshold: float, load: Load) -> Evidence:
     g = np.array([3.0, 4.0])
     answers = {"direction": g / 5, "each": np.minimum(g, 1.0), "zero": np.zeros(2)}
     one, here = (clip(g, theta).gradient for theta in (1.0, threshold))
-    return Evidence(
-        next(key for key, value in answers.items() if np.allclose(value, one)),
-        (
-            ("threshold", threshold),
-            ("clipped", f"({here[0]:.2f}, {here[1]:.2f})"),
-            ("norm", float(np.linalg.norm(here))),
-        ),
-    )
+    answer = next(key for key, value in answers.items() if np.allclose(value, one))
+    shown = f"({here[0]:.2f}, {here[1]:.2f})"
+    return Evidence(answer, {"threshold": threshold, "clipped": shown, "norm": float(np.linalg.norm(here))})
 
 
+@_question(("smaller", "equal", "larger"), (0.5, 0.7, 0.9), first=1)
 def _mean(keep: float, load: Load) -> Evidence:
     c = backwards.chain(backwards.WEIGHT, SEED)
     draws = backwards.random_truncation(c, keep, 10_000, SEED)
     error = float(draws.std() / math.sqrt(len(draws)))
-    exact = backwards.expected(c, keep)
-    return Evidence(
-        "equal" if math.isclose(exact, c.gradient, rel_tol=1e-9) else "smaller",
-        (("full", c.gradient), ("mean", float(draws.mean())), ("error", error), ("cut3", c.truncated(3))),
-    )
+    answer = "equal" if math.isclose(backwards.expected(c, keep), c.gradient, rel_tol=1e-9) else "smaller"
+    rows = {"full": c.gradient, "mean": float(draws.mean()), "error": error, "cut3": c.truncated(3)}
+    return Evidence(answer, rows)
 
 
+@_question(("train", "held_out", "average"), (1, 5, 20, 50, 100, 200, 500), first=6)
 def _print(passes: float, load: Load) -> Evidence:
     run = memorising.recorded()
     at = min(range(len(run.passes)), key=lambda i: abs(run.passes[i] - passes))
     answer = "held_out" if run.held_out[-1] > run.uniform > run.train[-1] else "train"
-    return Evidence(
-        answer,
-        (
-            ("passes", round(run.passes[at])),
-            ("train", run.train[at]),
-            ("held_out", run.held_out[at]),
-            ("uniform", run.uniform),
-        ),
-    )
+    rows = {"train": run.train[at], "held_out": run.held_out[at], "uniform": run.uniform}
+    return Evidence(answer, {"passes": round(run.passes[at]), **rows})
 
 
-QUESTIONS: tuple[Question, ...] = (
-    Question(
-        "output",
-        ("one", "units", "symbols", "pairs"),
-        ("timemachine-rnn", "shakespeare-lstm", "python-gru"),
-        0,
-        _output,
-    ),
-    Question("all_before", ("table", "carried", "lost"), (1, 2, 4, 6, 8, 10, 20), 4, _all_before),
-    Question("long_way", ("same", "vanishes", "both"), (0.8, 0.9, 1.0, 1.1, 1.2), 0, _long_way),
-    Question(
-        "greedy",
-        ("story", "loop", "noise"),
-        ("timemachine-rnn", "timemachine-gru", "timemachine-lstm"),
-        0,
-        _greedy,
-    ),
-    Question("parameters", ("more", "same", "fewer"), (1, 2, 5, 10, 100, 1000), 1, _parameters),
-    Question("uniform", ("one", "log", "symbols", "square"), (2, 28, 69, 100, 3843), 1, _uniform),
-    Question("one_zero", ("small", "two", "infinite"), (1.0, 0.5, 1e-2, 1e-6, 1e-12, 0.0), 2, _one_zero),
-    Question("twice", ("both", "likelihood", "perplexity"), (40, 80, 160, 320), 0, _twice),
-    Question("concatenated", ("sum", "other"), (2, 4, 16, 256), 1, _concatenated),
-    Question("forgets", ("differ", "same", "same.rnn"), PAIRS, 0, _forgets),
-    Question("hundredth", ("10", "44", "200"), (0.5, 0.8, 0.9, 0.95, 0.99), 2, _hundredth),
-    Question("clipped", ("each", "direction", "zero"), (0.5, 1.0, 2.0, 5.0, 10.0), 1, _clipped),
-    Question("mean", ("smaller", "equal", "larger"), (0.5, 0.7, 0.9), 1, _mean),
-    Question("print", ("train", "held_out", "average"), (1, 5, 20, 50, 100, 200, 500), 6, _print),
-)
 BY_KEY = {question.key: question for question in QUESTIONS}

@@ -10,8 +10,6 @@ import pytest
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import questions
 from rnnviz.networks import checkpoint
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
 
 RIGHT = {
     "output": "symbols",
@@ -31,16 +29,7 @@ RIGHT = {
 }
 
 
-@cache
-def load(name: str) -> NumpyModel | NgramModel:
-    """The shipped models, as the page loads them."""
-    (info,) = [m for m in checkpoint.available()[0] if m.path.stem == name]
-    return checkpoint.load_numpy(info.path)
-
-
-def test_there_are_the_chapters_four_and_ten_more() -> None:
-    assert len(questions.QUESTIONS) == 14
-    assert [q.key for q in questions.QUESTIONS] == list(RIGHT)
+load = cache(checkpoint.load_numpy)
 
 
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
@@ -56,13 +45,14 @@ def test_every_setting_leads_to_the_answer(question: questions.Question) -> None
 
 
 def test_what_is_computed_by_hand() -> None:
+    assert [q.key for q in questions.QUESTIONS] == list(RIGHT), "the chapter's four and ten more"
     at = questions.BY_KEY
-    assert dict(at["uniform"].evidence(1, load).rows)["perplexity"] == 28
-    assert dict(at["clipped"].evidence(1, load).rows)["clipped"] == "(0.60, 0.80)"
-    assert dict(at["one_zero"].evidence(5, load).rows)["perplexity"] == math.inf
-    assert dict(at["hundredth"].evidence(0, load).rows)["steps"] == 7  # 2^-7 < 0.01 < 2^-6
-    assert dict(at["parameters"].evidence(1, load).rows)["table"] == f"{69**2:,}"
-    assert dict(at["forgets"].evidence(0, load).rows)["mlp"] == 0
+    assert at["uniform"].evidence(1, load).rows["perplexity"] == 28
+    assert at["clipped"].evidence(1, load).rows["clipped"] == "(0.60, 0.80)"
+    assert at["one_zero"].evidence(5, load).rows["perplexity"] == math.inf
+    assert at["hundredth"].evidence(0, load).rows["steps"] == 7  # 2^-7 < 0.01 < 2^-6
+    assert at["parameters"].evidence(1, load).rows["table"] == f"{69**2:,}"
+    assert at["forgets"].evidence(0, load).rows["mlp"] == 0
 
 
 @pytest.mark.parametrize(("text", "period"), [("abcabcabcabc", 3), ("aaaa", 1), ("abcdefg", 0), ("", 0)])

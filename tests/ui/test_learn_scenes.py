@@ -112,7 +112,7 @@ def test_a_question_is_computed_after_a_prediction_and_not_before(question: ques
     assert after["score"] == {"right": int(after["answer"] == 0), "given": 1}
     labels = [row["label"] for row in after["rows"]]
     assert not set(labels) & {"mlp", "rnn", "lstm", "cut3"}, "every row has words"
-    assert WORDS[question.key].rows.keys() == {key for key, _ in question.evidence(0, models.load).rows}
+    assert WORDS[question.key].rows.keys() == question.evidence(0, models.load).rows.keys()
     kept = data(lecture, step, question=question.key, pick=1)
     assert kept["pick"] == 0, "a prediction stays what it was"
     other = data(lecture, step, question=question.key, setting=len(question.settings) - 1)

@@ -96,7 +96,7 @@ def picture(state: State) -> dict[str, Any]:
             "value": said(value),
             "share": float(value) if key in words.bars else None,
         }
-        for key, value in evidence.rows
+        for key, value in evidence.rows.items()
     ]
     return shown | {
         "pick": int(pick),
