@@ -20,16 +20,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rnnviz.errors import CorpusError
-
-if TYPE_CHECKING:
-    from rnnviz.training.trainer import StepReport
 
 RECORDING = Path(__file__).with_name("memorising.json")
 CHARACTERS = 10_000
@@ -93,7 +90,6 @@ def record(
     passes: int = PASSES,
     hidden_size: int = 512,
     seed: int = 0,
-    progress: Callable[[StepReport], None] | None = None,
 ) -> Curves:
     """Train on the first `characters` letters of `text`, measure on as many that follow; a report a pass.
 
@@ -111,7 +107,6 @@ def record(
             count=len(plain),
             needed=2 * characters,
         )
-    halves = _Halves(plain[:characters], plain[characters : 2 * characters])
     config = TrainConfig(
         cell="rnn",
         hidden_size=hidden_size,
@@ -125,33 +120,26 @@ def record(
         precision="float32",
         seed=seed,
     )
+    halves = _Halves(plain[:characters], plain[characters : 2 * characters])
     trainer = Trainer(config, halves, device="cpu")
-    found: list[tuple[float, float, float]] = []
-    seconds = 0.0
-    for report in trainer.run(sample_length=0):
-        assert report.validation_perplexity is not None
-        found.append((report.epoch, report.train_perplexity, report.validation_perplexity))
-        seconds = report.seconds
-        if progress is not None:
-            progress(report)
-    at, train, held_out = (tuple(_rounded(v) for v in column) for column in zip(*found, strict=True))
+    reports = list(trainer.run(sample_length=0))
     return Curves(
-        at,
-        train,
-        held_out,
-        trainer.model.vocabulary.size,
-        config.to_json(),
-        corpus,
-        characters,
-        characters,
-        round(seconds, 1),
-        versions(),
+        passes=tuple(report.epoch for report in reports),
+        train=_rounded(report.train_perplexity for report in reports),
+        held_out=_rounded(report.validation_perplexity for report in reports),
+        uniform=trainer.model.vocabulary.size,
+        recipe=config.to_json(),
+        corpus=corpus,
+        characters=characters,
+        held_out_characters=characters,
+        seconds=round(reports[-1].seconds, 1),
+        versions=versions(),
     )
 
 
-def _rounded(value: float) -> float:
+def _rounded(values: Iterable[float | None]) -> tuple[float, ...]:
     """Five significant digits: more than a curve shows."""
-    return float(f"{value:.5g}")
+    return tuple(float(f"{value:.5g}") for value in values)
 
 
 @cache
@@ -169,8 +157,8 @@ def recorded() -> Curves:
 def write(curves: Curves, path: Path = RECORDING) -> None:
     """Write what `recorded` reads. Raises ValueError for a curve that holds no numbers."""
     if not all(map(math.isfinite, curves.train + curves.held_out)):
-        raise ValueError("a curve with infinities in it is no curve; train with a lower learning rate")
-    path.write_text(json.dumps(asdict(curves), indent=None, separators=(",", ":")) + "\n", "utf-8")
+        raise ValueError("a perplexity is infinite: train with a lower learning rate")
+    path.write_text(json.dumps(vars(curves), separators=(",", ":")) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
