@@ -4,15 +4,15 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 
     λ_{t-1} = λ_t J_t        J_t = ∂h_t/∂h_{t-1}        ∂y/∂x_t = λ_t K_t        K_t = ∂h_t/∂x_t
 
-Rows about later predictions start earlier in the sweep; the others join the batch as it passes them. So all
-T rows of a text's connectivity take T products, where a backward pass for each would take T²/2.
+Rows about earlier predictions join the batch as the sweep passes them: all T rows of a text's connectivity
+take T products, where a backward pass for each would take T²/2.
 
-A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows it pays to add the
-parts up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a gru then takes a third of the work,
-an lstm half of it (its o part goes with λ of h, the others with λ of c).
+A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows the parts are added
+up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a third of a gru's work, half of an lstm's
+(its o part goes with λ of h, the others with λ of c).
 
-Adjoints shrink or grow by orders of magnitude in a few steps, and float32 ends at 1e-38; so each row has
-an exponent, and is brought back to about 1 by a power of two (exact) every few steps.
+Adjoints leave float32's range in a few steps; so each row has an exponent, and is brought back to about 1
+by a power of two (exact) every few steps.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ def sweep(
     on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)) at each step, top layer first
     on_input(t, λ of x (n, X), exponents (n,)) at each step; not asked for, it isn't computed
 
-    The arrays are those the sweep works in: take what you need before you return, and change nothing. Their
-    numbers stand for themselves times 2^exponent.
+    The arrays are those the sweep works in: read them before you return. They stand for themselves times
+    2^exponent.
     """
     rows, top = len(seeds), len(layers) - 1
     # Every layer but the lowest hands its input's adjoint down.

@@ -9,10 +9,9 @@ For a step h_t = f(x_t, h_{t-1}) with the pre-activations a_t = x_t W_x + h_{t-1
     lstm      with respect to c_t, i: g i(1-i)   f: c_{t-1} f(1-f)   g: i (1-g²);  to h_t, o: tanh(c_t) o(1-o)
               ∂h_t/∂c_t = o (1-tanh² c_t) and ∂c_t/∂c_{t-1} = f on diagonals
 
-(Werbos 1990, "Backpropagation through time"; the parts as `rnnviz.networks.cells` has them.) Slopes are
-computed from the pre-activations and not from the squashed values: 1 - h² of a saturated unit has no
-digits left in float32, 1/cosh²(a) has all of them. Weights are those of `rnnviz.networks.numpy_model`,
-whose halves the factors make up for.
+(Werbos 1990, "Backpropagation through time".) Slopes come from the pre-activations: 1 - h² of a saturated
+unit has no digits left in float32, 1/cosh²(a) has all of them. The factors make up for the halves in the
+weights of `rnnviz.networks.numpy_model`.
 
 Shape letters: n inputs (the start symbol and T characters), G parts, H units, X inputs, L layers.
 """
@@ -73,10 +72,9 @@ class Linearisation:
     layers: tuple[Slopes, ...]
 
     def targets(self, target: str | None) -> Ids:
-        """The symbols that the predictions after each input are asked about, (n,).
+        """The symbols whose log P is differentiated, (n,): those that came, or n times `target`.
 
-        Those that came, or the character `target` for all of them. Raises
-        ConfigError if that is no single character.
+        Raises ConfigError if that is no single character.
         """
         if target is None:
             return self.came
@@ -89,8 +87,7 @@ class Linearisation:
     def seeds(self, targets: Ids, steps: slice) -> Floats:
         """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H): where a sweep starts.
 
-        (one-hot - P) W_hq; that 1 - P(target) is the others' sum keeps its
-        digits where the model is all but certain.
+        (one-hot - P) W_hq; 1 - P(target) is the others' sum, which keeps its digits where P is almost 1.
         """
         top, targets = self.top[steps], targets[steps]
         rows = np.arange(len(top))

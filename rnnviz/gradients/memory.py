@@ -2,7 +2,7 @@
 
     ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
 
-A derivative says what an infinitely small change of e_s would do. It is no share of the cause: where the
+A derivative says what an infinitely small change of e_s would do, not how much it contributed: where the
 network is saturated a character that decides everything can have a gradient near 0.
 
 Shape letters: T characters.
@@ -119,11 +119,9 @@ class ConnectivityRow:
 def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None = None) -> Connectivity:
     """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
 
-    The character that came is asked about at each step, and after the last one
-    the most probable; or the character `target` at all of them (what isn't in
-    the vocabulary counts as `<unk>`). A model with one-hot inputs is
-    differentiated with respect to those. All rows go back in one batch; for the
-    idea of the picture see Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
+    x_{t+1} is the character that came, and after the last one the most probable; or `target` at every step
+    (what isn't in the vocabulary counts as `<unk>`). For the idea of the picture see Madsen, "Visualizing
+    memorization in RNNs" (Distill, 2019).
 
     Raises ConfigError for a model that is no network or a `target` that is no
     single character, EmptyTextError, TextError for a text that is too long,
@@ -155,9 +153,7 @@ def connectivity_row(
 ) -> ConnectivityRow:
     """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
 
-    `target` is the character whose log P is differentiated; None for the one
-    that came, or after the whole text the most probable one. Raises as
-    `connectivity` does, and ConfigError for an `at` outside 1 .. T.
+    Raises as `connectivity` does, and ConfigError for an `at` outside 1 .. T.
 
     >>> import rnnviz
     >>> connectivity_row(rnnviz.load("timemachine-gru"), "machine", at=4).norms.shape
@@ -191,9 +187,9 @@ def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> Non
 def half_life(curve: npt.ArrayLike) -> float:
     """In how many characters a `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
 
-    From lag 1 on: at lag 0 the character's way to the prediction takes no step
-    through the recurrence. 0 where nothing is left after lag 0, inf where the
-    curve does not fall, nan if it has fewer than three lags.
+    From lag 1 on: at lag 0 nothing goes through the recurrence. 0 where nothing is left after lag 0, inf
+    where the curve does not fall, nan if it has fewer than three lags. Raises ConfigError for another shape
+    or negative numbers.
 
     >>> round(half_life([9, 8, 4, 2, 1]), 3)
     1.0

@@ -43,14 +43,8 @@ class SmallRNN:
     def __post_init__(self) -> None:
         for name in ("W_xh", "W_hh", "b_h", "W_hq", "b_q"):
             object.__setattr__(self, name, np.array(getattr(self, name), np.float64))
-        if self.W_xh.ndim != 2 or self.W_hq.ndim != 2:
-            raise ConfigError(
-                "W_xh is (X, H) and W_hq (H, V); received {W_xh}, {W_hq}",
-                W_xh=self.W_xh.shape,
-                W_hq=self.W_hq.shape,
-            )
-        H, V = self.W_xh.shape[1], self.W_hq.shape[1]
-        shapes = {"W_hh": (H, H), "b_h": (H,), "W_hq": (H, V), "b_q": (V,)}
+        H, V = self.b_h.size, self.b_q.size
+        shapes = {"b_h": (H,), "b_q": (V,), "W_xh": (*self.W_xh.shape[:1], H), "W_hh": (H, H), "W_hq": (H, V)}
         for name, shape in shapes.items():
             if getattr(self, name).shape != shape:
                 raise ConfigError(

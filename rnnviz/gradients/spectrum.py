@@ -1,11 +1,8 @@
 """Why gradients vanish or explode: the eigenvalues of W_hh and its powers, and a network with W_hh scaled.
 
 Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ being the largest
-modulus of an eigenvalue. A dial of ρ needs no new powers: ‖(a W)^k‖ = a^k ‖W^k‖. With φ, `state_gradients` of
-`scaled(model, rho)` is the curve.
-
-Matrices may be as the textbook has them, H_{t-1} W_hh, or as torch has them, transposed: neither
-eigenvalues nor these norms can tell.
+modulus of an eigenvalue. With φ, `state_gradients` of `scaled(model, rho)` is the curve. A matrix may be
+transposed, as torch has it: eigenvalues and norms stay the same.
 """
 
 from __future__ import annotations
@@ -74,9 +71,8 @@ def scaled(of: npt.ArrayLike, rho: float) -> Doubles: ...
 def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
     """A matrix (H, H) scaled so that its largest eigenvalue modulus is `rho`; or an rnn with such W_hh.
 
-    In a network of several layers each W_hh is scaled by itself. The result is
-    a copy. Raises ConfigError for a negative `rho`, a matrix whose eigenvalues
-    are all 0 (it can't be scaled to any other), and a model that is no rnn.
+    A copy; in a network of several layers each W_hh is scaled by itself. Raises ConfigError for a negative
+    `rho`, a matrix whose eigenvalues are all 0, and a model that is no rnn.
 
     >>> scaled([[1, 0], [0, -2]], rho=1).tolist()
     [[0.5, 0.0], [0.0, -1.0]]
@@ -102,8 +98,7 @@ def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
 def power_norms(W: npt.ArrayLike, n: int, *, norm: Norm = "frobenius") -> Doubles:
     """‖W^k‖ for k = 0 .. n, float64 (n + 1,): "frobenius", or "spectral", as `jacobian_norms` has them.
 
-    In float32 with exponents of their own, so that no power under- or overflows
-    before float64 does (then 0 or inf). Raises ConfigError for no square
+    No power under- or overflows before float64 does (then 0 or inf). Raises ConfigError for no square
     matrix, n outside 0 .. 10,000, or another norm.
 
     >>> power_norms([[0.5]], 3).tolist()

@@ -3,7 +3,7 @@
     ∂L/∂h_t             L = -log P(target | x_1 .. x_T), for every t ≤ T; for an lstm ∂L/∂c_t too
     ‖∂h_T/∂h_t‖         the product of the Jacobians between: how much of h_t can still be in h_T
 
-Both are total derivatives: of all that follows from h_t, in every layer, with c_t held. ∂/∂c_t contains what
+Both are total derivatives, of all that follows from h_t in every layer, with c_t fixed; ∂/∂c_t contains what
 goes through h_t = o ⊙ tanh(c_t). (Bengio, Simard & Frasconi 1994; Pascanu, Mikolov & Bengio 2013.)
 
 Shape letters: T characters, L layers, H units.
@@ -92,10 +92,9 @@ def jacobian_norms(
 ) -> StateNorms:
     """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
 
-    "frobenius" is the root of the sum of squares, √H at lag 0; "spectral" the
-    largest singular value, 1 at lag 0, the most that a change of h_t of length
-    1 can come to, by Lanczos' method (Golub & Kahan 1965): right to about 1e-5,
-    and to 1e-2 at a step where another singular value overtakes the largest.
+    "frobenius" is the root of the sum of squares, √H at lag 0; "spectral" the largest singular value, 1 at
+    lag 0, by Lanczos' method (Golub & Kahan 1965): right to about 1e-5, and to 1e-2 at a step where another
+    singular value overtakes the largest.
     Raises as `state_gradients` does, and ConfigError for another norm.
 
     >>> import rnnviz
@@ -139,10 +138,9 @@ def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int 
 class Largest:
     """The largest singular value of (H, H) matrices that change little from one to the next.
 
-    Lanczos' bidiagonalisation, every vector kept orthogonal to those before it,
-    until the residual is so small that its square, the error, doesn't show. It
-    begins with the last matrix's largest left vectors (the second may overtake
-    the first) and some noise (as may any other).
+    Lanczos' bidiagonalisation, every vector kept orthogonal to those before it, until the residual is so
+    small that its square, the error, doesn't show. It begins with the last matrix's largest left vectors
+    (the second may overtake the first) and some noise (as may any other).
     """
 
     def __init__(self, size: int) -> None:

@@ -13,8 +13,8 @@ that goes from step t to step t - 1, while the values of H cross unhindered.
     regular  ξ_t = 0 at the cuts, 1 elsewhere
     random   ξ_t = 1/π_t with probability π_t, else 0: long stretches come rarely and weigh more
 
-The random ξ_t are independent with mean 1, and so has w_{ts}: the mean is the full gradient (Tallec &
-Ollivier 2017; z_t of the textbook's section on backpropagation through time is the same, written forwards).
+The random ξ_t are independent and have mean 1, and so has w_{ts}: the mean is the full gradient (Tallec &
+Ollivier 2017).
 
 Everything is float64. Shape letters: T steps, X inputs, H units, V symbols, N draws.
 """
@@ -134,8 +134,7 @@ def expected_gradient(
 ) -> Doubles:
     """The mean (H, H) of the randomly truncated gradients, exactly and without drawing.
 
-    A gradient is a sum of products of different ξ_t (it has no square of one),
-    and they are independent: its mean is its value at their means.
+    A gradient is a sum of products of different, independent ξ_t: its mean is its value at their means.
 
     >>> net, inputs, labels = SmallRNN.random(2, 3, 4), [0, 1, 0], [3, 1, 2]
     >>> np.allclose(expected_gradient(net, inputs, labels, keep=0.5), gradient(net, inputs, labels))

@@ -1,18 +1,15 @@
 """Memorising is not modelling: a network that knows its text by heart, and nothing else.
 
-The textbook's own recipe: the letters of *The Time Machine*, lower-case, runs
-of anything else turned into one space; the first 10,000 characters; one layer
-of 512 hidden units on one-hot inputs, 32 streams of 35 steps, 500 passes. The
-training perplexity goes to 1. The held-out perplexity, of the 10,000
-characters that follow, first falls and then climbs far above that of guessing
+The textbook's recipe: the first 10,000 letters and spaces of *The Time Machine*; one layer of 512 hidden
+units on one-hot inputs, 32 rows of 35 steps, 500 passes. The training perplexity goes to 1. The held-out
+perplexity, of the 10,000 characters that follow, first falls and then climbs far above that of guessing
 blindly.
 
-`record` trains by `rnnviz.training` and returns both curves, which takes some
-minutes; `recorded` returns the ones that ship with the package, made by
+`record` trains, which takes some minutes; `recorded` returns the curves that ship with the package, made by
 
     python -m rnnviz.lecture.memorising
 
-with the text fetched beforehand. The curves hold numbers, and none of the text.
+with the text fetched beforehand. They hold none of the text.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     perplexity  exp of the mean surprisal: 1 if everything was certain, infinite if anything was
                 held impossible, |V| if all |V| symbols were held equally likely
 
-and what follows from it: why a likelihood can't compare texts of different
-lengths, and what a text takes when it is compressed.
+and what follows from it: why a likelihood can't compare texts of different lengths, and how small a text
+can be compressed.
 """
 
 from __future__ import annotations
@@ -49,12 +49,9 @@ def surprisal(probability: Probability) -> float:
 def perplexity(probabilities: Sequence[Probability]) -> Probability:
     """exp of the mean surprisal of characters that were given these probabilities.
 
-    Written with the largest probability p taken out,
-
-        exp(mean(-log p_t)) = 1/p · exp(mean(-log(p_t / p)))
-
-    so that equal probabilities give exactly 1/p: 1 for certainty, and |V| for
-    the fractions 1/|V|. Raises EmptyTextError for no characters.
+    With the largest probability p taken out, exp(mean(-log p_t)) = 1/p · exp(mean(-log(p_t / p))), so that
+    equal probabilities give exactly 1/p: 1 for certainty, and |V| for the fractions 1/|V|.
+    Raises EmptyTextError for no characters.
 
     >>> perplexity([Fraction(1, 28)] * 9)
     Fraction(28, 1)

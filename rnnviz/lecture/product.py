@@ -3,9 +3,8 @@
     X     (B, X)    inputs                 W_xh  (X, H)
     H     (B, H)    the state before       W_hh  (H, H)
 
-The textbook's sizes are B = 3, X = 1 and H = 4. Both sides add the same
-X + H terms for each entry, only in another order, so that in float64 they
-differ by rounding alone.
+The textbook's sizes are B = 3, X = 1 and H = 4. Both sides add the same X + H terms for each entry in another
+order: in float64 they differ by rounding alone.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """With a hidden state: H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h), every number of it.
 
-Two nets. A small one with three inputs and four units, all of whose numbers
-fit on a screen; and any recurrent network of one layer, of which one unit at
-one time step is taken apart: what the input adds to its pre-activation, what
-each unit of the state before adds, and the bias.
+A small net with three inputs and four units, all of whose numbers fit on a screen; and any recurrent network
+of one layer, of which one unit at one time step is taken apart: what the input adds to its pre-activation,
+what each unit of the state before adds, and the bias.
 
 Rows here are (X,) and (H,): one text, no batch.
 """

@@ -1,19 +1,16 @@
 """Shannon's game: guess the next character until it is right; the numbers of guesses bound the entropy.
 
-C. E. Shannon, "Prediction and Entropy of Printed English", 1951. Let q_i be the
-share of characters that were found at the i-th guess. Then a text that is
-guessed by an ideal player costs, in bits per character,
+C. E. Shannon, "Prediction and Entropy of Printed English", 1951. Where a share q_i of characters is found at
+the i-th guess, the text's entropy is, in bits per character,
 
     Σ_i i (q_i - q_{i+1}) log2 i   ≤   H   ≤   -Σ_i q_i log2 q_i
 
-The upper bound holds for whoever guesses, because the text can be restored
-from the numbers of guesses; the lower one only for a player who always
-names the likeliest character left. With few characters both are rough: shares
-of twenty guesses spread less than the truth, and the upper bound comes out low.
+The upper bound holds for whoever guesses, because the text can be restored from the numbers of guesses; the
+lower one only for a player who always names the likeliest character left. With few characters both are
+rough: shares of twenty guesses spread less than the truth, and the upper bound comes out low.
 
-The alphabet is Shannon's: 26 letters and the space. The sentences are our own,
-and no model has read them. A model plays on the same characters: its
-probabilities are restricted to that alphabet, and its guesses are its ranks.
+The alphabet is Shannon's: 26 letters and the space. No model has read the sentences. A model's probabilities
+are restricted to that alphabet, and its guesses are its ranks.
 """
 
 from __future__ import annotations

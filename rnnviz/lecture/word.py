@@ -8,11 +8,8 @@ of every time step is the character that follows.
 
     H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q    loss_t = -log softmax(O_t)[label]
 
-The network is one layer on one-hot inputs, and its training is backpropagation
-through the whole word and AdamW in numpy: a training step takes less than a
-millisecond, where loading torch takes seconds. It is equal to
-`rnnviz.training.Trainer` on the same word, started from the same weights;
-tests/lecture/test_word.py holds it to that.
+One layer on one-hot inputs, trained by backpropagation through the whole word and AdamW, as
+`rnnviz.training.Trainer` does from the same weights; in numpy, because loading torch takes seconds.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class TestSmallNets:
         good = SmallRNN.random(2, 3, 4)
         with pytest.raises(ConfigError, match=r"W_hh should be \(3, 3\)"):
             SmallRNN(good.W_xh, np.ones((2, 2)), good.b_h, good.W_hq, good.b_q)
-        with pytest.raises(ConfigError, match=r"W_xh is \(X, H\)"):
+        with pytest.raises(ConfigError, match=r"W_xh should be \(3, 3\); received \(3,\)"):
             SmallRNN(np.ones(3), good.W_hh, good.b_h, good.W_hq, good.b_q)
         with pytest.raises(ConfigError, match="received 'gelu'"):
             SmallRNN(good.W_xh, good.W_hh, good.b_h, good.W_hq, good.b_q, "gelu")  # type: ignore[arg-type]
