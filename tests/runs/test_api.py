@@ -19,12 +19,14 @@ import torch
 from rnnviz.errors import CheckpointError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
 from rnnviz.text import corpora
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.trainer import Trainer
 from tests.runs.processes import train, until
 
@@ -350,23 +352,41 @@ def test_the_moment_the_ngram_is_passed_is_told_once(home: Path) -> None:
     assert passed[0]["step"] == below[0] > 1
 
 
-def test_what_is_written_down_does_not_change_the_numbers(home: Path, whole: dict[str, torch.Tensor]) -> None:
-    folder = begin(home)
+def test_what_is_written_down_does_not_change_the_numbers_and_is_true(
+    home: Path, whole: dict[str, torch.Tensor]
+) -> None:
+    folder = begin(home, half=True)
     process = train(folder.path, PROGRESS=0.0, SAVE=0.0, SHARE=1.0)
     process.join()
     assert process.exitcode == 0, folder.log.read_text()
     assert same(final(folder), whole)
-    start = events(folder, "start")[0]
+
+    # The lines to beat: counted on the training text, scored on the validation text.
+    start, split = events(folder, "start")[0], CORPUS.split()
+    vocabulary = Vocabulary.from_text(split.train, min_count=SMALL.min_count)
+    assert start["uniform"] == start["vocabulary"] == vocabulary.size
+    for name, order in (("unigram", 1), ("ngram", 6)):
+        model = NgramModel.fit(split.train, order=order, vocabulary=vocabulary)
+        expected = perplexity(model, text=split.validation).perplexity
+        assert start[name] == pytest.approx(expected, rel=1e-9)
+        assert start[name] != pytest.approx(perplexity(model, text=split.train).perplexity, rel=1e-3)
     assert start["ngram"] < start["unigram"] < start["uniform"]
-    assert start["validation_characters"] == len(CORPUS.split().validation)
+    assert start["validation_characters"] == len(split.validation)
+
     progress = events(folder, "progress")
     assert len(progress) == progress[-1]["step"]  # asked for at every step
     assert np.all(np.diff([e["seconds"] for e in progress]) > 0)
     assert progress[-1]["train_perplexity"] < progress[0]["train_perplexity"]
     assert events(folder, "report")[-1]["sample"]
+
+    # The figure of the finished model: that of the weights as they are stored.
     finished = events(folder, "finished")[0]
-    scored = perplexity(checkpoint.load(Path(finished["path"])), text=CORPUS.split().held_out)
-    assert finished["held_out"] == pytest.approx(scored.perplexity, rel=1e-9)
+    stored = checkpoint.load(Path(finished["path"]))
+    scored = perplexity(stored, text=split.held_out).perplexity
+    assert finished["held_out"] == stored.card["held_out"]["perplexity"] == pytest.approx(scored, rel=1e-9)
+    assert scored != pytest.approx(
+        perplexity(checkpoint.load(folder.best), text=split.held_out).perplexity, rel=1e-8
+    )
 
 
 def test_a_hundred_runs_are_listed_and_a_damaged_one_does_not_hide_them(home: Path) -> None:
