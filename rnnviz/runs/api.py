@@ -2,8 +2,7 @@
 
 A run is a process of its own, `python -m rnnviz train`, and a folder in
 `home()` (rnnviz.runs.folder lists its files). Nothing here has to stay alive
-for it: who follows a run reads its folder, and a server that restarts
-finds it again. Runs wait for one another by themselves (rnnviz.runs.queue).
+for it. Runs wait for one another by themselves (rnnviz.runs.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
@@ -15,6 +14,7 @@ Nothing here loads torch, but for `keep` of a run that isn't finished.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -25,7 +25,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.runs import event_log, queue
@@ -89,10 +89,10 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Make a run's folder, put it in the queue and start its process. Returns its id at once.
+    """Make a run's folder, put it in the queue and start its process.
 
-    The id is the name, with -2, -3 … where it is taken. Raises TrainingError if there is neither a corpus
-    nor a text or the process can't be started, CheckpointError if the folder can't be written.
+    Returns its id at once: the name, with -2, -3 … where it is taken. Raises TrainingError if there is
+    no text or the process can't be started, CheckpointError if the folder can't be written.
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
@@ -102,7 +102,6 @@ def start(description: Description) -> str:
             folder.begin(description)
             _launch(folder, lock)
     except BaseException:
-        queue.leave(folder)
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
     return folder.id
@@ -119,17 +118,13 @@ def resume(id: str) -> None:
     folder = RunFolder(run.path)
     with folder.take_lock(wait=1.0) as lock:
         folder.stop.unlink(missing_ok=True)
-        try:
-            _launch(folder, lock)
-        except BaseException:
-            queue.leave(folder)
-            raise
+        _launch(folder, lock)
 
 
 def stop(id: str) -> None:
     """Ask a run to save and end, which takes it at most 2 seconds; a waiting one leaves the queue.
 
-    Returns at once. Nothing happens to a run that has ended. Raises TrainingError if there is none.
+    Returns at once. A run that has ended stays as it is. Raises TrainingError if there is none.
     """
     folder = RunFolder(find(id).path)
     if not folder.locked():
@@ -138,9 +133,8 @@ def stop(id: str) -> None:
     pid = folder.owner()
     if pid is not None and os.name == "posix":
         try:
-            os.kill(pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
         except PermissionError:
             raise TrainingError(
                 "the run {id!r} belongs to another user's process ({pid}); ask them to stop it",
@@ -183,10 +177,8 @@ def find(id: str) -> Run:
 def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
     """The events from byte `after` on, oldest first, and the byte to go on from.
 
-    A line that is still being written is left for the next call; a damaged one is skipped. A run that
-    was resumed begins again at its last saved step with a "start" event that has `resumed_at`: what was
-    told beyond it is told again. Within one call that is settled; `merge` settles it between calls.
-    Raises TrainingError if there is no such run.
+    A run that was resumed begins again at its last saved step and tells again what lies beyond it. Within
+    one call that is settled; `merge` settles it between calls. Raises TrainingError if there is no such run.
     """
     return event_log.read(RunFolder(find(id).path).events, after)
 
@@ -216,11 +208,11 @@ def snapshot(id: str, step: int | None = None) -> Snapshot:
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
-    """Copy the run's model, finished or the best so far, into a folder of models under `name`.
+    """Copy the run's model, finished or the best so far, into a folder of models. Returns the copy's path.
 
     `folder` is the first of `rnnviz.networks.checkpoint.folders()` unless given. The copy has the model's
-    card; of a run that isn't finished, the held-out text is scored now, which takes seconds. Returns its
-    path. Raises TrainingError if there is no model yet or the name is taken, CheckpointError for a bad name.
+    card; of a run that isn't finished, the held-out text is scored now, which takes seconds. Raises
+    TrainingError if there is no model yet or the name is taken, CheckpointError for a bad name.
     """
     from rnnviz.runs import finished_model
 
@@ -258,11 +250,9 @@ def _reap() -> None:
         _processes[:] = [p for p in _processes if p.poll() is None]
 
 
-def _launch(folder: RunFolder, lock: Any) -> None:
+def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
     """Put the run in the queue and start its process, which inherits the lock: it is never unheld."""
     _reap()
-    queue.take_ticket(folder)
-    event_log.append(folder.events, {"event": "queued", "time": time.time()})
     words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
     options: dict[str, Any] = {}
     if os.name == "posix":
@@ -273,15 +263,20 @@ def _launch(folder: RunFolder, lock: Any) -> None:
         lock.close()  # such a lock isn't inherited; the process takes it
     call = own_python(*words)
     call["env"]["PYTHONUNBUFFERED"] = "1"
+    queue.take_ticket(folder)
     try:
+        event_log.append(folder.events, {"event": "queued", "time": time.time()})
         with folder.log.open("ab") as log:
             process = subprocess.Popen(**call, **options, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    except OSError as error:
+        if os.name == "posix":
+            folder.sign(lock, process.pid)
+    except BaseException as error:
+        queue.leave(folder)
+        if not isinstance(error, OSError):
+            raise
         raise TrainingError(
             "the run's process can't be started: {strerror}", strerror=error.strerror or error
         ) from None
-    if os.name == "posix":
-        folder.sign(lock, process.pid)
     with _processes_lock:
         _processes.append(process)
 
@@ -289,8 +284,7 @@ def _launch(folder: RunFolder, lock: Any) -> None:
 def _run(folder: RunFolder) -> Run:
     failure, values = None, {}
     try:
-        description = folder.description()
-        values = description.to_json()
+        values = folder.description().to_json()
     except RnnvizError as error:
         failure = error
     alive = folder.locked()
@@ -304,15 +298,15 @@ def _run(folder: RunFolder) -> Run:
         said = RnnvizError.from_json(newest.life.get("error"))
         failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
     return Run(
-        id=folder.id,
-        name=str(values.get("name", folder.id)),
-        state=state,
-        created=float(values.get("created", 0.0)),
-        description=values,
-        last=newest.progress,
-        report=newest.report,
-        error=failure,
-        path=folder.path,
+        folder.id,
+        str(values.get("name", folder.id)),
+        state,
+        float(values.get("created", 0.0)),
+        values,
+        newest.progress,
+        newest.report,
+        failure,
+        folder.path,
     )
 
 

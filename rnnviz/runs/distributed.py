@@ -3,15 +3,14 @@
     torchrun --nproc-per-node=2 -m rnnviz train --corpus … --name …
 
 Every worker holds the whole model and reads a share of the B streams. A step's gradients are
-summed over the workers, each weighted by its share of the characters, so that clipping and
-optimiser see what one process with all B streams would see, and every worker makes the same
-step (gloo between processors, nccl between GPUs). The states at the end of the step travel in
-the same message: each worker knows those of all streams, so what is saved is what one process
-would save, and another number of workers can go on from it.
+summed over the workers, each weighted by its share of the characters, so that every worker makes
+the step of one process with all B streams (gloo between processors, nccl between GPUs). The
+states at its end travel in the same message, so what is saved is what one process would save,
+and another number of workers can go on from it.
 
 Worker 0 is the run: folder, events, reports, checkpoints (rnnviz.runs.process). The others get
-text, recipe and state from it, need no files, and say nothing. Dropout's masks differ from
-worker to worker; they follow from seed, step and worker, so that a resumed run draws the same.
+text, recipe and state from it and need no files. Dropout's masks differ from worker to worker;
+they follow from seed, step and worker, so that a resumed run draws the same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The model that a run leaves behind: the finished one with its card, and the copy that someone keeps.
-
-This module knows nothing of how it was trained, or of processes.
-"""
+"""The model that a run leaves behind: the finished one with its card, and the copy that someone keeps."""
 
 from __future__ import annotations
 
@@ -32,18 +29,6 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
     return replace(corpus, title=title or corpus.title)
 
 
-def finish(
-    folder: RunFolder, description: Description, corpus: Corpus, seconds: float
-) -> tuple[Path, dict[str, Any]]:
-    """Measure the best model on the held-out text, and write it with its card to where it was asked for.
-
-    `seconds` is how long it was trained. Returns its path and its card. Raises TrainingError if there is no
-    model yet, and what scoring and saving raise.
-    """
-    output = description.output or folder.finished / f"{description.name}{checkpoint.SUFFIX}"
-    return _finish(folder, description, corpus, seconds, Path(output))
-
-
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     """See rnnviz.runs.keep."""
     checkpoint.check_name(name)
@@ -59,15 +44,22 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     description = folder.description()
     trained = (e["seconds"] for e in reversed(events) if isinstance(e.get("seconds"), int | float))
     corpus = text_of(folder, description)
-    return _finish(folder, description, corpus, next(trained, 0.0), path)[0]
+    return finish(folder, description, corpus, next(trained, 0.0), path)[0]
 
 
-def _finish(
-    folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path
+def finish(
+    folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path | None = None
 ) -> tuple[Path, dict[str, Any]]:
+    """Measure the best model on the held-out text, and write it with its card. Returns its path and its card.
+
+    `seconds` is how long it was trained; `path`, where it isn't given, is what the run's description says.
+    Raises TrainingError if there is no model yet, and what scoring and saving raise.
+    """
     from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card
 
+    if path is None:
+        path = Path(description.output or folder.finished / f"{description.name}{checkpoint.SUFFIX}")
     if not folder.best.exists():
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path

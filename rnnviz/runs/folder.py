@@ -25,7 +25,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -162,12 +162,11 @@ class RunFolder:
             raise TrainingError(
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
             )
-        values = description.to_json()
-        values["created"] = values["created"] or time.time()
         if description.text is not None:
             checkpoint.write_atomic(self.text, description.text.encode("utf-8"))
         self.keep_reserve()
-        self.describe(written := Description.from_json(values))
+        written = replace(description, text=None, created=description.created or time.time())
+        self.describe(written)
         return written
 
     def describe(self, description: Description) -> None:

@@ -9,8 +9,6 @@ starts. It holds the ticket while it waits and while it trains, and may train
 when fewer than `limit` living runs have a lower number. Whether a run lives is
 known from its lock, which the system releases however the process ended: so
 nobody has to run the queue, and a killed process holds nobody up.
-
-This module knows nothing of events, models or signals, and loads no torch.
 """
 
 from __future__ import annotations
@@ -67,13 +65,6 @@ def take_ticket(folder: RunFolder) -> Path:
         return ticket
 
 
-def ticket_of(folder: RunFolder) -> Path | None:
-    """The run's newest ticket, if it has one."""
-    queue = folder.path.parent / FOLDER
-    mine = [path for _, name, path in _tickets(queue) if name == folder.id]
-    return mine[-1] if mine else None
-
-
 def leave(folder: RunFolder) -> None:
     """Give up the run's place, if it has one."""
     for _, name, path in _tickets(folder.path.parent / FOLDER):
@@ -84,12 +75,11 @@ def leave(folder: RunFolder) -> None:
 
 def ahead(folder: RunFolder) -> int:
     """How many living runs have a lower number; 0 for a run without a ticket. Clears away the dead ones'."""
-    home, mine = folder.path.parent, ticket_of(folder)
-    count = 0
-    for _, name, path in _tickets(home / FOLDER):
-        if mine is None or path >= mine:
-            break
-        if name == folder.id:
+    home, count = folder.path.parent, 0
+    tickets = list(_tickets(home / FOLDER))
+    mine = max((number for number, name, _ in tickets if name == folder.id), default=0)
+    for number, name, path in tickets:
+        if number >= mine or name == folder.id:
             continue
         if RunFolder(home / name).locked():
             count += 1

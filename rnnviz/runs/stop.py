@@ -5,8 +5,6 @@ process is. While it trains, the request only sets a flag, so that the step
 is finished and the state saved. A process that the app started has
 1.6 seconds for that; then it ends as it is, and what was saved last
 counts: a step or a disk may be slow, and who pressed Stop waits.
-
-This module knows nothing of models or queues, and loads no torch.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A run's state on disk: everything from which a Trainer goes on to the same numbers.
-
-This module knows nothing of when a state is saved.
-"""
+"""A run's state on disk: everything from which a Trainer goes on to the same numbers."""
 
 from __future__ import annotations
 

@@ -3,9 +3,7 @@
 Each row is a search as `rnnviz.units.search` makes it: the unit that ranked best on one half,
 how well it tells on the other, what the best of all units reaches there by chance, and
 what the character just read tells by itself. A unit that tells no more than the
-character does needs no memory. Found nothing is an answer too.
-
-This module knows nothing of models; it holds what they were measured to do.
+character does needs no memory. That nothing was found is an answer, too.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -49,23 +48,12 @@ class Streams:
         return torch.cat([first, labels[:, begin : end - 1]], dim=1), labels[:, begin:end]
 
 
-class Cuts(Protocol):
-    """Where the streams are cut, for a whole run."""
-
-    @property
-    def total_steps(self) -> int:
-        """Steps of the run."""
-
-    @property
-    def total_places(self) -> int:
-        """How far every stream is read in the run, over all epochs; times B it is the characters."""
-
-    def at(self, step: int) -> tuple[int, int]:
-        """The places where this step begins and ends; it begins an epoch at 0."""
-
-
 class RegularCuts:
-    """A cut every `steps` characters (regular truncation). `places`, if not 0, decides instead of epochs."""
+    """A cut every `steps` characters (regular truncation).
+
+    `places`, if not 0, says instead of `epochs` how far every stream is read in the run, over all epochs:
+    times B it is the characters.
+    """
 
     def __init__(self, length: int, steps: int, *, epochs: float, places: int) -> None:
         self.length, self.steps, self.chunks = length, steps, math.ceil(length / steps)
@@ -77,12 +65,12 @@ class RegularCuts:
 
     @property
     def total_places(self) -> int:
-        """See Cuts."""
+        """How far every stream is read in the run."""
         whole, rest = divmod(self.total_steps, self.chunks)
         return whole * self.length + rest * self.steps
 
     def at(self, step: int) -> tuple[int, int]:
-        """See Cuts."""
+        """The places in the streams where this step begins and ends; it begins an epoch at 0."""
         begin = step % self.chunks * self.steps
         return begin, min(begin + self.steps, self.length)
 
@@ -116,7 +104,7 @@ class RandomCuts:
             self.total_places += int(ends[epoch, into - 1]) - rest
 
     def at(self, step: int) -> tuple[int, int]:
-        """See Cuts."""
+        """As in RegularCuts."""
         block = int(np.searchsorted(self._starts, step, side="right")) - 1
         ends, counts = self._drawn(block)
         step -= int(self._starts[block])

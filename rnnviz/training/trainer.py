@@ -32,12 +32,12 @@ from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, 
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training.batches import Cuts, RandomCuts, RegularCuts, Streams
+from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, fast_bfloat16, rate
 
 
-class SplitText(Protocol):
-    """The three contiguous parts of a text."""
+class Parts(Protocol):
+    """The parts of a text that training looks at."""
 
     @property
     def train(self) -> str: ...
@@ -48,7 +48,7 @@ class SplitText(Protocol):
 class SplittableText(Protocol):
     """What can be trained on: see rnnviz.corpora.Corpus."""
 
-    def split(self) -> SplitText: ...
+    def split(self) -> Parts: ...
 
 
 @dataclass(frozen=True)
@@ -93,10 +93,10 @@ class Interval:
 
 
 class Trainer:
-    """One run: model, optimiser, position in the text and random numbers; `rnnviz.runs` saves them.
+    """One run: model, optimiser, position in the text and random numbers.
 
-    On a CPU, a run that was saved and restored goes on to the same numbers, bit for
-    bit, as one that was never interrupted.
+    On a CPU, a run that was saved and restored (rnnviz.runs.training_state) goes on to the same numbers, bit
+    for bit, as one that was never interrupted.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Trainer:
         self.streams = Streams(ids, config.batch, config.steps, vocabulary.start)
         places = math.ceil(config.characters / self.streams.batch)
         length, steps = self.streams.length, config.steps
-        self.cuts: Cuts = (
+        self.cuts: RegularCuts | RandomCuts = (
             RandomCuts(length, steps, epochs=config.epochs, places=places, seed=config.seed)
             if config.truncation == "random"
             else RegularCuts(length, steps, epochs=config.epochs, places=places)
@@ -141,11 +141,10 @@ class Trainer:
         # Of the last step; in nats, and before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
         self.latest = 0  # characters of the last step
-        self._running: float | None = None
+        self._running: float | None = None  # since when training's time is counted
 
     def new_interval(self) -> Interval:
-        """Nothing read since the last report."""
-        # Summed where it is, so that a GPU need not wait at each step.
+        """Nothing read since the last report; summed where the loss is, so that a GPU need not wait."""
         return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
 
     @cached_property
@@ -195,7 +194,7 @@ class Trainer:
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
         self.characters += self.latest
-        return self.loss, self.norm, self.latest
+        return loss, norm, self.latest
 
     def differentiate(
         self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
@@ -290,11 +289,9 @@ class Trainer:
             validation = self._validation_perplexity()
             if self.stopping:
                 return None
-            drawn = (
-                sample(self.model, prompt, sample_length, temperature=0.8, seed=self.config.seed)
-                if sample_length
-                else ""
-            )
+            drawn = ""
+            if sample_length:
+                drawn = sample(self.model, prompt, sample_length, temperature=0.8, seed=self.config.seed)
         except CheckpointError:  # the model gives no probabilities any more
             raise self._diverged() from None
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
