@@ -5,13 +5,25 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    ConsoleMessage,
+    Error,
+    Page,
+    Request,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.lecturing import Lectern
 
 PATIENCE = 60_000  # milliseconds; the machine may be busy
+SCREEN: ViewportSize = {"width": 1280, "height": 720}
 expect.set_options(timeout=PATIENCE)
 REFUSED = "Failed to load resource: net::ERR_FAILED"  # said of requests that a test itself refused
 
@@ -34,22 +46,37 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def app_url(models_folder: Path) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the app keeps its runs and the models that it makes."""
+    found = tmp_path_factory.mktemp("app")
+    (found / "models").mkdir()
+    return found
+
+
+@pytest.fixture(scope="session")
+def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
     """Where the app answers; the tiny models are among its models."""
-    environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder), "OMP_NUM_THREADS": "1"}
+    environment = {
+        **os.environ,
+        "RNNVIZ_RUNS": str(folder / "runs"),
+        "RNNVIZ_MODELS": os.pathsep.join([str(folder / "models"), str(models_folder)]),
+        "RNNVIZ_NICE": "0",  # other tests are at work
+    }
     with serve(ROOT / "app.py", environment=environment) as url:
         yield url
 
 
 class Live:
-    """The live view on an open page."""
+    """The live view of the tiny GRU, its example painted."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, url: str) -> None:
         self.page = page
+        page.goto(f"{url}/?model=tiny-gru")
         self.root = page.get_by_test_id("rnnviz-live")
         self.area = page.get_by_role("textbox", name="Your text")
         self.figure = page.locator(".rv-pad")
         self.readout = page.locator(".rv-readout")
+        self.painted(18)
 
     @property
     def text(self) -> str:
@@ -58,7 +85,7 @@ class Live:
 
     def painted(self, length: int) -> None:
         """Wait until a text of so many characters is on the screen."""
-        expect(self.root).to_have_attribute("data-painted", str(length), timeout=PATIENCE)
+        expect(self.root).to_have_attribute("data-painted", str(length))
 
     def write(self, text: str) -> None:
         """Put a text there at once, and wait for its picture."""
@@ -85,21 +112,19 @@ class Live:
         return heat["x"] + share * heat["width"], y
 
 
-@pytest.fixture(scope="module")
-def reader(browser: Browser) -> Iterator[BrowserContext]:
-    """A reader's browser, which has fetched the scripts once."""
-    context = browser.new_context(viewport={"width": 1280, "height": 720}, locale="en-GB")
-    yield context
+@pytest.fixture(scope="session")
+def tab(browser: Browser) -> Iterator[Page]:
+    """A reader's one tab: each new one would compile Streamlit's scripts again, for seconds."""
+    context = browser.new_context(viewport=SCREEN, locale="en-GB")
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def page(reader: BrowserContext) -> Iterator[Page]:
-    """A page of its own; a script's error or a console error on it fails the test."""
-    opened = reader.new_page()
-    opened.set_default_timeout(PATIENCE)
+def page(tab: Page) -> Iterator[Page]:
+    """The reader's tab, empty. An error in a script or a request to another machine fails the test."""
     wrong: list[str] = []
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
 
     def listen(message: ConsoleMessage) -> None:
         # Opened on a page other than the first, Streamlit finds its server by trying addresses.
@@ -107,19 +132,37 @@ def page(reader: BrowserContext) -> Iterator[Page]:
         if message.type == "error" and message.text != REFUSED and not tried:
             wrong.append(message.text)
 
-    opened.on("console", listen)
-    yield opened
-    for tab in reader.pages:  # the next test meets a reader who was never here
-        if tab.url.startswith("http"):
-            tab.evaluate("localStorage.clear()")
-        tab.close()
+    def watch(request: Request) -> None:
+        address = urlsplit(request.url)
+        if address.scheme.startswith(("http", "ws")) and address.hostname != "127.0.0.1":
+            wrong.append(request.url)
+
+    listeners = {"console": listen, "request": watch, "pageerror": lambda error: wrong.append(str(error))}
+    for event, listener in listeners.items():
+        tab.on(event, listener)  # type: ignore[call-overload]
+    yield tab
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
+    for opened in tab.context.pages:  # the next test meets a reader who was never here
+        if opened.url.startswith("http"):
+            opened.evaluate("localStorage.clear(), sessionStorage.clear()")
+        if opened is not tab:
+            opened.close()
+    tab.unroute_all()
+    tab.emulate_media(color_scheme="null")
+    tab.set_viewport_size(SCREEN)
+    tab.mouse.move(0, 0)
+    tab.goto("about:blank")
     assert wrong == []
 
 
 @pytest.fixture
 def live(page: Page, app_url: str) -> Live:
-    """The Explore page with the tiny GRU, its example painted."""
-    page.goto(f"{app_url}/?model=tiny-gru")
-    view = Live(page)
-    expect(view.root).to_have_attribute("data-painted", "18", timeout=3 * PATIENCE)
-    return view
+    """The Explore page."""
+    return Live(page, app_url)
+
+
+@pytest.fixture
+def lectern(page: Page, app_url: str) -> Lectern:
+    """The Learn page."""
+    return Lectern(page, app_url)

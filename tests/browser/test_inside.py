@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 
-from playwright.sync_api import Browser, Locator, Page, expect
-
-LONG = 60_000
+from playwright.sync_api import Locator, Page, expect
 
 
 def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locator:
     """The first board of a part, drawn."""
     page.goto(f"{url}/inside?model={model}&part={part}")
     board = page.get_by_test_id("rnnviz-board").first
-    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"), timeout=LONG)
+    expect(board).to_have_attribute("data-drawn", re.compile(r"\d+"))
     return board
 
 
@@ -44,20 +42,19 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     page.mouse.down()
     page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
     page.mouse.up()
-    expect(board.locator(".bd-in")).to_have_count(5, timeout=LONG)
-    expect(page.get_by_text("on the very text it was chosen on")).to_be_visible(timeout=LONG)
+    expect(board.locator(".bd-in")).to_have_count(5)
+    expect(page.get_by_text("on the very text it was chosen on")).to_be_visible()
     pad = board.locator("[data-name=ranking] .bd-pad")
-    expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12, timeout=LONG)
+    expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
     before, unit = colours(board), page.get_by_label("The unit that colours the text").input_value()
     box = pad.bounding_box()
     assert box is not None
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
-    expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit, timeout=LONG)
+    expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit)
     page.wait_for_function(
         "([root, before]) => Array.from(root.querySelectorAll('.bd-open span'), "
         "(s) => s.style.background).join() !== before",
         arg=[board.element_handle(), ",".join(before)],
-        timeout=LONG,
     )
     assert page.get_by_test_id("stException").count() == 0
 
@@ -75,55 +72,51 @@ def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str)
 
 def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "cause")
-    expect(board.locator("[data-name=next] .barlayer .point")).not_to_have_count(0, timeout=LONG)
+    expect(board.locator("[data-name=next] .barlayer .point")).not_to_have_count(0)
     before = bars(board, "next")
     page.get_by_role("textbox", name="Units, 0 to 11").fill("0-5")
     page.keyboard.press("Enter")
     page.wait_for_function(
         "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
         arg=[board.element_handle(), before],
-        timeout=LONG,
     )
     held = bars(board, "next")
     page.get_by_role("radio", name="set to 0").click()
     page.wait_for_function(
         "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
         arg=[board.element_handle(), held],
-        timeout=LONG,
     )
 
 
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "memory")
     letter(board, 7).click()
-    expect(board.locator(".bd-text b").first).to_contain_text("as character 8", timeout=LONG)
+    expect(board.locator(".bd-text b").first).to_contain_text("as character 8")
     page.keyboard.press("ArrowRight")
-    expect(board.locator(".bd-text b").first).to_contain_text("as character 9", timeout=LONG)
+    expect(board.locator(".bd-text b").first).to_contain_text("as character 9")
     expect(letter(board, 8)).to_have_class(re.compile("bd-at"))
 
 
 def test_a_changed_letter_is_felt_from_there_on(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "cause")
     page.get_by_role("radio", name="Change a letter").click()
-    expect(page.get_by_role("textbox", name="In place of")).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("textbox", name="In place of")).to_be_visible()
     board = page.get_by_test_id("rnnviz-board").first
-    expect(board.locator("[data-name=divergence] .scatterlayer .trace")).to_have_count(2, timeout=LONG)
+    expect(board.locator("[data-name=divergence] .scatterlayer .trace")).to_have_count(2)
     letter(board, 6).click()
-    expect(page.get_by_role("textbox", name="In place of “m”, character 7")).to_be_visible(timeout=LONG)
-    expect(page.get_by_text("predicts differently").first).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("textbox", name="In place of “m”, character 7")).to_be_visible()
+    expect(page.get_by_text("predicts differently").first).to_be_visible()
 
 
 def test_two_networks_share_a_cursor(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "compare")
-    expect(board.locator(".bd-open")).to_have_count(3, timeout=LONG)
+    expect(board.locator(".bd-open")).to_have_count(3)
     letter(board, 5).hover()
     expect(board.locator(".bd-here")).to_have_count(3)
     expect(board.locator(".bd-said")).to_contain_text("tiny-lstm")
     expect(board.locator("[data-name=heat-tiny-lstm] .bd-upright")).to_be_visible()
 
 
-def test_colours_follow_the_appearance(browser: Browser, app_url: str) -> None:
-    context = browser.new_context(color_scheme="dark", viewport={"width": 1280, "height": 720})
-    board = open_part(context.new_page(), app_url, "gates")
-    expect(board).to_have_attribute("data-theme", "dark")
-    context.close()
+def test_colours_follow_the_appearance(page: Page, app_url: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    expect(open_part(page, app_url, "gates")).to_have_attribute("data-theme", "dark")

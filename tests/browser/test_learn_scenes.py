@@ -5,15 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from rnnviz.lecture import questions, shannon, word
-from tests.browser.lecturing import PATIENCE, Lectern
-
-
-@pytest.fixture
-def lectern(page: Page, app_url: str) -> Lectern:
-    return Lectern(page, app_url)
+from tests.browser.lecturing import Lectern
 
 
 def drag(lectern: Lectern, hit: str, x: float, y: float) -> None:
@@ -32,13 +27,13 @@ def test_a_word_is_trained_before_ones_eyes(lectern: Lectern) -> None:
     lectern.open(scene=5, step=4, word="tea", present=1)
     lectern.control("train").click()
     end = lectern.root.locator("text", has_text=f"training step {word.STEPS} of {word.STEPS}")
-    expect(end).to_be_visible(timeout=3 * PATIENCE)
+    expect(end).to_be_visible()
     lectern.rest()
     assert lectern.query()["trained"] == str(word.STEPS)
     assert lectern.wrong() == []
     field = lectern.control("word").locator("input")
     field.fill("mississippi")
-    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible(timeout=PATIENCE)
+    expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible()
     lectern.rest()
     assert lectern.wrong() == [], "the longest words fit too"
 
@@ -48,9 +43,9 @@ def test_a_bar_is_dragged_to_nothing_and_the_perplexity_is_infinite(lectern: Lec
     infinite = lectern.root.locator("text", has_text=re.compile(r"^\+∞$"))
     expect(infinite).to_have_count(1)  # in the list of the three cases
     drag(lectern, "bar.2", 0, 600)
-    expect(infinite).to_have_count(2, timeout=PATIENCE)
+    expect(infinite).to_have_count(2)
     lectern.control("case").get_by_role("radio", name="Certain").click()
-    expect(infinite).to_have_count(1, timeout=PATIENCE)
+    expect(infinite).to_have_count(1)
 
 
 def test_a_letter_is_guessed_by_key_and_by_click(lectern: Lectern) -> None:
@@ -84,7 +79,7 @@ def test_every_question_is_predicted_revealed_and_fits(lectern: Lectern, languag
     for step, question in enumerate(questions.QUESTIONS):
         lectern.at(8, step)
         lectern.root.locator("[data-hit='option.0']").click()
-        lectern.control("setting").wait_for(timeout=PATIENCE)
+        lectern.control("setting").wait_for()
         lectern.rest()
         if found := lectern.wrong():
             wrong[question.key] = found

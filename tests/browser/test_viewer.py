@@ -20,7 +20,6 @@ from rnnviz.reports.record import Record, record
 from tests.browser.driving import make_anew, serve
 from tests.conftest import TEXT, tiny
 
-LONG = 60_000
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
 ODD = (
     "Tab\tand <script>document.title='owned'</script> &amp; **bold**\n"
@@ -114,7 +113,7 @@ class Viewer:
         self.pane = page.get_by_role("region", name="The text, coloured")
         self.detail = page.locator(".vw-detail")
         self.rail = page.get_by_role("scrollbar", name="Place in the whole text")
-        expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "light", timeout=LONG)
+        expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "light")
 
     @property
     def place(self) -> int:
@@ -125,7 +124,6 @@ class Viewer:
         self.page.wait_for_function(
             "([root, low, high]) => root.dataset.place >= low && root.dataset.place <= high",
             arg=[self.root.element_handle(), low, high],
-            timeout=LONG,
         )
 
     def go(self, position: int) -> None:
@@ -136,7 +134,7 @@ class Viewer:
 
     def told(self, position: int) -> str:
         """Wait until the panel tells all about a character, counted from 0; what it says."""
-        expect(self.detail).to_have_attribute("data-told", str(position), timeout=LONG)
+        expect(self.detail).to_have_attribute("data-told", str(position))
         return self.detail.inner_text()
 
 
@@ -183,7 +181,7 @@ def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
     page.mouse.move(first["x"] + 4, first["y"] + 10)
     assert "U+0054" in viewer.told(0)
     page.mouse.move(5, 5)
-    expect(viewer.detail).to_contain_text("Point at a character", timeout=LONG)
+    expect(viewer.detail).to_contain_text("Point at a character")
 
 
 @pytest.mark.parametrize("text", ["plain", "line", "huge"])
@@ -217,7 +215,7 @@ def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> N
     box = pad.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
-    expect(page.locator(".vw-say")).to_contain_text("so far", timeout=LONG)
+    expect(page.locator(".vw-say")).to_contain_text("so far")
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
     viewer.at(24_800_000, 25_200_000)
     pad.press("ArrowRight")
@@ -233,10 +231,10 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     box = table.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 400, box["y"] + 53)
-    expect(page.get_by_test_id("stElementToolbar").last).to_be_visible(timeout=LONG)  # it knows the pointer
+    expect(page.get_by_test_id("stElementToolbar").last).to_be_visible()  # it knows the pointer
     page.mouse.down()
     page.mouse.up()
-    expect(viewer.page.locator(".vw-passage").first).to_be_attached(timeout=LONG)
+    expect(viewer.page.locator(".vw-passage").first).to_be_attached()
     assert viewer.place > 0
     # Another run of the page leaves a reader where he or she is.
     viewer.go(1)
@@ -252,7 +250,7 @@ def test_a_view_made_anew_shows_the_place_where_the_reader_was(page: Page, url: 
     viewer.told(HUGE // 2 - 1)
     place = viewer.place
     make_anew(viewer.root)
-    expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "dark", timeout=LONG)
+    expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "dark")
     viewer.at(place - 200, place + 200)
     viewer.go(place + 7)
     viewer.told(place + 6)
@@ -264,7 +262,7 @@ def test_two_models_colour_the_difference(page: Page, url: str) -> None:
     assert colour.locator("option").all_inner_texts() == ["surprisal", "rank", "difference"]
     for mode in ("versus", "rank", "surprisal"):
         colour.select_option(mode)
-        expect(viewer.page.locator(".vw-chunk").first).to_have_attribute("data-mode", mode, timeout=LONG)
+        expect(viewer.page.locator(".vw-chunk").first).to_have_attribute("data-mode", mode)
         assert viewer.page.locator(".vw-chunk span[class^=vw-]").count() > 20
     viewer.go(30)
     said = viewer.told(29)
