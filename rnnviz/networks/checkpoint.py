@@ -23,6 +23,7 @@ from rnnviz.networks.modelfile import (
     read_tensors,
     read_weights,
     sketch_in,
+    unusable,
     write_atomic,
     write_model,
 )
@@ -295,7 +296,5 @@ def _load(
             )
         tensors = read_weights(path, described, config)
     except (ConfigError, TypeError) as error:
-        raise CheckpointError(
-            "{name} is not a usable rnnviz model: {error}", name=path.name, error=error
-        ) from None
+        raise unusable(path, error) from None
     return network(config, tensors, about)

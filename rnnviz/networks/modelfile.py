@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.errors import CheckpointError, ConfigError, Phrase
+from rnnviz.errors import CheckpointError, ConfigError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,79 +73,90 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
 
     Raises CheckpointError.
     """
-
-    def bad(what: Phrase) -> CheckpointError:
-        return CheckpointError("{name} is not a usable rnnviz model: {what}", name=path.name, what=what)
-
     try:
-        size = path.stat().st_size
-        if size > MAX_FILE:
-            raise bad(Phrase("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE))
-        with path.open("rb") as file:
-            start = file.read(8)
-            if len(start) < 8:
-                raise bad(Phrase("it is cut off after {size} bytes; copy or download it again", size=size))
-            (length,) = struct.unpack("<Q", start)
-            if length > MAX_HEADER:
-                raise bad(Phrase("it doesn't begin like a safetensors file"))
-            if 8 + length > size:
-                raise bad(Phrase("it is cut off inside its header; copy or download it again"))
-            raw = json.loads(file.read(length))
+        raw, start, size = _header(path)
+        meta = _description(raw.pop("__metadata__", None))
+        end = start + _tensor_bytes(raw)
+        if end != size:
+            raise ConfigError(
+                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
+                promised=end,
+                size=size,
+            )
     except OSError as error:
         raise CheckpointError(
             "{path} can't be read: {strerror}", path=path, strerror=error.strerror
         ) from None
-    except (ValueError, RecursionError):
-        raise bad(Phrase("its header is not JSON, so it is no safetensors file")) from None
+    except ConfigError as error:
+        raise unusable(path, error) from None
+    if meta["card"].get("name"):
+        check_name(meta["card"]["name"])
+    meta["card"] = _sound(meta["card"])
+    return raw, meta, size
+
+
+def unusable(path: Path, error: Exception) -> CheckpointError:
+    """The error of a model file in which something is wrong."""
+    return CheckpointError("{name} is not a usable rnnviz model: {error}", name=path.name, error=error)
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int, int]:
+    """The JSON a safetensors file begins with, where that ends, and the file's size."""
+    size = path.stat().st_size
+    if size > MAX_FILE:
+        raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
+    with path.open("rb") as file:
+        start = file.read(8)
+        if len(start) < 8:
+            raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
+        (length,) = struct.unpack("<Q", start)
+        if length > MAX_HEADER:
+            raise ConfigError("it doesn't begin like a safetensors file")
+        if 8 + length > size:
+            raise ConfigError("it is cut off inside its header; copy or download it again")
+        try:
+            raw = json.loads(file.read(length))
+        except (ValueError, RecursionError):
+            raise ConfigError("its header is not JSON, so it is no safetensors file") from None
     if not isinstance(raw, dict):
-        raise bad(Phrase("its header is no safetensors header"))
-    metadata = raw.pop("__metadata__", None)
+        raise ConfigError("its header is no safetensors header")
+    return raw, 8 + length, size
+
+
+def _description(metadata: Any) -> dict[str, Any]:
+    """What we wrote into a header: format, configuration, card."""
     if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
-        raise bad(
-            Phrase(
-                "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
-            )
+        raise ConfigError(
+            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
         )
     try:
-        meta = json.loads(metadata["rnnviz"])
-        version = meta["format"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise bad(Phrase("its description is damaged; copy or download it again")) from None
+        meta: dict[str, Any] = json.loads(metadata["rnnviz"])
+        version, config, card = meta["format"], meta.get("config"), meta.get("card")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ConfigError("its description is damaged; copy or download it again") from None
     if type(version) is not int or version < 1:
-        raise bad(Phrase("its format is {version!r}, which no version of rnnviz writes", version=version))
+        raise ConfigError("its format is {version!r}, which no version of rnnviz writes", version=version)
     if version > FORMAT:
-        raise bad(
-            Phrase(
-                "it has format {version} and this version reads up to {newest}; update rnnviz",
-                version=version,
-                newest=FORMAT,
-            )
+        raise ConfigError(
+            "it has format {version} and this version reads up to {newest}; update rnnviz",
+            version=version,
+            newest=FORMAT,
         )
-    card = meta.get("card")
-    if (
-        not isinstance(meta.get("config"), dict)
-        or not isinstance(card, dict)
-        or not isinstance(card.get("name", ""), str)
-    ):
-        raise bad(Phrase("its description is incomplete"))
-    if card.get("name"):
-        check_name(card["name"])
-    meta["card"] = _sound(card)
-    end = 0
-    for entry in raw.values():
+    fit = isinstance(config, dict) and isinstance(card, dict) and isinstance(card.get("name", ""), str)
+    if not fit:
+        raise ConfigError("its description is incomplete")
+    return meta
+
+
+def _tensor_bytes(described: Mapping[str, Any]) -> int:
+    """How many bytes the tensors take."""
+    ends = [0]
+    for entry in described.values():
         offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
         if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-            raise bad(Phrase("its header describes no tensors"))
-        end = max(end, offsets[1])
-    if 8 + length + end != size:
-        raise bad(
-            Phrase(
-                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
-                promised=8 + length + end,
-                size=size,
-            )
-        )
-    return raw, meta, size
+            raise ConfigError("its header describes no tensors")
+        ends.append(offsets[1])
+    return max(ends)
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class Steps:
             is_near = log_p >= min(-NEAR, log_p.max() - SPREAD)
             near = is_near.nonzero()[0]
             if len(near) == len(p):
-                escapes, shares = 0, p
+                escapes, escape, shares = 0, 0.0, p
             else:
                 log_rest = self._log_sum(log_p[~is_near])
                 escapes = min(max(1, math.ceil(-log_rest / NEAR)), MOST_STEPS)
@@ -105,16 +105,17 @@ class Steps:
             if place < len(near):
                 found = int(near[place])
                 return found if left is None else int(left[found])
-            if escapes > 1:
-                again = self._categorical(np.array([1 - escape, escape]), lazy=True)
-                for _ in range(escapes - 1):
-                    if not self.coder.code(again, 1):
-                        raise unrestorable()
+            self._escape_again(escapes - 1, escape)
             rest = (~is_near).nonzero()[0]
             if symbol is not None:
                 symbol = int(np.searchsorted(rest, symbol))
             left = rest if left is None else left[rest]
             log_p = log_p[rest] - log_rest
+
+    def _escape_again(self, times: int, p: float) -> None:
+        for _ in range(times):
+            if not self.coder.code(self._categorical(np.array([1 - p, p]), lazy=True), 1):
+                raise unrestorable()
 
     @staticmethod
     def _log_sum(log_p: Floats) -> float:

@@ -20,7 +20,7 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -131,7 +131,7 @@ class Progress:
     @property
     def perplexity(self) -> float:
         """Of the characters scored so far."""
-        return _exp(self.nll / self.characters)
+        return of_sum(self.nll, self.characters)
 
     @property
     def fraction(self) -> float:
@@ -228,55 +228,24 @@ def score(
     model at a time, and changes nothing but the pace. `each` is given every Piece, ranks and entropies
     included, so that the costs can be kept while they are summed.
     """
-    began = time.perf_counter()
-    source = SourceText(path, text, encoding, name, model.normaliser)
-    characters, unknown, size, bytes_before, clock = 0, 0, 0, 0, Clock()
-    total, total_known = Sum(), Sum()
-    step: Progress | None = None
+    source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
+    totals = _Totals(source)
     for part in _pieces(model, source, piece, details=each is not None):
-        if isinstance(part, _Doing):
-            if clock.due():
-                seconds, nats = time.perf_counter() - began, total.value + part.nats
-                so_far = characters + part.characters
-                bytes_read = bytes_before + int(part.share * (source.bytes_read - bytes_before))
-                yield Progress(so_far, unknown, nats, bytes_read, source.bytes_total, seconds)
-            continue
-        if each is not None:
-            each(part)
-        characters += len(part.text)
-        unknown += len(part.text) - int(part.known.sum())
-        size += len(part.text.encode("utf-8"))
-        bytes_before = part.bytes_read
-        total.add(float(part.nll.sum()))
-        total_known.add(float(part.nll[part.known].sum()))
-        seconds = time.perf_counter() - began
-        step = Progress(characters, unknown, total.value, part.bytes_read, source.bytes_total, seconds)
+        if isinstance(part, Piece):
+            if each is not None:
+                each(part)
+            totals.add(part)
+            step = totals.progress()
         if clock.due():
-            yield step
+            yield totals.progress(_NOTHING if isinstance(part, Piece) else part)
             step = None
-    if not characters:
+    if not totals.characters:
         raise EmptyTextError(
             "{name} has no characters, so it has no perplexity; choose another text", name=source.name
         )
     if step is not None:
         yield step
-    known = characters - unknown
-    bits = total.value / math.log(2)
-    return Report(
-        file=source.name,
-        model=model.name,
-        characters=characters,
-        unknown=unknown,
-        perplexity=_exp(total.value / characters),
-        perplexity_known=_exp(total_known.value / known) if known else None,
-        bits_per_character=bits / characters,
-        bits_per_byte=bits / size,
-        encoding=source.encoding,
-        seconds=time.perf_counter() - began,
-        certainty=source.certainty,
-        normalised=source.normaliser.changed,
-        bytes=size,
-    )
+    return totals.report(model.name)
 
 
 def pieces(
@@ -297,13 +266,60 @@ def pieces(
     return (step for step in steps if isinstance(step, Piece))
 
 
-@dataclass(frozen=True)
-class _Doing:
+class _Doing(NamedTuple):
     """How far the next piece is: characters that have been read of it, their cost, their share of all."""
 
     characters: int
     nats: float
     share: float
+
+
+_NOTHING = _Doing(0, 0.0, 0.0)
+
+
+class _Totals:
+    """What the pieces of a text add up to."""
+
+    def __init__(self, source: SourceText) -> None:
+        self._source, self._began = source, time.perf_counter()
+        self.characters = self._unknown = self._size = self._bytes_read = 0
+        self._nats, self._nats_known = Sum(), Sum()
+
+    def add(self, part: Piece) -> None:
+        self.characters += len(part.text)
+        self._unknown += len(part.text) - int(part.known.sum())
+        self._size += len(part.text.encode("utf-8"))
+        self._bytes_read = part.bytes_read
+        self._nats.add(float(part.nll.sum()))
+        self._nats_known.add(float(part.nll[part.known].sum()))
+
+    def progress(self, more: _Doing = _NOTHING) -> Progress:
+        return Progress(
+            self.characters + more.characters,
+            self._unknown,
+            self._nats.value + more.nats,
+            self._bytes_read + int(more.share * (self._source.bytes_read - self._bytes_read)),
+            self._source.bytes_total,
+            time.perf_counter() - self._began,
+        )
+
+    def report(self, model: str) -> Report:
+        known, bits = self.characters - self._unknown, self._nats.value / math.log(2)
+        return Report(
+            file=self._source.name,
+            model=model,
+            characters=self.characters,
+            unknown=self._unknown,
+            perplexity=of_sum(self._nats.value, self.characters),
+            perplexity_known=of_sum(self._nats_known.value, known) if known else None,
+            bits_per_character=bits / self.characters,
+            bits_per_byte=bits / self._size,
+            encoding=self._source.encoding,
+            seconds=time.perf_counter() - self._began,
+            certainty=self._source.certainty,
+            normalised=self._source.normaliser.changed,
+            bytes=self._size,
+        )
 
 
 def _pieces(
@@ -380,9 +396,5 @@ class Sum:
 
 def of_sum(nats: float, characters: int) -> float:
     """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
-    return _exp(nats / characters)
-
-
-def _exp(nats: float) -> float:
     # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
-    return math.exp(nats) if nats < 709 else math.inf
+    return math.exp(nats / characters) if nats / characters < 709 else math.inf
