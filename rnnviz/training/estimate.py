@@ -112,19 +112,16 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     }
 
 
-def available_memory() -> int:
-    """Bytes that this process could still take: the system's, and no more than its control groups allow."""
-    return min([int(psutil.virtual_memory().available), *_control_groups(Path("/sys/fs/cgroup"))])
+def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int:
+    """Bytes that this process could still take: the system's, and no more than its control groups allow.
 
-
-def _control_groups(root: Path, own: Path = Path("/proc/self/cgroup")) -> list[int]:
-    """What each control group that this process is in still allows, in bytes; version 2, then version 1."""
-    found = []
-    for folder, names in (
-        (root, ("memory.max", "memory.current", "inactive_file")),
-        (root / "memory", ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+    `own` lists the groups it is in, whose limits stand below `groups`: of version 2, or of version 1.
+    """
+    found = [int(psutil.virtual_memory().available)]
+    for folder, limit, usage, reclaimable in (
+        (groups, "memory.max", "memory.current", "inactive_file"),
+        (groups / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     ):
-        limit, usage, reclaimable = names
         for place in [*_places(folder, own), folder]:
             try:
                 most = int((place / limit).read_text())  # "max" is no number: no limit
@@ -134,7 +131,7 @@ def _control_groups(root: Path, own: Path = Path("/proc/self/cgroup")) -> list[i
                 continue
             statistics = dict(line.split() for line in lines)
             found.append(max(0, most - used + int(statistics.get(reclaimable, 0))))
-    return found
+    return min(found)
 
 
 def _places(folder: Path, own: Path) -> list[Path]:

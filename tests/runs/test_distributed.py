@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -183,8 +184,7 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
 def test_minutes_are_refused_for_several_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"TORCHELASTIC_RUN_ID": "test", "WORLD_SIZE": "2", "RANK": "0"}.items():
         monkeypatch.setenv(name, value)
-    description = Description("night", TrainConfig(), minutes=1)
-    with pytest.raises(
-        ConfigError, match="speed of one worker, and this run has 2; say how long with --chara"
-    ):
-        run_process._settle(RunFolder(tmp_path), description, corpora.from_text(TEXT))
+    folder = RunFolder(tmp_path)
+    folder.begin(Description("night", TrainConfig(), text=TEXT, minutes=1))
+    with pytest.raises(ConfigError, match="speed of one worker, and this run has 2; say how long with --ch"):
+        run_process.run(folder, lambda _: nullcontext((lambda _: None, lambda _: None)), queued=False)

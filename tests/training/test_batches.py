@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-import torch
 
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs.folder import RunFolder
-from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
 from rnnviz.training.batches import RandomCuts, RegularCuts
 from rnnviz.training.trainer import Trainer
@@ -96,21 +92,6 @@ def test_random_truncation_reports_once_an_epoch_and_learns() -> None:
     assert [r.characters for r in reports] == [876 * n for n in range(1, 21)]
     assert [r.epoch for r in reports] == pytest.approx(list(range(1, 21)))
     assert reports[-1].train_perplexity < 0.6 * reports[0].train_perplexity
-
-
-@pytest.mark.parametrize("stop_at", [1, 13, 30])
-def test_a_resumed_run_cuts_at_the_same_places(tmp_path: Path, stop_at: int) -> None:
-    whole = Trainer(RANDOM, CORPUS)
-    list(whole.run(sample_length=0))
-    first = Trainer(RANDOM, CORPUS)
-    list(first.run(sample_length=0, on_step=lambda t: t.stop() if t.step_index == stop_at else None))
-    save(RunFolder(tmp_path), first)
-    second = Trainer(RANDOM, CORPUS)
-    assert restore(RunFolder(tmp_path), second)
-    list(second.run(sample_length=0))
-    assert second.step_index == whole.step_index
-    for a, b in zip(whole.model.parameters(), second.model.parameters(), strict=True):
-        assert torch.equal(a, b)
 
 
 # Written down before there was anything but regular truncation and epochs, from the weights of tiny runs.

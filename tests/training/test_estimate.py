@@ -16,7 +16,6 @@ import torch
 from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.text import corpora
-from rnnviz.training import estimate as estimating
 from rnnviz.training import speed
 from rnnviz.training.estimate import available_memory, cores, estimate, memory
 from rnnviz.training.optimiser import fast_bfloat16
@@ -91,26 +90,29 @@ def test_what_fits_and_what_does_not() -> None:
         assert f"about {found.bytes / 1e9:,.1f} GB of memory and 23.0 GB are free here" in said
 
 
-def test_control_groups_limit_what_is_available(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def group(folder: Path, limit: str, usage: str, **files: str) -> None:
+    """A control group's files; `limit` and `usage` are "name: bytes"."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in [*(line.split(": ") for line in (limit, usage)), ("memory.stat", files["stat"])]:
+        (folder / name).write_text(text)
+
+
+def test_control_groups_limit_what_is_available(tmp_path: Path) -> None:
     assert 0 < available_memory() <= psutil.virtual_memory().total
-    own = tmp_path / "cgroup"
+    own, groups = tmp_path / "cgroup", tmp_path / "groups"
     own.write_text("9:name=systemd:/\n4:memory:/old\n0::/a/b\n")
-    for folder, files in {
-        "v2/a/b": {"memory.max": "max", "memory.current": "7", "memory.stat": "inactive_file 1\n"},
-        "v2/a": {"memory.max": "1000", "memory.current": "600", "memory.stat": "anon 2\ninactive_file 50\n"},
-        "v2/memory/old": {
-            "memory.limit_in_bytes": "2000",
-            "memory.usage_in_bytes": "2500",
-            "memory.stat": "total_inactive_file 5\n",
-        },
-    }.items():
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-        for name, text in files.items():
-            (tmp_path / folder / name).write_text(text)
-    assert estimating._control_groups(tmp_path / "v2", own) == [450, 0]
-    assert estimating._control_groups(tmp_path / "none", tmp_path / "nothing") == []
-    monkeypatch.setattr(estimating, "_control_groups", lambda _: [123])
-    assert available_memory() == 123
+    assert available_memory(groups, own) > 1000
+    group(groups / "a/b", "memory.max: max", "memory.current: 7", stat="inactive_file 1\n")
+    assert available_memory(groups, own) > 1000
+    group(groups / "a", "memory.max: 1000", "memory.current: 600", stat="anon 2\ninactive_file 50\n")
+    assert available_memory(groups, own) == 450
+    group(
+        groups / "memory/old",
+        "memory.limit_in_bytes: 2000",
+        "memory.usage_in_bytes: 1900",
+        stat="total_inactive_file 5\n",
+    )
+    assert available_memory(groups, own) == 105
     assert cores() >= 1
 
 

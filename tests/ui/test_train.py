@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 from rnnviz.errors import CheckpointError, DownloadError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
-from rnnviz.runs import queue
+from rnnviz.runs import event_log, queue
+from rnnviz.runs.folder import RunFolder
 from rnnviz.text import corpora
 from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
@@ -209,8 +212,6 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
 ) -> None:
     made("one", end)
     if fields:
-        from rnnviz.runs import event_log
-
         event_log.append(runs.home() / "one" / "events.jsonl", {"event": end, **fields})
     resumed = []
     monkeypatch.setattr(runs, "resume", resumed.append)
@@ -221,23 +222,24 @@ def test_a_run_that_ended_early_says_why_and_can_go_on(
     assert not app.exception
 
 
-def alive(monkeypatch: pytest.MonkeyPatch, name: str, event: str) -> None:
-    """Let a run look as if its process were there."""
-    from rnnviz.runs import event_log
-    from rnnviz.runs.folder import RunFolder
+@pytest.fixture
+def alive() -> Iterator[Callable[[str, str], None]]:
+    """Let a run look as if its process were there: it holds its lock, has a ticket and told an event last."""
+    with contextlib.ExitStack() as locks:
 
-    folder = RunFolder(runs.home() / name)
-    event_log.append(folder.events, {"event": event, "total_characters": 3000})
-    was = RunFolder.locked
-    monkeypatch.setattr(RunFolder, "locked", lambda self: self.id == name or was(self))
-    queue.take_ticket(folder)
+        def live(name: str, event: str) -> None:
+            folder = RunFolder(made(name, None))
+            event_log.append(folder.events, {"event": event, "total_characters": 3000})
+            locks.enter_context(folder.take_lock())
+            queue.take_ticket(folder)
+
+        yield live
 
 
 def test_a_run_that_trains_can_be_stopped_and_not_deleted(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, alive: Callable[[str, str], None]
 ) -> None:
-    made("one", None)
-    alive(monkeypatch, "one", "start")
+    alive("one", "start")
     stopped = []
     monkeypatch.setattr(runs, "stop", stopped.append)
     app = open_app("train")
@@ -255,11 +257,11 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     assert "stopping" in everything(app)
 
 
-def test_the_queue_is_seen_and_its_limit_can_be_set(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    made("first", None)
-    made("second", None)
-    alive(monkeypatch, "first", "start")
-    alive(monkeypatch, "second", "queued")
+def test_the_queue_is_seen_and_its_limit_can_be_set(
+    open_app: Open, alive: Callable[[str, str], None]
+) -> None:
+    alive("first", "start")
+    alive("second", "queued")
     app = open_app("train", run="second")
     assert app.radio(key="run").value == "second"
     assert "1 run before it in the queue" in sent(app)[0]["line"]
