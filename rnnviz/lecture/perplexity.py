@@ -72,13 +72,11 @@ def perplexity(probabilities: Sequence[Probability]) -> Probability:
 class Continuation:
     """What a model thinks of an ending after a beginning.
 
-    nats        (T,) the cost of each character of `ending`
+    nats        (T,) the cost of each character of the ending
     perplexity  of the ending, given the beginning
     log10       log10 of the ending's probability
     """
 
-    beginning: str
-    ending: str
     nats: Doubles
     perplexity: float
     log10: float
@@ -96,13 +94,7 @@ def continuation(model: Model, beginning: str, ending: str) -> Continuation:
     # A break between \r and \n would count one of them on either side.
     beginning, ending = (normalise(part, model.normaliser) for part in (beginning, ending))
     cost = nats(model, beginning + ending)[len(beginning) :]
-    return Continuation(
-        beginning,
-        ending,
-        cost,
-        math.exp(min(float(cost.mean()), 700.0)),
-        -float(cost.sum()) / math.log(10),
-    )
+    return Continuation(cost, math.exp(min(float(cost.mean()), 700.0)), -float(cost.sum()) / math.log(10))
 
 
 @dataclass(frozen=True)
@@ -114,7 +106,6 @@ class Prefixes:
     bits        what the prefix takes in an ideal code: n · log2(perplexity)
     """
 
-    text: str
     log10: Doubles
     perplexity: Doubles
     bits: Doubles
@@ -129,4 +120,4 @@ def prefixes(model: Model, text: str) -> Prefixes:
     """
     cost = nats(model, text)
     total = np.cumsum(cost)
-    return Prefixes(text, -total / math.log(10), running(cost), total / math.log(2))
+    return Prefixes(-total / math.log(10), running(cost), total / math.log(2))

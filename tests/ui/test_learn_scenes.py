@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rnnviz.errors import ModelNotFoundError
 from rnnviz.lecture import backwards, memorising, perplexity, questions, shannon, word
 from rnnviz.ui.pages.learn import models, scene_6_perplexity
 from rnnviz.ui.pages.learn.question_words import WORDS
@@ -81,6 +82,12 @@ def test_a_game_of_guesses_and_its_address() -> None:
     assert data(lecture, 4, sentence=1, history="")["shown"] == ""
 
 
+def test_a_model_of_another_kind_is_none() -> None:
+    for load, name in ((models.network, "timemachine-6gram"), (models.ngram, "timemachine-rnn")):
+        with pytest.raises(ModelNotFoundError, match="this scene needs one of that name"):
+            load(name)
+
+
 def test_the_dial_the_cut_and_the_draws_are_the_cores() -> None:
     lecture = Lecture({"scene": "7"})
     curves = data(lecture, 0, text="The lever")["curves"]
@@ -102,7 +109,7 @@ def test_the_dial_the_cut_and_the_draws_are_the_cores() -> None:
 def test_a_question_is_computed_after_a_prediction_and_not_before(question: questions.Question) -> None:
     lecture = Lecture({"scene": "8"})
     step = questions.QUESTIONS.index(question)
-    before = data(lecture, step)
+    before = data(lecture, step, question="of the step before", pick=1)
     assert before["pick"] is None
     assert "answer" not in before
     assert len(set(before["options"])) == len(question.options)
@@ -119,7 +126,3 @@ def test_a_question_is_computed_after_a_prediction_and_not_before(question: ques
     assert other["setting"] == len(question.settings) - 1
     assert Lecture(answered(lecture)["query"]).state["picks"] == lecture.state["picks"]
     assert data(lecture, step, question=question.key, again=True)["pick"] is None
-
-
-def test_a_pick_for_another_question_is_none() -> None:
-    assert data(Lecture({"scene": "8"}), 2, question="output", pick=1)["pick"] is None
