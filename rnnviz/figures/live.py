@@ -1,18 +1,11 @@
 """The picture of a text being read: states, running perplexity, surprisal, and what was expected next.
 
-Pure functions from a Trace, or a window of one, to a Plotly figure as a plain
-dictionary. In a notebook:
-
-    import plotly.graph_objects as go
-    go.Figure(live.figure(rnnviz.trace(model, "machine")))
-
-The app's live view starts from the same `skeleton` (axes, lines, colours) and
-fills in the numbers of every keystroke itself; the heat map's values reach it
-as `plane(...)` turned into colours by the same `scale(...)`.
+Pure functions from a Trace, or a window of one, to a Plotly figure as a plain dictionary: `go.Figure(...)`
+shows it in a notebook. The app's live view starts from the same `skeleton` (axes, lines, colours) and fills in
+the numbers of every keystroke itself; the heat map's values reach it as `plane(...)` turned into colours by the
+same `scale(...)`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
-
-This module knows nothing of pages.
 """
 
 from __future__ import annotations

@@ -14,11 +14,9 @@ characters that is 800 MB.
 
 from __future__ import annotations
 
-import mmap
 import os
 import weakref
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +75,9 @@ class ColumnFiles:
         """Let go of the files; nothing can be read afterwards. Also done when nobody holds the object."""
         self._closer()
 
-    def read(self, column: str, start: int, stop: int) -> Array:
-        """A stretch of a column, a copy, (stop - start,). Raises ConfigError outside 0 .. n."""
+    def read(self, column: str, start: int = 0, stop: int | None = None) -> Array:
+        """A stretch of a column, a copy, (stop - start,); all by default. ConfigError outside 0 .. n."""
+        stop = self._length if stop is None else stop
         if not 0 <= start <= stop <= self._length:
             raise ConfigError(
                 "characters {start} to {stop} were asked for; this text has {length:,}, from 0 on",
@@ -149,35 +148,6 @@ class ColumnFiles:
             nll = self._pread("nll", block * BLOCK, min((block + 1) * BLOCK, self._length))
             out[here] += np.cumsum(nll, dtype=np.float64)[rest[here] - 1]
         return np.asarray(out)
-
-    @property
-    def codes(self) -> npt.NDArray[np.uint32]:
-        """(n,) code points, mapped, read-only."""
-        return self._mapped["codes"]
-
-    @property
-    def nll(self) -> npt.NDArray[np.float32]:
-        """(n,) -log P in nats, unknown characters' whole cost included, mapped, read-only."""
-        return self._mapped["nll"]
-
-    @property
-    def rank(self) -> npt.NDArray[np.int32]:
-        """(n,) ranks, those of unknown characters negative, mapped, read-only."""
-        return self._mapped["rank"]
-
-    @property
-    def entropy(self) -> npt.NDArray[np.float32]:
-        """(n,) nats, of the prediction before each character, mapped, read-only."""
-        return self._mapped["entropy"]
-
-    @cached_property
-    def _mapped(self) -> dict[str, Array]:
-        return {
-            column: np.frombuffer(
-                mmap.mmap(self._descriptors[column], 0, access=mmap.ACCESS_READ), COLUMNS[column]
-            )
-            for column in ("codes", "nll", "rank", "entropy")
-        }
 
 
 def _damaged(folder: Path, what: str) -> TextError:

@@ -45,9 +45,9 @@ def test_the_curve_is_the_running_perplexity_at_its_points(book: Record, points:
     assert len(curve.position) == min(points, n)
     assert (curve.position[0], curve.position[-1], curve.window) == (1, n, window)
     assert np.all(np.diff(curve.position) > 0)
-    np.testing.assert_allclose(curve.running, running(book.nll)[curve.position - 1], rtol=1e-12)
+    np.testing.assert_allclose(curve.running, running(book.read("nll"))[curve.position - 1], rtol=1e-12)
     assert curve.running[-1] == pytest.approx(book.report.perplexity, rel=1e-7)
-    nll = book.nll.astype(np.float64)
+    nll = book.read("nll").astype(np.float64)
     rolling = [math.exp(nll[max(p - window, 0) : p].mean()) for p in curve.position]
     np.testing.assert_allclose(curve.rolling, rolling, rtol=1e-9)
 
@@ -235,7 +235,7 @@ def test_the_difference_of_two_models(book: Record, stretch: int) -> None:
     d = difference(book, other)
     assert len(d) == len(book)
     values = d.values(0, len(d))
-    np.testing.assert_array_equal(values, other.nll.astype(np.float64) - book.nll)
+    np.testing.assert_array_equal(values, other.read("nll").astype(np.float64) - book.read("nll"))
     np.testing.assert_array_equal(d.values(5, 9), values[5:9])
     assert d.total == pytest.approx(values.sum(), rel=1e-5)
     n = len(book)

@@ -88,7 +88,7 @@ def test_stretches_of_a_record_and_of_its_costs_are_the_same(
     assert (expected.blocks, expected.block_kind) == (-(-len(TEXT) // 30), "30 characters")
     for stretch in (7, 64, 1 << 18):
         monkeypatch.setattr("rnnviz.reports.interval.STRETCH", stretch)
-        for costs in (made, made.nll):
+        for costs in (made, made.read("nll")):
             found = interval(costs, block=30)
             assert found.blocks == expected.blocks
             assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))

@@ -50,7 +50,7 @@ def latex(value: float, digits: int) -> str:
 def rows(record: Record, n: int) -> None:
     """The first characters, each with its probability, its cost and the sum so far."""
     shown, number = min(n, ROWS), st.column_config.NumberColumn
-    nll = np.asarray(record.nll[:shown], np.float64)
+    nll = record.read("nll", 0, shown).astype(np.float64)
     st.dataframe(
         {
             "t": range(1, shown + 1),
