@@ -1,7 +1,7 @@
 """The errors a user of rnnviz can meet.
 
-Every message says what was received and what to do about it. It is a template
-and its values, so that a page can say the same sentence in another language:
+Every message says what was received and what to do about it. It is a template and its values, so that a page
+can say the same sentence in another language:
 
     ConfigError("hidden_size is at least 1; received {size}", size=0)
 

@@ -1,8 +1,8 @@
 """The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch.
 
-Results go to standard output, everything else to standard error, so that output can be piped. Exit codes:
-0 all went well; 1 something could not be done, said in one line on standard error; 2 the command was
-misspelt; 130 stopped by Ctrl-C.
+Results go to standard output, everything else to standard error, so that output can be piped. Exit codes: 0
+all went well; 1 something could not be done, said in one line on standard error; 2 the command was misspelt;
+130 stopped by Ctrl-C.
 
 Each command has a file of its name here, which imports what computes when it runs: `--help` and `models`
 answer at once.

@@ -44,9 +44,9 @@ Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
 class Row:
     """What a file costs under something.
 
-    `kind` is model, n-gram, uniform, unigram or compressor; `about` says what it is.
-    `perplexity` and `bits_per_character` are those of the whole text, unknown
-    characters' cost included; the `best` row has the fewest bits, the unigram, which is no code, aside.
+    `kind` is model, n-gram, uniform, unigram or compressor; `about` says what it is. `perplexity` and
+    `bits_per_character` are those of the whole text, unknown characters' cost included; the `best` row has
+    the fewest bits, the unigram, which is no code, aside.
     """
 
     name: str

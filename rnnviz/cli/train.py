@@ -1,7 +1,6 @@
 """`python -m rnnviz train`: the one way a model is trained, from a terminal or from the app.
 
-A run is a folder (see rnnviz.runs). Ctrl-C ends it after the step it is in,
-saves, and says how to go on.
+A run is a folder (see rnnviz.runs). Ctrl-C ends it after the step it is in, saves, and says how to go on.
 """
 
 from __future__ import annotations

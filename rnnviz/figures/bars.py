@@ -28,8 +28,8 @@ def ranking(
 ) -> Figure:
     """Bars from `first` on (the axis's beginning), the first name above; `levels` are marked across them all.
 
-    `errors` are drawn as whiskers, `chosen` is the bar set off. Raises ConfigError unless there
-    is a name a bar.
+    `errors` are drawn as whiskers, `chosen` is the bar set off. Raises ConfigError unless there is a name a
+    bar.
     """
     heights = np.asarray(values, np.float64)
     if heights.shape != (len(names),) or not len(names):

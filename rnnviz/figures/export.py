@@ -10,8 +10,8 @@ The table has one row a character, in the text's order:
     entropy     in nats, of the prediction before the character came
     known       whether the character is in the model's vocabulary
 
-Everything streams, in constant memory. A file is complete or not there: what
-is stopped half-way leaves what was there before.
+Everything streams, in constant memory. A file is complete or not there: what is stopped half-way leaves what
+was there before.
 
 This module computes nothing: the numbers are those of rnnviz.reading.scoring.
 """
@@ -60,12 +60,12 @@ class _Rows(NamedTuple):
 def per_character(source: Iterable[Piece] | Record, target: Target, format: Format | None = None) -> int:
     """Write the table of a scored text to a path or a binary file object; returns the number of rows.
 
-    `source` is a Record, or what `scoring.pieces` yields; without `details`
-    their ranks and entropies stay empty. `format` is "csv" or "parquet";
-    without it the path's ending says which, and a file object gets CSV.
+    `source` is a Record, or what `scoring.pieces` yields; without `details` their ranks and entropies stay
+    empty. `format` is "csv" or "parquet"; without it the path's ending says which, and a file object gets
+    CSV.
 
-    Raises ConfigError for an unknown format, or for Parquet without pyarrow;
-    ExportError if the file can't be written; and what scoring raises.
+    Raises ConfigError for an unknown format, or for Parquet without pyarrow; ExportError if the file can't be
+    written; and what scoring raises.
     """
     write = _WRITERS[_format(target, format)]
     with _replacing(target) as file:

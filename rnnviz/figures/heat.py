@@ -1,7 +1,7 @@
 """Tables as pictures: units along a text, and predictions against the characters they rest on.
 
-Values become whole numbers of colours by a fixed `Scale`, so that a picture of
-256 units over 500 characters costs a byte each.
+Values become whole numbers of colours by a fixed `Scale`, so that a picture of 256 units over 500 characters
+costs a byte each.
 """
 
 from __future__ import annotations

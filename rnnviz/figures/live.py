@@ -1,9 +1,9 @@
 """The picture of a text being read: states, running perplexity, surprisal, and what was expected next.
 
 Pure functions from a Trace, or a window of one, to a Plotly figure as a plain dictionary: `go.Figure(...)`
-shows it in a notebook. The app's live view starts from the same `skeleton` (axes, lines, colours) and fills in
-the numbers of every keystroke itself; the heat map's values reach it as `plane(...)` turned into colours by the
-same `scale(...)`.
+shows it in a notebook. The app's live view starts from the same `skeleton` (axes, lines, colours) and fills
+in the numbers of every keystroke itself; the heat map's values reach it as `plane(...)` turned into colours
+by the same `scale(...)`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
@@ -94,9 +94,8 @@ def surprisal_top(vocabulary_size: int) -> float:
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     """Axes and empty lines: the part of the picture that no keystroke changes.
 
-    Traces by name: "uniform" (filled in already), "ngram", "model" (running
-    perplexities) and "surprisal" (bits). x is a column of the window, 0 ..
-    columns - 1. The heat map's axes are x and y, without a trace.
+    Traces by name: "uniform" (filled in already), "ngram", "model" (running perplexities) and "surprisal"
+    (bits). x is a column of the window, 0 .. columns - 1. The heat map's axes are x and y, without a trace.
     """
     line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "xaxis": "x", "yaxis": "y2"}
     top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess

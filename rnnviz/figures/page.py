@@ -1,11 +1,11 @@
 """A scored text as one page of HTML: the figures in words, the curve, the coloured text, nothing to fetch.
 
-The page runs no script and loads nothing; it follows the reader's light or
-dark setting. Everything that comes from the text, its name or the model's is
-escaped. Words are English unless `translate` turns them into another language.
+The page runs no script and loads nothing; it follows the reader's light or dark setting. Everything that
+comes from the text, its name or the model's is escaped. Words are English unless `translate` turns them into
+another language.
 
-This module knows nothing of Plotly: the curve is drawn as SVG, so that the
-page stays small and can be printed.
+This module knows nothing of Plotly: the curve is drawn as SVG, so that the page stays small and can be
+printed.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def page(
 ) -> Iterator[str]:
     """The page, part by part; joined they are one document.
 
-    `longest` is the number of characters that are shown; the figures are
-    always those of the whole text. `language` is that of the words, a BCP 47 code.
+    `longest` is the number of characters that are shown; the figures are always those of the whole text.
+    `language` is that of the words, a BCP 47 code.
     """
     _ = translate
     title = f"{report.file} · {report.model}"
@@ -191,8 +191,8 @@ def _text(record: Record, longest: int, _: Callable[[str], str]) -> Iterator[str
 def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[str]:
     """A text as HTML, each run of one surprisal class in one element.
 
-    `nll` (n,) in nats and `known` (n,) belong to the characters. A class is a
-    whole number of bits; unknown characters are underlined beside it.
+    `nll` (n,) in nats and `known` (n,) belong to the characters. A class is a whole number of bits; unknown
+    characters are underlined beside it.
     """
     bits = np.asarray(nll, np.float64) / math.log(2)
     level = np.clip(np.floor(bits), 0, CLASSES - 1).astype(np.int64)

@@ -1,7 +1,6 @@
 """The curve of a scored text: its perplexity so far, and that of the characters just read.
 
-A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a
-notebook:
+A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a notebook:
 
     import plotly.graph_objects as go
     go.Figure(perplexity.figure({"model": record.curve()}))
@@ -80,8 +79,8 @@ def skeleton(
 ) -> Figure:
     """Axes and empty lines, two a model: "NAME running" and "NAME rolling".
 
-    `length` is the text's, in characters; `ends` are those of `extent`.
-    Raises ConfigError for no model or more than MOST.
+    `length` is the text's, in characters; `ends` are those of `extent`. Raises ConfigError for no model or
+    more than MOST.
     """
     if not 1 <= len(names) <= MOST:
         raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))

@@ -59,8 +59,8 @@ def lines(
     """Up to MOST lines over the whole numbers from `first` on, by name; `log`: on a logarithmic axis.
 
     `level` is a value marked by a dotted line; `dashed` are lines in the colours of those of the same name.
-    Values that a logarithm can't show, and those lost in rounding, are left out. Raises ConfigError
-    for no line or too many.
+    Values that a logarithm can't show, and those lost in rounding, are left out. Raises ConfigError for no
+    line or too many.
     """
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(

@@ -1,15 +1,13 @@
 """Every colour of every picture, light and dark, and the scales that give values their colours.
 
-Three kinds of value, three kinds of scale, none of which ever moves while
-someone types:
+Three kinds of value, three kinds of scale, none of which ever moves while someone types:
 
     diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's own background at 0,
                 blue below, orange above: told apart with any kind of colour blindness
     sequential  gates in [0, 1]; the background at 0
     surprisal   what a character cost, in bits; transparent at 0, behind text that stays readable
 
-Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal
-steps look equal.
+Colours between the anchors are mixed in OKLab (Ottosson 2020), where equal steps look equal.
 """
 
 from __future__ import annotations

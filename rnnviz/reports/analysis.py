@@ -1,8 +1,7 @@
 """Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
 
-Everything streams over a scored text's columns; what is kept does not
-grow with it. Costs are nats, as `rnnviz.reading.scoring` defines them: the sums over
-all lines, or all kinds of character, are the Report's.
+Everything streams over a scored text's columns; what is kept does not grow with it. Costs are nats, as
+`rnnviz.reading.scoring` defines them: the sums over all lines, or all kinds of character, are the Report's.
 """
 
 from __future__ import annotations
@@ -106,8 +105,8 @@ class Stretches:
 def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
     """The first `limit` lines, or paragraphs, with the perplexity of each.
 
-    A line ends with its break and a paragraph with the empty lines after it, so
-    that all of them together are the text. Raises ConfigError for another `by`.
+    A line ends with its break and a paragraph with the empty lines after it, so that all of them together are
+    the text. Raises ConfigError for another `by`.
     """
     rows: list[Stretch] = []
     total = 0
@@ -169,9 +168,9 @@ class Kind:
 def kinds(scored: ColumnFiles) -> list[Kind]:
     """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out.
 
-    Letters and capitals are those of the script that most of the text's letters
-    belong to, "other script" all other letters. Symbols of ASCII, as in
-    programs, are punctuation; "other" is the rest: emoji, control characters.
+    Letters and capitals are those of the script that most of the text's letters belong to, "other script" all
+    other letters. Symbols of ASCII, as in programs, are punctuation; "other" is the rest: emoji, control
+    characters.
     """
     counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
     for _, codes, nll in scored.stretches("codes", "nll"):

@@ -6,10 +6,9 @@
     entropy.f4  nats, of the prediction before the character came
     sums.f8     Σ of nll.f4 before characters 0, 1,024, 2,048 … and of all, so that any stretch's sum is near
 
-All little-endian. A cost in float32 is within 6e-8 of what it was, relatively: so are all sums.
-Stretches are read with `pread`, not through a mapping: pages that were
-looked at through a mapping count as the process's own memory, and with 50 million
-characters that is 800 MB.
+All little-endian. A cost in float32 is within 6e-8 of what it was, relatively: so are all sums. Stretches are
+read with `pread`, not through a mapping: pages that were looked at through a mapping count as the process's
+own memory, and with 50 million characters that is 800 MB.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ def filename(column: str) -> str:
 class ColumnFiles:
     """The columns of a scored text of n characters, open for reading: they outlive their folder.
 
-    Positions count from 0; a stretch is start .. stop - 1. Safe to read from
-    several threads. Raises TextError where files are absent or don't fit together.
+    Positions count from 0; a stretch is start .. stop - 1. Safe to read from several threads. Raises
+    TextError where files are absent or don't fit together.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

@@ -1,15 +1,14 @@
 """Whether a text was among those a model was trained on, found from a sketch that holds no text.
 
-A model has an easy time with a text it was trained on, so a perplexity is worth
-less there. A model file therefore carries numbers that stand for its training
-text: of the hashes of all its n-grams of 24 characters, those divisible by a
-modulus, at most 16,384 of them (64 KB), and of those half of their bits. Which n-grams
-are chosen depends on nothing but themselves, so the same ones are chosen from any other
-text, and the share of them that is known estimates the share of that text which is.
-(A. Z. Broder, "On the resemblance and containment of documents", 1997.)
+A model has an easy time with a text it was trained on, so a perplexity is worth less there. A model file
+therefore carries numbers that stand for its training text: of the hashes of all its n-grams of 24 characters,
+those divisible by a modulus, at most 16,384 of them (64 KB), and of those half of their bits. Which n-grams
+are chosen depends on nothing but themselves, so the same ones are chosen from any other text, and the share
+of them that is known estimates the share of that text which is. (A. Z. Broder, "On the resemblance and
+containment of documents", 1997.)
 
-Line ends, indents and other white space count as one space each, so that a book that was
-wrapped at another width is recognised.
+Line ends, indents and other white space count as one space each, so that a book that was wrapped at another
+width is recognised.
 """
 
 from __future__ import annotations
@@ -44,8 +43,8 @@ _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # the last
 class Contamination:
     """How much of a text a model was trained on.
 
-    `share`, 0 to 1, is an estimate from `sampled` n-grams of the text; of a text
-    too short to have any of them nothing is known, and `share` is 0.
+    `share`, 0 to 1, is an estimate from `sampled` n-grams of the text; of a text too short to have any of
+    them nothing is known, and `share` is 0.
     """
 
     share: float

@@ -1,15 +1,13 @@
 """How far a perplexity can be trusted: an interval by block bootstrap.
 
-A text is one sample of its kind of text; another of the same length would have had
-another perplexity. Characters depend on their neighbours, so whole blocks are
-drawn, lines or stretches of equal length, with replacement, as many as there
-are; each draw gives a mean -log P, a ratio of two sums. The quantiles are
-those of the studentised ratio (the "bootstrap-t"), which covers what it says also with
-few blocks and skewed costs, where quantiles of the means themselves are too narrow.
+A text is one sample of its kind of text; another of the same length would have had another perplexity.
+Characters depend on their neighbours, so whole blocks are drawn, lines or stretches of equal length, with
+replacement, as many as there are; each draw gives a mean -log P, a ratio of two sums. The quantiles are those
+of the studentised ratio (the "bootstrap-t"), which covers what it says also with few blocks and skewed costs,
+where quantiles of the means themselves are too narrow.
 
-B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12;
-H. R. Künsch, "The Jackknife and the Bootstrap for General Stationary
-Observations", Annals of Statistics 17 (1989), for blocks.
+B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12; H. R. Künsch, "The
+Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989), for blocks.
 """
 
 from __future__ import annotations
@@ -68,11 +66,11 @@ def interval(
 ) -> Interval:
     """An interval for the perplexity of a scored text, or of costs in nats (n,).
 
-    `block` is what is drawn: lines, or stretches of so many characters. Costs alone have no lines, and a
-    text may have too few, or one that is most of it: then stretches of 100 characters serve, of a tenth of
-    a text below 1,000 characters, and `block_kind` says so. From 200 characters on there is an interval,
-    unless one block is unlike all others. `check` is called several times a second, and what it raises ends
-    the work. Raises ConfigError for settings out of range and for costs that are no numbers.
+    `block` is what is drawn: lines, or stretches of so many characters. Costs alone have no lines, and a text
+    may have too few, or one that is most of it: then stretches of 100 characters serve, of a tenth of a text
+    below 1,000 characters, and `block_kind` says so. From 200 characters on there is an interval, unless one
+    block is unlike all others. `check` is called several times a second, and what it raises ends the work.
+    Raises ConfigError for settings out of range and for costs that are no numbers.
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(

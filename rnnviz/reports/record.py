@@ -84,8 +84,8 @@ def record(
 ) -> Generator[Progress, None, Record]:
     """Score a text and keep what was found in `folder`: yields what `score` yields, returns the Record.
 
-    The other arguments and errors are those of `score`. Raises ConfigError for a folder that exists
-    and TextError where it can't be written. Closing the generator cancels: nothing is left behind.
+    The other arguments and errors are those of `score`. Raises ConfigError for a folder that exists and
+    TextError where it can't be written. Closing the generator cancels: nothing is left behind.
     """
     target = Path(folder)
     if target.exists():

@@ -1,9 +1,8 @@
 """Where a text surprised a model most, or least: stretches that don't overlap, cut where words and lines end.
 
-The choice is greedy: of all windows of the asked-for length the largest sum, then
-the largest that overlaps none chosen, and so on. One chosen window stands in the way of
-a bounded number of others, so keeping the best few thousand while the text
-streams by gives the same choice as keeping all.
+The choice is greedy: of all windows of the asked-for length the largest sum, then the largest that overlaps
+none chosen, and so on. One chosen window stands in the way of a bounded number of others, so keeping the best
+few thousand while the text streams by gives the same choice as keeping all.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ def surprising_passages(
 ) -> list[Passage]:
     """The `count` most surprising passages of about `length` characters, or the least, the extreme first.
 
-    They don't overlap, and begin and end at the border of a line or a word if there is one
-    within an eighth of `length`. A shorter text is one passage. Raises ConfigError for numbers out of range.
+    They don't overlap, and begin and end at the border of a line or a word if there is one within an eighth
+    of `length`. A shorter text is one passage. Raises ConfigError for numbers out of range.
     """
     sign = -1.0 if least else 1.0
     found = []

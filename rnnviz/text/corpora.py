@@ -6,8 +6,8 @@
     timemachine      H. G. Wells, The Time Machine                                         fetched on request
     tinyshakespeare  scenes from Shakespeare                                               fetched on request
 
-and the user's own file or text. A text is split in order: the first part is
-trained on, the next chooses settings, the last is held out and only measured.
+and the user's own file or text. A text is split in order: the first part is trained on, the next chooses
+settings, the last is held out and only measured.
 
 Nothing is fetched unless `fetch` is called. This module knows nothing of models.
 """
@@ -49,8 +49,7 @@ PYTHON_MODULES = tuple(_MODULES.split())
 class CorpusInfo:
     """What is known of a corpus before it is read.
 
-    `bytes` is the size of its source in UTF-8. `needs_download` is true while
-    it is not on this machine.
+    `bytes` is the size of its source in UTF-8. `needs_download` is true while it is not on this machine.
     """
 
     name: str
@@ -75,9 +74,8 @@ class Split:
 class Corpus:
     """A text with its provenance.
 
-    `text` has LF line ends. `language` is a BCP 47 code, "python" for source
-    code, or empty where unknown. `skipped` names parts of a corpus that this
-    machine does not have.
+    `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.
+    `skipped` names parts of a corpus that this machine does not have.
     """
 
     name: str
@@ -111,9 +109,8 @@ class Corpus:
     def split(self, validation: float = 0.05, held_out: float = 0.10) -> Split:
         """Cut the text in order into training, validation and held-out parts.
 
-        The shares are of the characters; borders are rounded down, by default
-        at int(0.85 n) and int(0.90 n). A text shorter than 200 characters is
-        all training: the other two parts are then empty.
+        The shares are of the characters; borders are rounded down, by default at int(0.85 n) and int(0.90 n).
+        A text shorter than 200 characters is all training: the other two parts are then empty.
 
         Raises ConfigError for shares that are negative or leave nothing to train on.
         """
@@ -153,8 +150,8 @@ def from_file(
 ) -> Corpus:
     """The user's own text file as a corpus, named after the file.
 
-    Raises TextError for a path that can't be read, DecodingError for one that
-    is no text, CorpusError for an empty one.
+    Raises TextError for a path that can't be read, DecodingError for one that is no text, CorpusError for an
+    empty one.
     """
     path = Path(path)
     text = "".join(open_text(path, encoding=encoding))
@@ -218,10 +215,9 @@ def fetch(
 ) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
-    `progress` is called with the bytes received and expected. `base_url` is
-    where the files come from instead of GitHub, as RNNVIZ_CORPORA_URL is in the
-    environment: a mirror that has them under the same paths. Raises CorpusError
-    for an unknown name, DownloadError if it can't be fetched as it should be.
+    `progress` is called with the bytes received and expected. `base_url` is where the files come from instead
+    of GitHub, as RNNVIZ_CORPORA_URL is in the environment: a mirror that has them under the same paths.
+    Raises CorpusError for an unknown name, DownloadError if it can't be fetched as it should be.
     """
     if name not in _LOCAL:
         remote = _remote(name)
@@ -233,8 +229,7 @@ def fetch(
 def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "") -> Corpus:
     """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
 
-    `title` and `language`, where given, replace what is known. Raises what
-    `read` and `from_file` raise.
+    `title` and `language`, where given, replace what is known. Raises what `read` and `from_file` raise.
     """
     if isinstance(name_or_path, str) and (name_or_path in names() or not os.path.exists(name_or_path)):
         corpus = read(name_or_path)

@@ -6,10 +6,9 @@ How an encoding is found, in this order, and how certain that is:
     verified    every byte of the text is valid UTF-8
     guessed     charset-normalizer looked at a sample, and the whole text decodes
 
-What is no text (an image, an archive, a PDF, a program) is refused by name.
-Everything streams: a file of any size is read in constant memory, checked in
-one pass and decoded in the next, and no error comes later than the first chunk
-unless the file changes in between.
+What is no text (an image, an archive, a PDF, a program) is refused by name. Everything streams: a file of any
+size is read in constant memory, checked in one pass and decoded in the next, and no error comes later than
+the first chunk unless the file changes in between.
 """
 
 from __future__ import annotations
@@ -76,9 +75,9 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 class TextStream:
     """The text of a file in chunks, decoded while it is read.
 
-    Iterating yields chunks of `str`, not normalised, never empty, each time from the beginning.
-    `bytes_read` and `bytes_total` count the bytes of the file. A path is open only while it is iterated; a
-    file object stays open.
+    Iterating yields chunks of `str`, not normalised, never empty, each time from the beginning. `bytes_read`
+    and `bytes_total` count the bytes of the file. A path is open only while it is iterated; a file object
+    stays open.
     """
 
     def __init__(
@@ -107,8 +106,8 @@ class TextStream:
 def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK) -> TextStream:
     """Find the encoding of a file and return its text as a stream.
 
-    `source` is a path or a seekable binary file object. `encoding` declares the encoding, else it is found
-    as the module's docstring says. `chunk` is the number of bytes read at a time. Raises TextError for a path
+    `source` is a path or a seekable binary file object. `encoding` declares the encoding, else it is found as
+    the module's docstring says. `chunk` is the number of bytes read at a time. Raises TextError for a path
     that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
     unknown encoding.
     """

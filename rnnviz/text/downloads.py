@@ -1,7 +1,7 @@
 """One file from the network, or a clear reason why not.
 
-A download has a checksum, a size that it can't exceed, and three time limits. It arrives under its name
-whole and checked, or not at all.
+A download has a checksum, a size that it can't exceed, and three time limits. It arrives under its name whole
+and checked, or not at all.
 """
 
 from __future__ import annotations

@@ -88,8 +88,8 @@ def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
     """UTF-16 or UTF-32 without a byte order mark, if `sample` reads as text in one of them.
 
     `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
-    bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or
-    a jumble without a single space or line end: the order with the most blanks wins. A text in ASCII with a
+    bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or a
+    jumble without a single space or line end: the order with the most blanks wins. A text in ASCII with a
     stray NUL would be such a jumble, of Chinese characters mostly, and is not taken for one.
     """
     if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):

@@ -11,8 +11,8 @@ from rnnviz.errors import ConfigError
 class Normaliser:
     """CRLF and CR become LF, chunk by chunk: feed every chunk, then finish.
 
-    The pieces joined are the same for every way of cutting the text. `name` is what a model's file calls
-    this rule. `changed` counts the characters changed or removed so far. Raises ConfigError for another name.
+    The pieces joined are the same for every way of cutting the text. `name` is what a model's file calls this
+    rule. `changed` counts the characters changed or removed so far. Raises ConfigError for another name.
     """
 
     def __init__(self, name: str = "newlines") -> None:

@@ -6,9 +6,8 @@ Layout of the integers, for a vocabulary of V symbols:
     1 .. V - 1   the known characters, in code point order
     V            <s>, the start symbol: read before the first character, never predicted
 
-A model therefore has V + 1 possible inputs and V possible outputs, so no
-probability is spent on a symbol that can't come, and a uniform model has a
-perplexity of exactly V on known characters.
+A model therefore has V + 1 possible inputs and V possible outputs, so no probability is spent on a symbol
+that can't come, and a uniform model has a perplexity of exactly V on known characters.
 
 This module knows nothing of models, files or encodings.
 """
@@ -39,8 +38,7 @@ Ids = npt.NDArray[np.int64]
 def code_points(text: str) -> npt.NDArray[np.uint32]:
     """The code points of `text`, shape (T,).
 
-    Raises TextError for a lone surrogate, which is half of a character and
-    can't be encoded.
+    Raises TextError for a lone surrogate, which is half of a character and can't be encoded.
     """
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
@@ -58,8 +56,8 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
 class Vocabulary:
     """The known characters of a model, in code point order.
 
-    `characters` holds single characters without repetition. `size` is V, the
-    number of symbols that can be predicted: the characters and `<unk>`.
+    `characters` holds single characters without repetition. `size` is V, the number of symbols that can be
+    predicted: the characters and `<unk>`.
     """
 
     characters: tuple[str, ...]
@@ -86,10 +84,9 @@ class Vocabulary:
     def from_text(cls, text: str, *, min_count: int = 2, size: int | None = None) -> Vocabulary:
         """The characters that occur at least `min_count` times in `text`.
 
-        What is rarer is left to `<unk>`, so that a model trained on this text
-        meets `<unk>` there and learns its probability. `size` caps V, keeping
-        the most frequent characters. If nothing reaches `min_count` (a single
-        word, say), every character is kept.
+        What is rarer is left to `<unk>`, so that a model trained on this text meets `<unk>` there and learns
+        its probability. `size` caps V, keeping the most frequent characters. If nothing reaches `min_count`
+        (a single word, say), every character is kept.
         """
         if not text:
             raise TextError("a vocabulary needs a text; received an empty one")
@@ -123,8 +120,7 @@ class Vocabulary:
     def unknown_cost(self) -> float:
         """What a character outside the vocabulary costs on top of -log P(<unk>), in nats.
 
-        `<unk>` stands for every Unicode scalar value that is not in the
-        vocabulary, each equally likely.
+        `<unk>` stands for every Unicode scalar value that is not in the vocabulary, each equally likely.
         """
         return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
 
