@@ -5,50 +5,30 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from rnnviz import cli
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
+from tests.cli.conftest import Run, process
 from tests.conftest import TEXT, tiny
 
 SMALL = ["--cell", "rnn", "--hidden-size", "4", "--epochs", "1", "--batch", "2", "--steps", "16"]
 
-Said = Callable[..., tuple[int, str, str]]
-
 
 @pytest.fixture
-def said(
-    tmp_path: Path, models_folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Said:
+def said(run: Run) -> Run:
     """Run one command in a folder with a text: its exit code, standard output and error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RNNVIZ_MODELS", str(models_folder))
-    monkeypatch.delenv("RNNVIZ_RUNS", raising=False)
     Path("tiny.txt").write_text(TEXT * 4)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        try:
-            code = cli.main(arguments)
-        except SystemExit as end:
-            code = int(str(end.code))
-        out, err = capfd.readouterr()
-        assert "Traceback" not in err
-        return code, out, err
-
     return run
 
 
 @pytest.mark.parametrize("option", [["--html", "{file}.html"], ["--html", "./page.html"]])
-def test_a_text_is_never_written_over(said: Said, option: list[str]) -> None:
+def test_a_text_is_never_written_over(said: Run, option: list[str]) -> None:
     shutil.copy("tiny.txt", "page.html")
     code, _, err = said("perplexity", "page.html", "--model", "tiny-gru", *option)
     assert code == 2
@@ -59,7 +39,7 @@ def test_a_text_is_never_written_over(said: Said, option: list[str]) -> None:
 @pytest.mark.parametrize(
     "output", ["x.pt", "my model.safetensors", "folder.safetensors", "tiny.txt/x.safetensors"]
 )
-def test_where_a_model_cannot_go_is_said_before_training(said: Said, output: str) -> None:
+def test_where_a_model_cannot_go_is_said_before_training(said: Run, output: str) -> None:
     Path("folder.safetensors").mkdir()
     code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", "--output", output, *SMALL)
     assert code == 1
@@ -68,14 +48,14 @@ def test_where_a_model_cannot_go_is_said_before_training(said: Said, output: str
 
 
 @pytest.mark.parametrize("given", [["--run-dir", "tiny.txt"], ["--run-dir", "tiny.txt/run"]])
-def test_where_no_run_can_be_kept_is_said(said: Said, given: list[str]) -> None:
+def test_where_no_run_can_be_kept_is_said(said: Run, given: list[str]) -> None:
     code, _, err = said("train", "--corpus", "tiny.txt", "--name", "x", *given, *SMALL)
     assert code == 1
     assert "no run can be kept in" in err
     assert "--run-dir" in err
 
 
-def test_a_file_whose_name_is_no_text_is_trained_on(said: Said) -> None:
+def test_a_file_whose_name_is_no_text_is_trained_on(said: Run) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     shutil.copy("tiny.txt", name)
     assert said("train", "--corpus", name, "--name", "x", *SMALL)[0] == 0
@@ -85,7 +65,7 @@ def test_a_file_whose_name_is_no_text_is_trained_on(said: Said) -> None:
     assert "surrogate" in err
 
 
-def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Said) -> None:
+def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Run) -> None:
     assert said("train", "--corpus", "tiny.txt", "--name", "x", "--run-dir", "run", *SMALL)[0] == 0
     for option in (["--epochs", "5"], ["--half"], ["--name", "y"], ["--tied"], ["--cell", "rnn"]):
         code, _, err = said("train", "--resume", "run", *option)
@@ -98,7 +78,7 @@ def test_a_resumed_run_heeds_an_option_or_refuses_it(said: Said) -> None:
 
 
 def test_a_model_is_found_by_the_name_that_is_listed(
-    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -127,7 +107,7 @@ def test_a_model_is_found_by_the_name_that_is_listed(
     ],
 )
 def test_an_odd_card_costs_no_more_than_its_odd_entry(
-    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, value: Any
+    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry: str, value: Any
 ) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -147,7 +127,7 @@ def test_an_odd_card_costs_no_more_than_its_odd_entry(
 
 
 def test_a_title_cannot_steer_the_terminal(
-    said: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = tiny("gru", name="sly")
     model.card = {**model.card, "title": "a\x1b[2Jb\nc"}
@@ -175,7 +155,7 @@ def test_a_title_cannot_steer_the_terminal(
         (["perplexity", "tiny.txt", "--model", "tiny-gru", "--html", "x" * 300 + ".html"], "too long"),
     ],
 )
-def test_it_is_said_in_one_line(said: Said, arguments: list[str], words: str) -> None:
+def test_it_is_said_in_one_line(said: Run, arguments: list[str], words: str) -> None:
     Path("empty.txt").touch()
     code, _, err = said(*arguments)
     assert code == 1
@@ -184,22 +164,18 @@ def test_it_is_said_in_one_line(said: Said, arguments: list[str], words: str) ->
 
 
 def test_a_full_disk_behind_standard_output_is_said(
-    said: Said, tmp_path: Path, command_environment: dict[str, str]
+    said: Run, tmp_path: Path, command_environment: dict[str, str]
 ) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "rnnviz", "models"],
-            stdout=full, stderr=subprocess.PIPE, text=True, env=command_environment, check=False,
-        )  # fmt: skip
+    with open("/dev/full", "w") as full, process("models", command_environment, stdout=full) as done:
+        _, err = done.communicate()
     assert done.returncode == 1
-    assert done.stderr == "rnnviz: the output can't be written: No space left on device\n"
+    assert err == b"rnnviz: the output can't be written: No space left on device\n"
 
 
-def test_standard_input_may_be_closed(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", None)
-    code, _, err = said("perplexity", "-", "--model", "tiny-gru")
+def test_standard_input_may_be_closed(said: Run) -> None:
+    code, _, err = said("perplexity - --model tiny-gru", data=None)
     assert code == 1
     assert "standard input is closed" in err
 

@@ -3,73 +3,62 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rnnviz import cli
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
+from tests.cli.conftest import Run, process
 from tests.conftest import TEXT
 
 LONG = TEXT + "Größe: 道 and so on.\r\n" + TEXT
 
 
-class Done(NamedTuple):
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-    @property
-    def objects(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.stdout.splitlines()]
-
-
-Run = Callable[..., Done]
+FIELDS = "file model characters unknown perplexity perplexity_known bits_per_character bits_per_byte encoding seconds"
 
 
 @pytest.fixture
-def scored(
-    models_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfdbinary: pytest.CaptureFixture[bytes],
-) -> Run:
-    """Run `perplexity` in a folder of texts, in this process: torch is loaded once for all."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RNNVIZ_MODELS", str(models_folder))
+def scored(run: Run, tmp_path: Path) -> Run:
+    """Run `perplexity` in a folder of texts."""
     (tmp_path / "a.txt").write_bytes(LONG.encode())
     (tmp_path / "b.txt").write_bytes("time and time again\n".encode("utf-16"))
-
-    def run(*arguments: str, data: bytes = b"") -> Done:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
-        capfdbinary.readouterr()
-        try:
-            code = cli.main(["perplexity", *arguments])
-        except SystemExit as exit:
-            code = int(exit.code or 0)
-        out, err = capfdbinary.readouterr()
-        return Done(code, out.decode(), err.decode())
-
-    return run
+    return partial(run, "perplexity")
 
 
 def figures(report: dict[str, Any]) -> dict[str, Any]:
     """All of a report but how long it took."""
     return {name: value for name, value in report.items() if name not in ("seconds", "compared")}
+
+
+def test_one_json_object_a_file(scored: Run, tmp_path: Path, models_folder: Path) -> None:
+    (tmp_path / "one.txt").write_text("The Time Traveller")
+    (tmp_path / "two.txt").write_bytes("Zeit größer\r\n".encode("utf-16"))
+    done = scored("one.txt", "two.txt", "--model", "tiny-gru", "--json")
+    assert (done.code, done.err) == (0, "")
+    one, two = done.objects
+    assert list(one)[: len(FIELDS.split())] == FIELDS.split()
+    assert (one["file"], one["model"], one["characters"], one["unknown"]) == ("one.txt", "tiny-gru", 18, 0)
+    assert (two["characters"], two["encoding"]) == (12, "utf-16-le")
+    assert two["unknown"] > 0
+    expected = perplexity(load(models_folder / "tiny-gru.safetensors"), text="The Time Traveller")
+    assert one["perplexity"] == pytest.approx(expected.perplexity, rel=1e-6)
+
+
+def test_in_words_and_from_standard_input(scored: Run) -> None:
+    done = scored("-", "--model", "tiny-lstm", data="Zürich, time".encode())
+    assert done.code == 0
+    assert done.out.startswith("-: perplexity ")
+    assert "12 characters, 2 unknown (without them " in done.out  # Z and ü
+    assert "utf-8, verified" in done.out
 
 
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm", "tiny-3gram"])
@@ -86,7 +75,7 @@ def test_the_package_says_the_same_to_the_last_digit(
     )
     for options in every:
         done = scored("a.txt", "b.txt", "-m", model, "--json", *options)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.code, done.err) == (0, "")
         assert [figures(one) for one in done.objects] == expected, options
 
 
@@ -114,7 +103,7 @@ def test_the_table_of_characters_is_what_scoring_says(
     scored: Run, format: str, models_folder: Path, tmp_path: Path
 ) -> None:
     done = scored("a.txt", "-m", "tiny-gru", "--json", "--per-character", f"out.{format}")
-    assert done.returncode == 0
+    assert done.code == 0
     path = tmp_path / f"out.{format}"
     table = pd.read_parquet(path) if format == "parquet" else pd.read_csv(path, keep_default_na=False)
     parts = list(pieces(load(models_folder / "tiny-gru.safetensors"), tmp_path / "a.txt", details=True))
@@ -134,7 +123,7 @@ def test_a_page_is_written_for_every_file(scored: Run, tmp_path: Path) -> None:
 
 def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp_path: Path) -> None:
     done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--json", "--compare", "tiny-lstm,tiny-gru")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.code, done.err) == (0, "")
     model = load(models_folder / "tiny-gru.safetensors")
     for file, report in zip(("a.txt", "b.txt"), done.objects, strict=True):
         rows = {row["name"]: row for row in report["compared"]}
@@ -164,14 +153,14 @@ def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp
 
 def test_a_comparison_in_words(scored: Run) -> None:
     done = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
-    lines = done.stdout.splitlines()
+    lines = done.out.splitlines()
     assert lines[0].startswith("a.txt: perplexity ")
     assert lines[2].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
     marked = [line for line in lines[3:] if line.strip().startswith("*")]
     assert len(marked) == 1
-    assert "\nperplexity\n" not in done.stdout
+    assert "\nperplexity\n" not in done.out
     done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
-    matrix = done.stdout.split("\nperplexity\n")[1].splitlines()
+    matrix = done.out.split("\nperplexity\n")[1].splitlines()
     assert matrix[0].split() == ["under", "a.txt", "b.txt"]
     assert [line.split()[0] for line in matrix[1:]] == [
         "tiny-gru",
@@ -187,22 +176,16 @@ def test_a_comparison_in_words(scored: Run) -> None:
 
 def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
-    done = scored(
-        "a.txt",
-        "bad.txt",
-        "b.txt",
-        "-m",
-        "tiny-gru",
-        "--json",
-        "--compare",
-        "tiny-3gram",
-        "--html",
-        "{file}.html",
-    )
-    assert done.returncode == 1
+    (tmp_path / "empty.txt").touch()
+    files = ("a.txt", "bad.txt", "missing.txt", "empty.txt", "b.txt")
+    done = scored(*files, *["-m", "tiny-gru", "--json", "--compare", "tiny-3gram", "--html", "{file}.html"])
+    assert done.code == 1
     assert [one["file"] for one in done.objects] == ["a.txt", "b.txt"]
-    assert len(done.stderr.splitlines()) == 1
-    assert "bad.txt is not a text file: its format looks like PNG" in done.stderr
+    said = done.err.splitlines()
+    assert len(said) == 3
+    assert "bad.txt is not a text file: its format looks like PNG" in said[0]
+    assert "missing.txt" in said[1]
+    assert "empty.txt has no characters" in said[2]
     assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]
 
 
@@ -226,8 +209,8 @@ def test_what_is_misspelt_ends_with_2_before_anything_is_scored(
     scored: Run, arguments: list[str], tmp_path: Path
 ) -> None:
     done = scored(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "usage:" in done.stderr
+    assert (done.code, done.out) == (2, "")
+    assert "usage:" in done.err
     assert {p.name for p in tmp_path.iterdir()} == {"a.txt", "b.txt"}
 
 
@@ -244,9 +227,9 @@ def test_what_cannot_be_done_is_said_before_anything_is_scored(
     scored: Run, arguments: list[str], message: str
 ) -> None:
     done = scored("a.txt", "-m", "tiny-gru", *arguments)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert len(done.stderr.splitlines()) == 1
-    assert message in done.stderr
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+    assert message in done.err
 
 
 @pytest.mark.parametrize(
@@ -256,9 +239,9 @@ def test_what_cannot_be_done_is_said_before_anything_is_scored(
 def test_nothing_to_score_is_a_sentence(scored: Run, data: bytes, message: str) -> None:
     for options in ([], ["--per-character", "out.csv"], ["--compare", "tiny-3gram"]):
         done = scored("-", "-m", "tiny-gru", *options, data=data)
-        assert (done.returncode, done.stdout) == (1, "")
-        assert len(done.stderr.splitlines()) == 1
-        assert message in done.stderr
+        assert (done.code, done.out) == (1, "")
+        assert len(done.err.splitlines()) == 1
+        assert message in done.err
     assert not Path("out.csv").exists()
 
 
@@ -288,60 +271,27 @@ def test_a_wrong_guess_is_mended_by_naming_the_encoding(scored: Run, tmp_path: P
     assert (named["encoding"], named["certainty"]) == ("iso8859-5", "declared")
 
 
-def on_a_terminal(arguments: list[str], environment: dict[str, str], folder: Path) -> tuple[bytes, bytes]:
-    """Standard error as a terminal shows it, and standard output through a pipe."""
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_every_step_shows_its_progress_on_a_terminal_only(
+    command_environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "long.txt").write_text(TEXT * 60)
+    command = "perplexity long.txt -m tiny-lstm --compare tiny-3gram --per-character out.csv --json"
     ours, theirs = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "rnnviz", "perplexity", *arguments],
-        cwd=folder,
-        env={
-            **environment,
-            "PYTHONPATH": str(Path(cli.__file__).parents[2]),
-            "TERM": "xterm",
-            "COLUMNS": "120",
-        },
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-    )
+    started = process(command, command_environment, cwd=tmp_path, stderr=theirs)
     os.close(theirs)
     shown = b""
     with contextlib.suppress(OSError):  # Linux says so when the other side of a terminal is gone
         while piece := os.read(ours, 65_536):
             shown += piece
     os.close(ours)
-    out, _ = process.communicate(timeout=120)
-    assert process.returncode == 0
-    return shown, out
-
-
-@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
-def test_every_step_shows_its_progress_on_a_terminal_only(
-    command_environment: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "long.txt").write_text(TEXT * 60)
-    arguments = [
-        "long.txt",
-        "-m",
-        "tiny-lstm",
-        "--compare",
-        "tiny-3gram",
-        "--per-character",
-        "out.csv",
-        "--json",
-    ]
-    shown, out = on_a_terminal(arguments, command_environment, tmp_path)
+    out, _ = started.communicate(timeout=120)
+    assert started.returncode == 0
     assert b"characters, perplexity" in shown
     assert b"tiny-3gram" in shown
     assert b"gzip, xz" in shown
     assert json.loads(out)["characters"] == len(TEXT) * 60
-    piped = subprocess.run(
-        [sys.executable, "-m", "rnnviz", "perplexity", *arguments],
-        cwd=tmp_path,
-        env={**command_environment, "PYTHONPATH": str(Path(cli.__file__).parents[2])},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=120,
-    )
-    assert (piped.returncode, piped.stderr) == (0, b"")
-    assert figures(json.loads(piped.stdout)) == figures(json.loads(out))
+    piped = process(command, command_environment, cwd=tmp_path)
+    again, err = piped.communicate(timeout=120)
+    assert (piped.returncode, err) == (0, b"")
+    assert figures(json.loads(again)) == figures(json.loads(out))
