@@ -10,7 +10,6 @@ import sys
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +20,8 @@ from rnnviz.errors import ConfigError, ExportError
 from rnnviz.figures import export
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import LanguageModel, Piece, pieces
-from rnnviz.reports.record import Record, record
 from tests.conftest import TEXT
+from tests.reports.recorded import recorded
 
 # What a table could trip over: quotes, separators, line ends, NUL, formulas, the words for "nothing there".
 AWKWARD = 'a,"b";\tc\n\n=1+1 \x00\x1a\u2028\u202e道🎉 \'" NA null -1\n'
@@ -38,16 +37,6 @@ def scored(model: LanguageModel, text: str) -> Piece:
         for name in ("nll", "known", "rank", "entropy")
     }
     return Piece(0, "".join(part.text for part in parts), bytes_read=0, **joined)
-
-
-def kept(model: LanguageModel, text: str, folder: Path) -> Record:
-    """A record of the text."""
-    steps = record(model, None, folder, text=text)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
 
 
 def opened(path: Path) -> pd.DataFrame:
@@ -100,7 +89,7 @@ def test_a_table_of_a_record_holds_what_scoring_says(
 ) -> None:
     model = load(models_folder / f"{name}.safetensors")
     text = TEXT + AWKWARD
-    source = kept(model, text, tmp_path / "record")
+    source = recorded(tmp_path, model, text)
     export.per_character(source, tmp_path / f"out.{format}")
     table, expected = opened(tmp_path / f"out.{format}"), scored(model, text)
     assert "".join(table["character"]) == text
@@ -247,12 +236,3 @@ def test_the_module_loads_neither_pandas_nor_pyarrow(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout.strip() == "[]"
-
-
-def test_a_table_from_any_iterable_of_pieces(models_folder: Path) -> None:
-    model = load(models_folder / "tiny-3gram.safetensors")
-    file, again = io.BytesIO(), io.BytesIO()
-    parts: list[Any] = list(pieces(model, text=TEXT, details=True))
-    export.per_character(parts, file)
-    export.per_character(iter(parts), again)
-    assert file.getvalue() == again.getvalue()

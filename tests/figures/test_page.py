@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,14 +18,18 @@ from rnnviz.figures import page as pages
 from rnnviz.figures.svg import curve
 from rnnviz.networks.checkpoint import load
 from rnnviz.reports.analysis import Curve
-from rnnviz.reports.record import Record, record
+from rnnviz.reports.record import Record
 from rnnviz.text.characters import printable
 from tests.conftest import TEXT
+from tests.reports.recorded import recorded
 
 EVIL = (
     "</pre><script>alert(1)</script>&amp;\"'<img src=x onerror=alert(2)>\n\n]]><!-- "
     "\x00\x07\x1b\x7f\x9f\u202e end\n"
 )
+
+
+Kept = Callable[..., Record]
 
 
 class Reader(HTMLParser):
@@ -53,13 +59,10 @@ class Reader(HTMLParser):
         self.everything.append(data)
 
 
-def kept(text: str, folder: Path, models: Path, model: str = "tiny-gru", name: str | None = None) -> Record:
-    steps = record(load(models / f"{model}.safetensors"), None, folder, text=text, name=name)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+@pytest.fixture
+def kept(tmp_path: Path, models_folder: Path) -> Kept:
+    """Make the record of a text."""
+    return partial(recorded, tmp_path, load(models_folder / "tiny-gru.safetensors"))
 
 
 def made(source: Record, **options: object) -> str:
@@ -72,8 +75,8 @@ def body(document: str) -> str:
     return unescape(re.sub(r"<[^>]*>", "", inside))
 
 
-def test_nothing_of_a_text_becomes_markup(tmp_path: Path, models_folder: Path) -> None:
-    document = made(kept(EVIL * 3, tmp_path / "r", models_folder, name='<b onclick="x">&name'))
+def test_nothing_of_a_text_becomes_markup(kept: Kept) -> None:
+    document = made(kept(EVIL * 3, name='<b onclick="x">&name'))
     read = Reader(document)
     assert not read.open, "every element is closed"
     tags = {tag for tag, _ in read.tags}
@@ -85,17 +88,15 @@ def test_nothing_of_a_text_becomes_markup(tmp_path: Path, models_folder: Path) -
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", document), "control characters are drawn"
 
 
-def test_the_text_is_there_to_the_last_character(tmp_path: Path, models_folder: Path) -> None:
-    for n, text in enumerate(
-        (TEXT, "\n\nfirst lines are empty\n\n\nand so is the last\n\n", EVIL, "x" * 9000)
-    ):
-        document = made(kept(text, tmp_path / str(n), models_folder))
+def test_the_text_is_there_to_the_last_character(kept: Kept) -> None:
+    for text in (TEXT, "\n\nfirst lines are empty\n\n\nand so is the last\n\n", EVIL, "x" * 9000):
+        document = made(kept(text))
         assert body(document) == printable(text)
 
 
-def test_a_long_text_is_divided_between_lines(tmp_path: Path, models_folder: Path) -> None:
+def test_a_long_text_is_divided_between_lines(kept: Kept) -> None:
     text = TEXT * 12
-    document = made(kept(text, tmp_path / "r", models_folder))
+    document = made(kept(text))
     assert document.count("<pre>") >= 3
     assert body(document) == text
     assert all(
@@ -103,8 +104,8 @@ def test_a_long_text_is_divided_between_lines(tmp_path: Path, models_folder: Pat
     )
 
 
-def test_the_figures_are_those_of_the_report_to_the_last_digit(tmp_path: Path, models_folder: Path) -> None:
-    source = kept(TEXT + "道道", tmp_path / "r", models_folder)
+def test_the_figures_are_those_of_the_report_to_the_last_digit(kept: Kept) -> None:
+    source = kept(TEXT + "道道")
     report = source.report
     values = {attrs["value"] for tag, attrs in Reader(made(source)).tags if tag == "data"}
     for value in (
@@ -117,8 +118,8 @@ def test_the_figures_are_those_of_the_report_to_the_last_digit(tmp_path: Path, m
     assert {str(report.characters), str(report.unknown), str(report.bytes)} <= values
 
 
-def test_a_text_that_is_cut_says_so_and_its_figures_stay(tmp_path: Path, models_folder: Path) -> None:
-    source = kept(TEXT, tmp_path / "r", models_folder)
+def test_a_text_that_is_cut_says_so_and_its_figures_stay(kept: Kept) -> None:
+    source = kept(TEXT)
     document = made(source, longest=100)
     assert body(document) == TEXT[:100]
     assert f"the first 100 of {len(TEXT):,} characters" in document
@@ -145,16 +146,16 @@ def test_equal_neighbours_share_an_element() -> None:
     assert len(parts) == 1
 
 
-def test_nothing_is_fetched_and_no_script_can_run(tmp_path: Path, models_folder: Path) -> None:
-    document = made(kept(TEXT, tmp_path / "r", models_folder))
+def test_nothing_is_fetched_and_no_script_can_run(kept: Kept) -> None:
+    document = made(kept(TEXT))
     policy = next(a for t, a in Reader(document).tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy["content"] == "default-src 'none'; style-src 'unsafe-inline'"
     assert not re.search(r"https?:|url\(|@import", document)
     assert "prefers-color-scheme:dark" in document
 
 
-def test_the_curve_has_a_bounded_number_of_points(tmp_path: Path, models_folder: Path) -> None:
-    document = made(kept(TEXT * 10, tmp_path / "r", models_folder))
+def test_the_curve_has_a_bounded_number_of_points(kept: Kept) -> None:
+    document = made(kept(TEXT * 10))
     drawn = re.findall(r'<path class="(running|rolling)" d="([^"]*)"', document)
     assert [name for name, _ in drawn] == ["rolling", "running"]
     for _, path in drawn:
@@ -186,9 +187,9 @@ def test_an_axis_has_a_few_marks_within_it(low: float, high: float) -> None:
     assert all(low / 1.2 <= mark <= high * 1.2 for mark in marks)
 
 
-def test_every_word_can_be_translated(tmp_path: Path, models_folder: Path) -> None:
+def test_every_word_can_be_translated(kept: Kept) -> None:
     document = made(
-        kept(TEXT + "道", tmp_path / "r", models_folder),
+        kept(TEXT + "道"),
         translate=lambda words: re.sub(r"[A-Za-z<>]+(?![^{]*\})", "字", words),
         language="zh",
         longest=50,
@@ -199,15 +200,15 @@ def test_every_word_can_be_translated(tmp_path: Path, models_folder: Path) -> No
     assert words <= {"this", "text", "tiny", "gru"}  # the text's name and the model's
 
 
-def test_the_page_is_written_whole_or_not_at_all(tmp_path: Path, models_folder: Path) -> None:
-    source = kept(TEXT, tmp_path / "r", models_folder)
+def test_the_page_is_written_whole_or_not_at_all(kept: Kept, tmp_path: Path) -> None:
+    source = kept(TEXT)
     export.html(source, source.report, tmp_path / "out.html")
     assert (tmp_path / "out.html").read_text("utf-8") == made(source)
     with pytest.raises(ExportError, match="can't be written"):
         export.html(source, source.report, tmp_path / "absent" / "out.html")
 
 
-def test_a_name_that_is_no_text_is_shown_as_far_as_it_can_be(tmp_path: Path, models_folder: Path) -> None:
-    source = kept(TEXT, tmp_path / "r", models_folder, name="caf\udce9.txt")
+def test_a_name_that_is_no_text_is_shown_as_far_as_it_can_be(kept: Kept, tmp_path: Path) -> None:
+    source = kept(TEXT, name="caf\udce9.txt")
     export.html(source, source.report, tmp_path / "out.html")
     assert r"caf\udce9.txt" in (tmp_path / "out.html").read_text("utf-8")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from rnnviz.reading.scoring import LanguageModel
 from rnnviz.reports.record import Record, record
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.units import run
 
 
 class Told:
@@ -41,15 +42,9 @@ class ToldScorer:
         return log_p, np.ones(len(ids), np.int32), np.zeros(len(ids), np.float32)
 
 
-def recorded(folder: Path, model: LanguageModel, text: str) -> Record:
+def recorded(folder: Path, model: LanguageModel, text: str, name: str | None = None) -> Record:
     """The text's record in a new folder within `folder`."""
-    steps = record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            made: Record = end.value
-            return made
+    return run(record(model, None, folder / f"record-{len(list(folder.iterdir()))}", text=text, name=name))
 
 
 def told(folder: Path, text: str, costs: Sequence[float] | npt.NDArray[Any]) -> Record:
