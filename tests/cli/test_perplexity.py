@@ -27,6 +27,250 @@ FIELDS = [
     "file", "model", "characters", "unknown", "perplexity", "perplexity_known", "bits_per_character",
     "bits_per_byte", "encoding", "seconds",
 ]  # fmt: skip
+
+
+@pytest.fixture
+def scored(run: Run, tmp_path: Path) -> Run:
+    """Run `perplexity` in a folder of texts."""
+    (tmp_path / "a.txt").write_bytes(LONG.encode())
+    (tmp_path / "b.txt").write_bytes("time and time again\n".encode("utf-16"))
+    return partial(run, "perplexity")
+
+
+def figures(report: dict[str, Any]) -> dict[str, Any]:
+    """All of a report but how long it took."""
+    return {name: value for name, value in report.items() if name not in ("seconds", "compared")}
+
+
+def test_one_json_object_a_file(scored: Run, tmp_path: Path, models_folder: Path) -> None:
+    (tmp_path / "one.txt").write_text("The Time Traveller")
+    (tmp_path / "two.txt").write_bytes("Zeit größer\r\n".encode("utf-16"))
+    done = scored("one.txt", "two.txt", "--model", "tiny-gru", "--json")
+    assert (done.code, done.err) == (0, "")
+    one, two = done.objects
+    assert list(one)[: len(FIELDS)] == FIELDS
+    assert (one["file"], one["model"], one["characters"], one["unknown"]) == ("one.txt", "tiny-gru", 18, 0)
+    assert (two["characters"], two["encoding"]) == (12, "utf-16-le")
+    assert two["unknown"] > 0
+    expected = perplexity(load(models_folder / "tiny-gru.safetensors"), text="The Time Traveller")
+    assert one["perplexity"] == pytest.approx(expected.perplexity, rel=1e-6)
+
+
+def test_in_words_and_from_standard_input(scored: Run) -> None:
+    done = scored("-", "--model", "tiny-lstm", data="Zürich, time".encode())
+    assert done.code == 0
+    assert done.out.startswith("-: perplexity ")
+    assert "12 characters, 2 unknown (without them " in done.out  # Z and ü
+    assert "utf-8, verified" in done.out
+
+
+@pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm", "tiny-3gram"])
+def test_the_package_says_the_same_to_the_last_digit(
+    scored: Run, model: str, models_folder: Path, tmp_path: Path
+) -> None:
+    loaded = load(models_folder / f"{model}.safetensors")
+    expected = [figures(perplexity(loaded, tmp_path / f, name=f).to_json()) for f in ("a.txt", "b.txt")]
+    every = (
+        [],
+        ["--per-character", "{file}.csv"],
+        ["--html", "{file}.html"],
+        ["--compare", "tiny-3gram", "--per-character", "{file}.parquet"],
+    )
+    for options in every:
+        done = scored("a.txt", "b.txt", "-m", model, "--json", *options)
+        assert (done.code, done.err) == (0, "")
+        assert [figures(one) for one in done.objects] == expected, options
+
+
+def test_standard_input_says_the_same_as_a_file(scored: Run) -> None:
+    (file,) = scored("a.txt", "-m", "tiny-gru", "--json").objects
+    (piped,) = scored("-", "-m", "tiny-gru", "--json", data=LONG.encode()).objects
+    assert figures(piped) == {**figures(file), "file": "-"}
+    (declared,) = scored(
+        "-", "-m", "tiny-gru", "--json", "--encoding", "utf-16-be", data=LONG.encode("utf-16-be")
+    ).objects
+    assert declared["perplexity"] == file["perplexity"]
+    assert (declared["encoding"], declared["certainty"]) == ("utf-16-be", "declared")
+
+
+def test_standard_input_can_be_compared_and_written(scored: Run, tmp_path: Path) -> None:
+    arguments = ["-m", "tiny-gru", "--json", "--compare", "tiny-lstm"]
+    (file,) = scored("a.txt", *arguments).objects
+    (piped,) = scored("-", *arguments, "--per-character", "{file}.csv", data=LONG.encode()).objects
+    assert piped["compared"] == file["compared"]
+    assert len(pd.read_csv(tmp_path / "stdin.csv")) == piped["characters"]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_the_table_of_characters_is_what_scoring_says(
+    scored: Run, format: str, models_folder: Path, tmp_path: Path
+) -> None:
+    done = scored("a.txt", "-m", "tiny-gru", "--json", "--per-character", f"out.{format}")
+    assert done.code == 0
+    path = tmp_path / f"out.{format}"
+    table = pd.read_parquet(path) if format == "parquet" else pd.read_csv(path, keep_default_na=False)
+    parts = list(pieces(load(models_folder / "tiny-gru.safetensors"), tmp_path / "a.txt", details=True))
+    assert "".join(table["character"]) == "".join(p.text for p in parts) == LONG.replace("\r\n", "\n")
+    for column in ("nll", "entropy", "rank", "known"):
+        expected = np.concatenate([getattr(p, column) for p in parts])
+        kind = np.float32 if column in ("nll", "entropy") else expected.dtype
+        assert table[column].astype(kind).tolist() == expected.astype(kind).tolist()
+    assert float(np.exp(table["nll"].mean())) == pytest.approx(done.objects[0]["perplexity"], rel=1e-6)
+
+
+def test_a_page_is_written_for_every_file(scored: Run, tmp_path: Path) -> None:
+    done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--json", "--html", "page-{file}.html")
+    for name, report in zip("ab", done.objects, strict=True):
+        assert repr(report["perplexity"]) in (tmp_path / f"page-{name}.html").read_text("utf-8")
+
+
+def test_models_are_compared_on_every_file(scored: Run, models_folder: Path, tmp_path: Path) -> None:
+    done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--json", "--compare", "tiny-lstm,tiny-gru")
+    assert (done.code, done.err) == (0, "")
+    model = load(models_folder / "tiny-gru.safetensors")
+    for file, report in zip(("a.txt", "b.txt"), done.objects, strict=True):
+        rows = {row["name"]: row for row in report["compared"]}
+        assert [(row["name"], row["kind"]) for row in report["compared"]] == [
+            ("tiny-gru", "model"),
+            ("tiny-lstm", "model"),
+            ("tiny-3gram", "n-gram"),  # the model's own, by its card
+            ("uniform", "uniform"),
+            ("unigram", "unigram"),
+            ("gzip", "compressor"),
+            ("xz", "compressor"),
+        ]
+        for name in ("tiny-gru", "tiny-lstm", "tiny-3gram"):
+            alone = perplexity(load(models_folder / f"{name}.safetensors"), tmp_path / file)
+            assert rows[name]["perplexity"] == alone.perplexity
+            assert rows[name]["bits_per_character"] == alone.bits_per_character
+        blind = perplexity(UniformModel(model.vocabulary), tmp_path / file)
+        assert rows["uniform"]["perplexity"] == pytest.approx(blind.perplexity, rel=1e-12)
+        text = LONG.replace("\r\n", "\n") if file == "a.txt" else "time and time again\n"
+        assert rows["unigram"]["bits_per_character"] == unigram(text).bits_per_character
+        for packed in run(compressing(text)):
+            assert rows[packed.name]["bits_per_character"] == packed.bits_per_character
+        (best,) = [row for row in report["compared"] if row["best"]]
+        codes = [row["bits_per_character"] for row in report["compared"] if row["kind"] != "unigram"]
+        assert best["bits_per_character"] == min(codes)
+
+
+def test_a_comparison_in_words(scored: Run) -> None:
+    done = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
+    lines = done.out.splitlines()
+    assert lines[0].startswith("a.txt: perplexity ")
+    assert lines[2].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
+    marked = [line for line in lines[3:] if line.strip().startswith("*")]
+    assert len(marked) == 1
+    assert "\nperplexity\n" not in done.out
+    done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
+    matrix = done.out.split("\nperplexity\n")[1].splitlines()
+    assert matrix[0].split() == ["under", "a.txt", "b.txt"]
+    assert [line.split()[0] for line in matrix[1:]] == [
+        "tiny-gru",
+        "tiny-3gram",
+        "uniform",
+        "unigram",
+        "gzip",
+        "xz",
+    ]
+    for column in (1, 2):
+        assert sum(line.split()[column].startswith("*") for line in matrix[1:]) == 1
+
+
+def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_path: Path) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    (tmp_path / "empty.txt").touch()
+    files = ("a.txt", "bad.txt", "missing.txt", "empty.txt", "b.txt")
+    done = scored(*files, *["-m", "tiny-gru", "--json", "--compare", "tiny-3gram", "--html", "{file}.html"])
+    assert done.code == 1
+    assert [one["file"] for one in done.objects] == ["a.txt", "b.txt"]
+    said = done.err.splitlines()
+    assert len(said) == 3
+    assert "bad.txt is not a text file: its format looks like PNG" in said[0]
+    assert "missing.txt" in said[1]
+    assert "empty.txt has no characters" in said[2]
+    assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]
+
+
+def test_many_files_give_each_its_own_number(scored: Run) -> None:
+    both = scored("a.txt", "b.txt", "a.txt", "-m", "tiny-lstm", "--json").objects
+    alone = [scored(f, "-m", "tiny-lstm", "--json").objects[0] for f in ("a.txt", "b.txt", "a.txt")]
+    assert list(map(figures, both)) == list(map(figures, alone))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["a.txt", "b.txt", "-m", "tiny-gru", "--html", "out.html"],
+        ["a.txt", "b.txt", "-m", "tiny-gru", "--per-character", "out.csv"],
+        ["a.txt", "./a.txt", "-m", "tiny-gru", "--per-character", "{file}.csv"],
+        ["a.txt", "-m", "tiny-gru", "--compare", " , "],
+        ["a.txt"],
+    ],
+)
+def test_what_is_misspelt_ends_with_2_before_anything_is_scored(
+    scored: Run, arguments: list[str], tmp_path: Path
+) -> None:
+    done = scored(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "usage:" in done.err
+    assert {p.name for p in tmp_path.iterdir()} == {"a.txt", "b.txt"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--per-character", "out.xlsx"], "csv or parquet; received 'xlsx'"),
+        (["--per-character", "absent/out.csv"], "there is no folder for it"),
+        (["--html", "absent/out.html"], "there is no folder for it"),
+        (["--compare", "nobody"], "nobody"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_scored(
+    scored: Run, arguments: list[str], message: str
+) -> None:
+    done = scored("a.txt", "-m", "tiny-gru", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+    assert message in done.err
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [(b"", "has no characters"), (b"a\0b", "byte 1 is NUL"), (b"\xef\xbb\xbf", "has no characters")],
+)
+def test_nothing_to_score_is_a_sentence(scored: Run, data: bytes, message: str) -> None:
+    for options in ([], ["--per-character", "out.csv"], ["--compare", "tiny-3gram"]):
+        done = scored("-", "-m", "tiny-gru", *options, data=data)
+        assert (done.code, done.out) == (1, "")
+        assert len(done.err.splitlines()) == 1
+        assert message in done.err
+    assert not Path("out.csv").exists()
+
+
+def test_only_unknown_characters_have_a_perplexity_but_no_known_one(scored: Run) -> None:
+    done = scored("-", "-m", "tiny-gru", "--json", "--html", "out.html", data="道可道".encode())
+    (report,) = done.objects
+    assert (report["unknown"], report["perplexity_known"]) == (3, None)
+    assert report["perplexity"] > 1e5
+
+
+def test_one_long_line_is_scored_like_any_text(scored: Run, tmp_path: Path) -> None:
+    (tmp_path / "line.txt").write_text(TEXT.replace("\n", " ") * 20)
+    done = scored(
+        "line.txt", "-m", "tiny-3gram", "--json", "--html", "out.html", "--per-character", "out.csv"
+    )
+    (report,) = done.objects
+    assert report["characters"] == len(TEXT) * 20
+    assert len(pd.read_csv(tmp_path / "out.csv")) == report["characters"]
+
+
+def test_a_wrong_guess_is_mended_by_naming_the_encoding(scored: Run, tmp_path: Path) -> None:
+    text = "Все люди рождаются свободными и равными в своём достоинстве и правах.\n"
+    (tmp_path / "c.txt").write_bytes(text.encode("iso8859-5"))
+    (named,) = scored("c.txt", "-m", "tiny-gru", "--json", "--encoding", "iso8859-5").objects
+    (plain,) = scored("-", "-m", "tiny-gru", "--json", data=text.encode()).objects
+    assert named["perplexity"] == plain["perplexity"]
     assert (named["encoding"], named["certainty"]) == ("iso8859-5", "declared")
 
 
