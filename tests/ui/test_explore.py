@@ -16,17 +16,12 @@ from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny
+from tests.ui.apptest import sent
 from tests.ui.conftest import Open, everything
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
 YARDSTICK = NgramModel.fit(TEXT, order=3)
-
-
-def sent(app: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What the component on the page was given."""
-    (component,) = app.get("bidi_component")
-    return unpack(component.proto.bytes)
 
 
 def test_on_opening_an_example_is_read_already(open_app: Open) -> None:

@@ -9,13 +9,15 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.networks.checkpoint import available, load
+from rnnviz.networks.checkpoint import available
 from rnnviz.reading.trace import trace
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.inside import cause, compare, dashboard, sources
-from tests.conftest import TEXT
+from tests.conftest import TEXT, tiny, tiny_card
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
 
+GRU = tiny("gru", card=tiny_card())
 PARTS = ("units", "map", "gates", "memory", "cause", "compare")
 
 
@@ -39,18 +41,6 @@ def _short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "here", list)
 
 
-def settled(app: AppTest) -> AppTest:
-    """Run until nothing is at work any more."""
-    for _ in range(20):
-        jobs = app.session_state["inside.jobs"] if "inside.jobs" in app.session_state else None  # noqa: SIM401
-        busy = [job.key for job in jobs.busy()] if jobs else []
-        if not busy:
-            return app.run()
-        assert jobs.wait(busy[:1], 60)
-        app.run()
-    raise AssertionError("the page never came to rest")
-
-
 def ask(app: AppTest, key: str, **what: Any) -> AppTest:
     """As if a board's browser had asked this."""
     app.session_state[f"{key}.ask"] = dashboard.Ask.from_json({"client": "me", "seq": 1, **what})
@@ -59,11 +49,6 @@ def ask(app: AppTest, key: str, **what: Any) -> AppTest:
 
 def write(app: AppTest, text: str) -> AppTest:
     return app.text_area(key="inside.text").set_value(text).run()
-
-
-def clean(app: AppTest) -> None:
-    assert not app.exception
-    assert not app.error
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -93,11 +78,11 @@ def test_chinese_words_on_every_part(open_app: Open, boards: dict[str, Any]) -> 
 def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru")
     app = write(app, TEXT[:600])
-    app = settled(app)
+    app = settled(app, "inside")
     clean(app)
     sent = boards["inside.finding"]
     ranking = next(p for p in sent["panels"] if p["name"] == "ranking")
-    read = trace(load(_path(app)), TEXT[:600])
+    read = trace(GRU, TEXT[:600])
     found = units.search(read, units.target("word-start", TEXT[:600]), layer=0)
     assert ranking["picks"][0] == found.best.unit.unit
     assert app.number_input(key="inside.unit").value == found.best.unit.unit
@@ -106,12 +91,6 @@ def test_a_search_on_the_own_text_ranks_and_colours(open_app: Open, boards: dict
     other = ranking["picks"][3]
     ask(app, "inside.finding", what="pick", panel="ranking", value=other)
     assert app.number_input(key="inside.unit").value == other
-
-
-def _path(app: AppTest) -> Any:
-    from rnnviz.networks.checkpoint import available
-
-    return next(info.path for info in available()[0] if info.name == "tiny-gru")
 
 
 def test_a_selection_becomes_the_question_and_can_be_forgotten(
@@ -139,7 +118,7 @@ def test_a_bad_pattern_is_a_sentence(open_app: Open) -> None:
 def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: dict[str, Any]) -> None:
     app = write(open_app("inside", model="tiny-gru"), TEXT[:900])
     app.button(key="inside.scan.start").click().run()
-    settled(app)
+    settled(app, "inside")
     clean(app)
     assert boards["inside.top"]["texts"]
     assert boards["inside.bottom"]["texts"]
@@ -154,12 +133,9 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
     assert before[0]["x"] != before[1]["x"]
     text = app.text_area(key="inside.text").value
-    model = load(_path(app))
-    held = units.intervene(model, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
-    assert [m.value for m in app.metric] == [
-        f"{trace(model, text).perplexity[-1]:.2f}",
-        f"{held.perplexity[-1]:.2f}",
-    ]
+    held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
+    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
+    assert [m.value for m in app.metric] == wanted
     app.slider(key="inside.value").set_value(-1.0).run()
     assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
     app.text_input(key="inside.units").set_value("0, nine").run()
@@ -174,7 +150,7 @@ def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
     app.session_state["inside.way"] = "rank"
     app.run()
     app.button(key="inside.ablate.start").click().run()
-    settled(app)
+    settled(app, "inside")
     clean(app)
     panel = boards["inside.ablation"]["panels"][0]
     ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
@@ -275,4 +251,4 @@ def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
     app = open_app("inside")
     assert "tiny-3gram" not in app.selectbox(key="model").options
     with pytest.raises(ConfigError):
-        units.gates(trace(load(_path(app)), "a"), layer=7)
+        units.gates(trace(GRU, "a"), layer=7)

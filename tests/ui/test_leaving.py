@@ -6,15 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import sources
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything, turn
-from tests.ui.test_inside import PARTS, settled
+from tests.ui.test_inside import PARTS
 
 PAGES = ("explore", "perplexity", "inside", "train", "learn")
-
-
-def clean(app: AppTest) -> None:
-    assert not app.exception
-    assert not app.error
 
 
 def listed(app: AppTest) -> list[str]:
@@ -37,7 +33,7 @@ def test_a_chosen_unit_is_still_chosen_after_another_part_and_another_page(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sources, "here", list)  # the text on the page is searched, and that at once
-    app = settled(open_app("inside", model="tiny-gru"))
+    app = settled(open_app("inside", model="tiny-gru"), "inside")
     other = (app.number_input(key="inside.unit").value + 1) % 8
     app.number_input(key="inside.unit").set_value(other).run()
     for part in PARTS[1:]:

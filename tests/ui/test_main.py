@@ -16,6 +16,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n, model_cache, model_card, sidebar, trouble
 from rnnviz.ui.context import Context
 from tests.conftest import tiny, tiny_card
+from tests.ui.apptest import clean
 from tests.ui.conftest import Open, everything
 
 
@@ -23,8 +24,7 @@ from tests.ui.conftest import Open, everything
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_every_page_opens(open_app: Open, page: str, locale: str) -> None:
     app = open_app(page, locale=locale)
-    assert not app.exception
-    assert not app.error
+    clean(app)
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
 
 
@@ -125,8 +125,7 @@ def test_no_models_at_all_is_explained(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path / "nothing"])
     for page in ("explore", "perplexity"):
         app = open_app(page)
-        assert not app.exception
-        assert not app.error
+        clean(app)
         assert "python -m rnnviz train" in app.info[0].value
 
 
@@ -205,8 +204,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
     for name in ("bare", "odd"):
         app = open_app("perplexity", model=name)
-        assert not app.exception
-        assert not app.error
+        clean(app)
         assert app.sidebar.selectbox(key="model").value == name
 
 

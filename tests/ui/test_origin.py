@@ -12,26 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
-from rnnviz.reports.record import Record, record
-from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.perplexity.origin import KEPT, ScoredText
 from rnnviz.ui.pages.perplexity.tables import kind_names, one_line
 from tests.conftest import TEXT, tiny
+from tests.reports.recorded import recorded
+from tests.ui.apptest import sent
 
 GRU = tiny("gru", name="tiny-gru")
 NGRAM = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
 LINES = TEXT + "\n\nA second paragraph: 42 \U0001f600 中文 <b>\t</b>\n"
-
-
-def kept(folder: Path, model: Any, text: str) -> Record:
-    """The record of a text."""
-    steps = record(model, None, folder, text=text, name="a *text*")
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            found: Record = end.value
-            return found
 
 
 def script() -> None:
@@ -49,18 +38,13 @@ def shown(tmp_path: Path) -> Callable[..., AppTest]:
 
     def opened(text: str = LINES, *, compared: bool = False, other_text: str | None = None) -> AppTest:
         app = AppTest.from_function(script, default_timeout=60)
-        other = (kept(tmp_path / "b", NGRAM, other_text or text), NGRAM) if compared else None
-        app.session_state["shown"] = (kept(tmp_path / "a", GRU, text), GRU, other)
+        other = (recorded(tmp_path, NGRAM, other_text or text), NGRAM) if compared else None
+        app.session_state["shown"] = (recorded(tmp_path, GRU, text), GRU, other)
         app.run()
         assert not app.exception
         return app
 
     return opened
-
-
-def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    (component,) = app.get("bidi_component")
-    return unpack(component.proto.bytes)
 
 
 def turn_to(app: AppTest, name: str) -> Any:
@@ -140,8 +124,8 @@ def test_a_passage_is_one_line() -> None:
 
 def test_a_session_keeps_a_few_sections_only(shown: Callable[..., AppTest], tmp_path: Path) -> None:
     app = shown()
-    for n in range(KEPT + 3):
-        app.session_state["shown"] = (kept(tmp_path / f"more-{n}", GRU, TEXT), GRU, None)
+    for _ in range(KEPT + 3):
+        app.session_state["shown"] = (recorded(tmp_path, GRU, TEXT), GRU, None)
         app.run()
         assert not app.exception
     state = app.session_state._state.filtered_state

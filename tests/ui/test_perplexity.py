@@ -15,22 +15,11 @@ from rnnviz.text import corpora
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded
 from tests.conftest import TEXT
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
 
 LATIN = "The Time Traveller smiled.\r\nHe had a machine to show his guests.\r\n"
 GERMAN = "Größe und Ärger für Übermut. " * 40
-
-
-def settled(app: AppTest) -> AppTest:
-    """Run until nothing is at work any more."""
-    jobs = app.session_state["perplexity.jobs"]
-    for _ in range(50):
-        busy = [job.key for job in jobs.busy()]
-        if not busy:
-            return app.run()
-        assert jobs.wait(busy[:1], 60)
-        app.run()
-    raise AssertionError("the page never came to rest")
 
 
 def upload(app: AppTest, **files: bytes | str) -> AppTest:
@@ -38,7 +27,7 @@ def upload(app: AppTest, **files: bytes | str) -> AppTest:
     for name, data in files.items():
         uploader.upload(name.replace("__", "."), data if isinstance(data, bytes) else data.encode())
     app.run()
-    return settled(app)
+    return settled(app, "perplexity")
 
 
 def shown(app: AppTest) -> str:
@@ -49,7 +38,7 @@ def shown(app: AppTest) -> str:
 def section(app: AppTest, name: str) -> AppTest:
     app.session_state["section"] = name
     app.run()
-    return settled(app)
+    return settled(app, "perplexity")
 
 
 def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Report:
@@ -57,12 +46,11 @@ def expected(models_folder: Path, text: str, model: str = "tiny-gru") -> Report:
 
 
 def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folder: Path) -> None:
-    app = settled(open_app("perplexity"))
+    app = settled(open_app("perplexity"), "perplexity")
     assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
     assert "An example" in everything(app)
     assert "this is an anecdote" in everything(app)
-    assert not app.exception
-    assert not app.error
+    clean(app)
 
 
 def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
@@ -118,14 +106,14 @@ def test_a_wrong_guess_is_mended_with_one_click(open_app: Open) -> None:
     choice = next(b for b in app.button if b.key and b.key.startswith("read-") and b.key.endswith("cp1251"))
     assert "гцЯe" in choice.label or "Grц" in choice.label  # what the text would then be
     choice.click().run()
-    settled(app)
+    settled(app, "perplexity")
     assert r"Encoding **Windows\-1251**, declared" in everything(app)
     listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
     assert "ц" in listed["Character"].tolist()
     picker = next(s for s in app.selectbox if s.key and s.key.startswith("encoding-"))
     assert picker.value == "cp1251"
     picker.set_value("").run()
-    settled(app)
+    settled(app, "perplexity")
     assert r"Encoding **Windows\-1252**, guessed" in everything(app)
     assert shown(app) == before
 
@@ -136,7 +124,7 @@ def test_an_undecodable_file_can_be_read_as_what_it_is(open_app: Open) -> None:
     assert len(app.error) == 1
     assert r"is UTF\-8 but damaged" in app.error[0].value
     next(s for s in app.selectbox if s.key and s.key.startswith("encoding-")).set_value("iso8859-1").run()
-    settled(app)
+    settled(app, "perplexity")
     assert not app.error
     assert r"Encoding **Latin\-1**, declared" in everything(app)
 
@@ -159,7 +147,7 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(op
     assert app.dataframe[0].value["Text"].tolist() == ["good.txt", "other.txt"]
     first = shown(app)
     app.selectbox(key="closer").set_value(1).run()
-    settled(app)
+    settled(app, "perplexity")
     assert shown(app) != first
     assert shown(app) == f"{app.dataframe[0].value['Perplexity'][1]:.2f}"
 
@@ -175,7 +163,7 @@ def test_a_pasted_text_is_scored_beside_the_files(open_app: Open, models_folder:
     app = open_app("perplexity")
     app.text_area(key="pasted").set_value("The Time\nTraveller")
     next(b for b in app.button if b.label == "Score this text").click().run()
-    settled(app)
+    settled(app, "perplexity")
     assert not app.exception
     assert shown(app) == f"{expected(models_folder, 'The Time' + chr(10) + 'Traveller').perplexity:.2f}"
     assert "Encoding" not in everything(app)
@@ -186,10 +174,10 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
 ) -> None:
     corpus = corpora.from_text(TEXT, "machine")
     monkeypatch.setattr("rnnviz.text.corpora.read", lambda name: corpus)
-    app = settled(open_app("perplexity", corpus="machine"))
+    app = settled(open_app("perplexity", corpus="machine"), "perplexity")
     assert shown(app) == rounded(expected(models_folder, corpus.split().held_out).perplexity)
     app.session_state["corpus-part"] = "all"
-    settled(app.run())
+    settled(app.run(), "perplexity")
     assert shown(app) == rounded(expected(models_folder, TEXT).perplexity)
 
 
@@ -233,7 +221,7 @@ def test_the_same_content_is_scored_once_whatever_its_name(
     assert scored == ["tiny-gru", "tiny-gru"]  # the example, the file
     assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "b.txt"]
     app.sidebar.selectbox(key="model").select("tiny-3gram").run()
-    settled(app)
+    settled(app, "perplexity")
     assert scored[2:] == ["tiny-3gram"]
     again = upload(open_app("perplexity"), c__txt="time")  # another session
     assert shown(again)
@@ -292,7 +280,7 @@ def test_two_texts_of_one_name_are_two_and_one_given_twice_is_one(
     app = open_app("perplexity")
     app.file_uploader[0].upload("essay.txt", b"the time").upload("essay.txt", b"a machine")
     app.file_uploader[0].upload("essay.txt", b"the time").run()
-    app = settled(app)
+    app = settled(app, "perplexity")
     table = app.dataframe[0].value
     assert table["Text"].tolist() == ["essay.txt", "essay.txt (2)"]
     both = [expected(models_folder, text).perplexity for text in ("the time", "a machine")]
@@ -303,6 +291,6 @@ def test_unreadable_files_of_one_content_each_say_so(open_app: Open) -> None:
     data = "é".encode() * 40 + b"\xff\xfe\xfd" + "时间".encode("gb18030") * 3 + b"\x81"
     app = open_app("perplexity")
     app.file_uploader[0].upload("a.txt", data).upload("b.txt", data).run()
-    app = settled(app)
+    app = settled(app, "perplexity")
     assert not app.exception
     assert "unexpected" not in everything(app)

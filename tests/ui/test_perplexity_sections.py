@@ -13,13 +13,15 @@ from typing import Any
 import pytest
 
 from rnnviz.networks.checkpoint import load
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, encodings, take, work
 from rnnviz.ui.words import duration, rounded
 from tests.conftest import TEXT
+from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
-from tests.ui.test_perplexity import expected, section, settled, upload
+from tests.ui.test_perplexity import expected, section, upload
 
 
 def test_against_what(open_app: Open, models_folder: Path) -> None:
@@ -31,18 +33,14 @@ def test_against_what(open_app: Open, models_folder: Path) -> None:
     assert table["best"].tolist() == ["★", "", "", "", "", ""][: len(table)]
     gru = expected(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
-    assert table.loc["blind guess", "Perplexity"] == pytest.approx(load_size(models_folder))
+    assert table.loc["blind guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
     app.button(key="compare").click().run()
-    settled(app)
+    settled(app, "perplexity")
     table = app.dataframe[0].value.set_index("Who predicts")
     assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
     assert table["best"].tolist().count("★") == 1
     assert not app.error
-
-
-def load_size(models_folder: Path) -> int:
-    return load(models_folder / "tiny-gru.safetensors").vocabulary.size
 
 
 def test_several_texts_against_several_models(open_app: Open) -> None:
@@ -68,7 +66,7 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     app = upload(open_app("perplexity"), a__txt=TEXT + "时")
     section(app, "compression")
     app.button(key="pack").click().run()
-    settled(app)
+    settled(app, "perplexity")
     assert not app.error
     report = expected(models_folder, TEXT + "时")
     promised = report.bits_per_character * report.characters / 8
@@ -76,7 +74,7 @@ def test_the_number_is_the_size_of_a_file(open_app: Open, models_folder: Path) -
     assert promised <= size + 1
     assert size <= promised * 1.001 + 32
     app.button(key="unpack").click().run()
-    settled(app)
+    settled(app, "perplexity")
     assert "every one of them the same" in app.success[0].value
 
 
@@ -87,28 +85,19 @@ def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
     assert json.loads(take.as_json(reports)) == [r.to_json() for r in reports]
 
 
-def test_every_way_to_take_it_away_is_offered(open_app: Open) -> None:
-    app = upload(open_app("perplexity"), a__txt=TEXT)
-    section(app, "take")
-    assert len(app.get("download_button")) == 5
-    assert not app.exception
-
-
 @pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_every_section_opens(open_app: Open, name: str, locale: str) -> None:
-    app = settled(open_app("perplexity", locale=locale, section=name))
-    assert not app.exception
-    assert not app.error
+    app = settled(open_app("perplexity", locale=locale, section=name), "perplexity")
+    clean(app)
     assert app.session_state["section"] == name
 
 
 def test_a_second_model_is_set_against_the_first(open_app: Open) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
     app.selectbox(key="second").set_value("tiny-lstm").run()
-    settled(app)
-    assert not app.exception
-    assert not app.error
+    settled(app, "perplexity")
+    clean(app)
     assert len(store.shared()) >= 4  # both models' records and reports
 
 
@@ -144,8 +133,7 @@ def test_the_scale_holds_perplexities_beyond_every_measure(open_app: Open, model
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_a_text_may_be_called_like_what_is_taken_away(open_app: Open, locale: str) -> None:
     app = section(upload(open_app("perplexity", locale=locale), perplexity__txt=TEXT), "take")
-    assert not app.exception
-    assert not app.error
+    clean(app)
     assert len(app.get("download_button")) == 5
 
 
@@ -165,7 +153,7 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
     held.set()
     assert "press **Compare** to go on" in everything(app)
     app.button(key="compare").click().run()
-    settled(app)
+    settled(app, "perplexity")
     table = next(t.value for t in app.dataframe if "Who predicts" in t.value)
     assert table["Perplexity"].notna().all()
     assert "Cancelled" not in everything(app)
@@ -184,14 +172,13 @@ def test_characters_that_made_room_are_read_again_when_asked(
 ) -> None:
     kept = store.shared()
     monkeypatch.setattr(kept, "on_disk", 1)  # only the newest text's characters are kept
-    app = settled(upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[::-1]))
+    app = settled(upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[::-1]), "perplexity")
     for _ in range(2):
         section(app, name)
-        assert not app.exception
-        assert not app.error
+        clean(app)
         assert "The figures of **a\\.txt** are kept" in everything(app)
         assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
     app.button(key="read-again-a.txt").click().run()
-    settled(app)
+    settled(app, "perplexity")
     assert "are kept, but not" not in everything(app)

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reports.analysis import difference
-from rnnviz.reports.record import Record, record
+from rnnviz.reports.record import Record
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.perplexity import expected
 from rnnviz.ui.pages.perplexity.expected import Expected
 from rnnviz.ui.pages.perplexity.viewer import CHUNK, MOST, Ask, ViewerSession
 from tests.conftest import TEXT, tiny
+from tests.reports.recorded import recorded
 
 GRU = tiny("gru", name="gru")
 NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
@@ -31,17 +32,7 @@ Keep = Callable[..., Record]
 @pytest.fixture
 def keep(tmp_path: Path) -> Keep:
     """Score a text and keep its record."""
-
-    def kept(text: str, model: Any = GRU) -> Record:
-        steps = record(model, None, tmp_path / f"{len(list(tmp_path.iterdir()))}", text=text, name="text")
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                found: Record = end.value
-                return found
-
-    return kept
+    return lambda text, model=GRU: recorded(tmp_path, model, text)
 
 
 class Text:

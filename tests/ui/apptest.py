@@ -1,0 +1,34 @@
+"""What tests of several pages do with the app in AppTest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.ui.browser.payload import unpack
+
+
+def clean(app: AppTest) -> None:
+    """Nothing went wrong."""
+    assert not app.exception
+    assert not app.error
+
+
+def settled(app: AppTest, page: str) -> AppTest:
+    """Run until nothing is at work any more on a page."""
+    for _ in range(50):
+        jobs = app.session_state[f"{page}.jobs"] if f"{page}.jobs" in app.session_state else None  # noqa: SIM401
+        busy = [job.key for job in jobs.busy()] if jobs else []
+        if not busy:
+            return app.run()
+        assert jobs.wait(busy[:1], 60)
+        app.run()
+    raise AssertionError("the page never came to rest")
+
+
+def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What the one component on the page was given."""
+    (component,) = app.get("bidi_component")
+    return unpack(component.proto.bytes)
