@@ -24,7 +24,6 @@ STATE = "language"  # of st.session_state; also read in fragments, which don't r
 
 
 def catalogue_path(language: str) -> Path:
-    """The `.po` file of a language."""
     return FOLDER / language / "LC_MESSAGES" / "rnnviz.po"
 
 
@@ -53,7 +52,6 @@ def language() -> str:
 
 
 def _(message: str) -> str:
-    """`message` in the session's language."""
     return translations(language()).gettext(message)
 
 

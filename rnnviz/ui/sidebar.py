@@ -38,7 +38,6 @@ def adopt_language() -> None:
 
 
 def language_switch() -> None:
-    """English or Chinese."""
     st.segmented_control(
         "Language / 语言",
         list(i18n.LANGUAGES),

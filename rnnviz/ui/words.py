@@ -24,7 +24,6 @@ def duration(seconds: float) -> str:
 
 
 def named(character: str) -> str:
-    """What Unicode calls a character."""
     controls = {"\n": _("line end"), "\t": _("tab"), "\0": _("NUL"), "\r": _("carriage return")}
     return controls.get(character) or unicodedata.name(character, _("without a name")).capitalize()
 

@@ -35,7 +35,6 @@ class Store:
         self._scratch: Scratch | None = None
 
     def get(self, key: Hashable) -> Any:
-        """The result of this key, or None."""
         with self._lock:
             if key not in self._results:
                 return None
@@ -82,7 +81,6 @@ class Store:
             return self._scratch.path / uuid.uuid4().hex
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._results.clear()
             if self._scratch is not None:

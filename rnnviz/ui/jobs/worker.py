@@ -93,7 +93,6 @@ class Job:
 
     @property
     def seconds(self) -> float:
-        """How long it has been running."""
         return time.monotonic() - self.began if self.began else 0.0
 
 

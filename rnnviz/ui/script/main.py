@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -21,47 +23,6 @@ st.set_page_config(
     menu_items={"About": _("**rnnviz** · look inside a character-level recurrent network while you type")},
 )
 st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
-
-
-def explore() -> None:
-    """The live view of one network."""
-    show("explore", ngrams=False)
-
-
-def perplexity() -> None:
-    """The perplexity of files."""
-    show("perplexity", ngrams=True)
-
-
-def inside() -> None:
-    """What units respond to, what the network remembers, and what depends on it."""
-    show("inside", ngrams=False)
-
-
-def learn() -> None:
-    """The lecture, which brings its own models."""
-    try:
-        importlib.import_module("rnnviz.ui.pages.learn.page").page()
-    except Exception as error:
-        trouble.show(error)
-
-
-def train() -> None:
-    """Runs of one's own; needs no model."""
-    try:
-        importlib.import_module("rnnviz.ui.pages.train.page").page(slot, EXPLORE)
-    except Exception as error:
-        trouble.show(error)
-
-
-def show(name: str, *, ngrams: bool) -> None:
-    """Run a page with what the sidebar chose; `ngrams`: whether it can work with count-based models too."""
-    try:
-        context = choose(ngrams)
-        if context is not None:
-            importlib.import_module(f"rnnviz.ui.pages.{name}.page").page(context)
-    except Exception as error:
-        trouble.show(error)
 
 
 def choose(ngrams: bool) -> Context | None:
@@ -87,49 +48,78 @@ def choose(ngrams: bool) -> Context | None:
     return Context(model, yardstick, info, temperature)
 
 
-EXPLORE = st.Page(
-    explore,
-    title=_("Explore"),
-    icon=":material/waves:",
-    url_path="explore",
-    default=True,
-    help=_("Type, and see what the network holds in its hidden state and expects next."),
-)
-chosen = st.navigation(
-    [
-        EXPLORE,
-        st.Page(
-            perplexity,
-            title=_("Perplexity"),
-            icon=":material/description:",
-            url_path="perplexity",
-            help=_("Upload text files and see how well a model predicts them."),
-        ),
-        st.Page(
-            inside,
-            title=_("Inside"),
-            icon=":material/neurology:",
-            url_path="inside",
-            help=_(
-                "Ask the network's units what they respond to, what is remembered, and what depends on them."
-            ),
-        ),
-        st.Page(
-            train,
-            title=_("Train"),
-            icon=":material/model_training:",
-            url_path="train",
-            help=_("Train a network of your own and watch its hidden state take shape."),
-        ),
-        st.Page(
-            learn,
-            title=_("Learn"),
-            icon=":material/school:",
-            url_path="learn",
-            help=_("The story of the recurrent network in eight scenes, made for a projector."),
-        ),
-    ]
-)
+def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
+    """A page in the navigation; what goes wrong in it, it says itself."""
+
+    def safely() -> None:
+        try:
+            run()
+        except Exception as error:
+            trouble.show(error)
+
+    first = name == "explore"
+    return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)
+
+
+def with_model(name: str, *, ngrams: bool = False) -> Callable[[], None]:
+    """A page that shows the chosen model; `ngrams`: whether it can work with count-based models too."""
+
+    def run() -> None:
+        context = choose(ngrams)
+        if context is not None:
+            importlib.import_module(f"rnnviz.ui.pages.{name}.page").page(context)
+
+    return run
+
+
+def learn() -> None:
+    """The lecture, which brings its own models."""
+    importlib.import_module("rnnviz.ui.pages.learn.page").page()
+
+
+def train() -> None:
+    """Runs of one's own; needs no model."""
+    importlib.import_module("rnnviz.ui.pages.train.page").page(slot, pages[0])
+
+
+pages = [
+    entry(
+        "explore",
+        with_model("explore"),
+        _("Explore"),
+        "waves",
+        _("Type, and see what the network holds in its hidden state and expects next."),
+    ),
+    entry(
+        "perplexity",
+        with_model("perplexity", ngrams=True),
+        _("Perplexity"),
+        "description",
+        _("Upload text files and see how well a model predicts them."),
+    ),
+    entry(
+        "inside",
+        with_model("inside"),
+        _("Inside"),
+        "neurology",
+        _("Ask the network's units what they respond to, what is remembered, and what depends on them."),
+    ),
+    entry(
+        "train",
+        train,
+        _("Train"),
+        "model_training",
+        _("Train a network of your own and watch its hidden state take shape."),
+    ),
+    entry(
+        "learn",
+        learn,
+        _("Learn"),
+        "school",
+        _("The story of the recurrent network in eight scenes, made for a projector."),
+    ),
+]
+chosen = st.navigation(pages)
 slot = st.sidebar.container()  # filled by the page; the switch below it is there before a slow page is done
 with st.sidebar:
     sidebar.language_switch()

@@ -28,7 +28,6 @@ _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
 
 def page(context: Context) -> None:
-    """The whole page, for a neural model."""
     st.html(f"<style>{_STYLE}</style>")
     _live(context)
 
@@ -58,7 +57,6 @@ def _live(context: Context) -> None:
 
 
 def _take() -> None:
-    """Keep what the browser asks for the run that follows."""
     st.session_state[_ASK] = Ask.from_json(component.asked(KEY))
 
 

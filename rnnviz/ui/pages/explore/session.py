@@ -31,18 +31,10 @@ from rnnviz.ui.browser.payload import pack
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
-LIMIT = 20_000
-"""Characters that the live view takes; longer texts belong on the Perplexity page."""
-
-CONTINUE = 120
-"""Characters that Continue writes at a time."""
-
-WIDEST = 400
-"""Columns that a window has at most, whatever the browser asks."""
-
-REFERENCE = 600
-"""Characters the model writes itself to find out which of its units are alike."""
-
+LIMIT = 20_000  # characters that the live view takes; longer texts belong on the Perplexity page
+CONTINUE = 120  # characters that Continue writes at a time
+WIDEST = 400  # columns that a window has at most, whatever the browser asks
+REFERENCE = 600  # characters the model writes itself to find out which of its units are alike
 ORDERS = ("index", "alike")
 
 Ids = npt.NDArray[np.int64]

@@ -76,7 +76,6 @@ def words() -> dict[str, str]:
 
 
 def examples() -> list[tuple[str, str]]:
-    """(label, text) of the buttons that replace the text."""
     return [
         (
             _("A sentence"),

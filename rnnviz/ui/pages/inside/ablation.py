@@ -24,7 +24,6 @@ LISTED = 16
 
 @fragment
 def section(view: View) -> None:
-    """The controls, the button that starts, and the ranking."""
     unit = dashboard.asked(KEY).pick(view.H)
     if unit is not None:
         st.session_state["inside.units"] = str(unit)

@@ -20,7 +20,7 @@ from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import ablation, change_letter, dashboard
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.units import Intervention
 
@@ -38,7 +38,6 @@ _UNITS = "inside.units"
 
 
 def section(view: View) -> None:
-    """The whole sub-page."""
     words = {"change": _("Change units"), "rank": _("Do without each unit"), "letter": _("Change a letter")}
     if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
         st.session_state["inside.way"] = follow
@@ -152,20 +151,14 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
         ("on", view.mark, prompt, temperature, intervention),
         lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
     )
+    label = _("bits by which each character is expected more (blue) or less (orange) than before")
     plain_label = _("how the network goes on there; coloured from where the two part")
     changed_label = _("how it goes on with the change, by the same random numbers")
     full = f"{VERSUS_FULL:g}"
     dashboard.mount(
         KEY,
         texts=[
-            Text(
-                view.text,
-                DIFFERENCE.levels(bits),
-                palette="versus",
-                label=_("bits by which each character is expected more (blue) or less (orange) than before"),
-                values=bits,
-                said=_("change in bits"),
-            ),
+            painted(view.text, bits, DIFFERENCE, label, "versus", said=_("change in bits")),
             Text(plain, _apart(plain, changed), "versus", plain_label, linked=False),
             Text(changed, _apart(changed, plain), "versus", changed_label, linked=False),
         ],

@@ -16,7 +16,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.trouble import plain as safe
 
@@ -28,7 +28,6 @@ BITS = Scale("sequential", 0.0, 2.0)
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) // 4)
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     came = view.text[at]
@@ -80,19 +79,12 @@ def _show(view: View, at: int, letter: str, found: dict[str, units.Perturbation]
             for name, n in ((name, p.remembered()) for name, p in found.items())
         )
     )
-    label = _("{model}: bits by which its expectation of each character differs with “{c}” in the frame")
+    label = _(
+        "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
+    ).format(model=name, c=visible(letter))
     dashboard.mount(
         KEY,
-        texts=[
-            Text(
-                view.text,
-                BITS.levels(bits),
-                palette="sequential",
-                label=label.format(model=name, c=visible(letter)),
-                values=bits,
-                said=_("difference in bits"),
-            )
-        ],
+        texts=[painted(view.text, bits, BITS, label, said=_("difference in bits"))],
         panels=[
             _lines(
                 "divergence",

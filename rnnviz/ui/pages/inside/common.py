@@ -60,26 +60,21 @@ class View:
 
     @property
     def model(self) -> Network:
-        """The network."""
         return self.context.network
 
     @property
     def cell(self) -> str:
-        """mlp, rnn, gru or lstm."""
         return str(self.model.config.cell)
 
     @property
     def H(self) -> int:
-        """Units of a layer."""
         return int(self.model.config.hidden_size)
 
     @property
     def trace(self) -> Trace:
-        """The text as the network reads it."""
         return kept(("trace", self.mark, self.text), lambda: trace(self.model, self.text))
 
     def scale(self, quantity: str) -> Scale:
-        """The fixed colours of a quantity."""
         return live.scale(quantity, self.model.config.activation)
 
 
@@ -158,7 +153,6 @@ def done_on_request(
 
 
 def quantity(view: View, key: str) -> str:
-    """A choice among what this kind of cell has."""
     names = units.quantities(view.cell)
     words = quantities()
     if len(names) == 1:
@@ -176,7 +170,6 @@ def gate(view: View, keeps: str) -> str:
 
 
 def symbols(vocabulary: Vocabulary, ids: Any) -> list[str]:
-    """Symbols by their numbers, as they stand alone."""
     return [visible(vocabulary.symbol(int(i))) for i in ids]
 
 

@@ -31,7 +31,7 @@ from rnnviz.ui.pages.inside.common import (
     symbols,
     untrained,
 )
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ LISTED, LENGTH, SEED = 8, 120, 0
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     at = cursor(dashboard.asked(KEY), view, len(view.text) - 1)
     own = view.context.info
     before = _("{model}, untrained").format(model=own.path.stem)
@@ -95,31 +94,16 @@ def _usual(own: ModelInfo, others: list[ModelInfo]) -> str | None:
 
 def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
     bits = found.nll / np.log(2)
-    texts = [
-        Text(
-            found.text,
-            SURPRISAL.levels(bits[i]),
-            palette="surprisal",
-            label=_("{model}: surprise, bits").format(model=name),
-            values=bits[i],
-            said=name,
-        )
-        for i, name in enumerate(names)
-    ]
+    texts = []
+    for name, values in zip(names, bits, strict=True):
+        label = _("{model}: surprise, bits").format(model=name)
+        texts.append(painted(found.text, values, SURPRISAL, label, "surprisal", said=name))
     if len(names) == 2:
-        apart = found.difference(0, 1)
-        texts.append(
-            Text(
-                found.text,
-                DIFFERENCE.levels(apart),
-                palette="versus",
-                label=_("blue: {first} expected it more; orange: {second} did; bits").format(
-                    first=names[0], second=names[1]
-                ),
-                values=apart,
-                said=_("difference"),
-            )
+        label = _("blue: {first} expected it more; orange: {second} did; bits").format(
+            first=names[0], second=names[1]
         )
+        apart = found.difference(0, 1)
+        texts.append(painted(found.text, apart, DIFFERENCE, label, "versus", said=_("difference")))
     return texts
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 
 def section(view: View, quantity: str, unit: int, source: sources.Source | None) -> None:
-    """The heading, the button that starts, and what was found."""
     st.subheader(_("Unit {n} over a whole corpus").format(n=unit), anchor=False)
     if source is None:
         st.caption(_("Choose a text above."))

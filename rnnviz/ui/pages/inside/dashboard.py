@@ -65,9 +65,9 @@ class Text:
     said: str = ""
 
 
-def painted(text: str, values: Array, scale: Scale, label: str) -> Text:
+def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
     """A text with the colours of a quantity's `values` (n,) behind its characters."""
-    return Text(text, scale.levels(values), palette=scale.kind, label=label, values=values)
+    return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 
 def ends(scale: Scale) -> tuple[str, str, str]:

@@ -26,7 +26,6 @@ LONGEST = 10_000.0  # characters; a gate that is never less than open has no end
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     at = cursor(dashboard.asked(KEY), view, None)
     keeps = CELLS[view.cell].keeps
     if keeps is None:

@@ -14,20 +14,18 @@ from rnnviz.figures.themes import Scale
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, heat_panel, kept, quantity
-from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.pages.inside.dashboard import Panel, painted
 from rnnviz.ui.words import quantities
 
 KEY = "inside.map"
 
 
 def kinds() -> list[str]:
-    """The names of `points.KINDS`."""
     return [_("letter"), _("space"), _("line break"), _("punctuation or digit")]
 
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     at = cursor(dashboard.asked(KEY), view, None)
     with st.container(width=320):
         looked = quantity(view, "inside.map.quantity")
@@ -37,16 +35,10 @@ def section(view: View) -> None:
     seen = kept(("path", *key), lambda: units.project(view.trace, layer=view.layer, quantity=looked))
     first = seen.points[:, 0]
     largest = float(np.abs(first).max(initial=0)) or 1.0
+    label = _("where the state stands along its widest axis")
     dashboard.mount(
         KEY,
-        texts=[
-            Text(
-                view.text,
-                Scale("diverging", -1.0, 1.0).levels(first / largest),
-                label=_("where the state stands along its widest axis"),
-                values=first,
-            )
-        ],
+        texts=[painted(view.text, first, Scale("diverging", -largest, largest), label)],
         panels=[
             heat_panel(
                 "clustered",

@@ -26,13 +26,11 @@ if TYPE_CHECKING:
     Doubles = npt.NDArray[np.float64]
 
 KEY = "inside.memory"
-SQUARE = 300
-"""Characters of the whole picture: twice as many would take four times as long."""
+SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
 
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     at = cursor(dashboard.asked(KEY), view, None)
     if at is None or at == 0:
         at = min(len(view.text), SQUARE) * 2 // 3

@@ -16,7 +16,6 @@ _OFFERED, _TEXT = "inside.offered", "inside.text"
 
 
 def page(context: Context) -> None:
-    """Draw the page."""
     st.html(f"<style>{_STYLE}</style>")
     st.title(_("Inside the network"))
     parts = {

@@ -33,7 +33,6 @@ class Question:
 
 
 def ask(view: View) -> Question:
-    """The controls above."""
     found = [f for f in unit_findings.of(view.context.info.name) if f.remembers and (f.score or 0) > 0.5]
     names = words.targets()
     first = found[0].target if found else "word-start"

@@ -32,7 +32,6 @@ _UNIT, _FOLLOWED, _BEFORE = "inside.unit", "inside.followed", "inside.before"
 
 @fragment
 def section(view: View) -> None:
-    """The whole sub-page."""
     ask = dashboard.asked(KEY)
     picked = ask.pick(view.H, "ranking")
     if picked is not None:

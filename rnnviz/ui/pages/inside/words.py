@@ -33,12 +33,10 @@ def targets() -> dict[str, str]:
 
 
 def measure(search: Search) -> str:
-    """What the scores of a search are."""
     return _("AUC") if search.measure == "AUC" else _("correlation")
 
 
 def unit(number: int) -> str:
-    """A unit's name."""
     return _("unit {n}").format(n=number)
 
 
@@ -93,5 +91,4 @@ def _beside_the_character(score: float, character: float) -> str:
 
 
 def above_chance(n: int) -> str:
-    """How many units there are above the line."""
     return ngettext("{n} unit is above chance.", "{n} units are above chance.", n).format(n=f"{n:,}")

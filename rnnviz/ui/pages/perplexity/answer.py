@@ -20,7 +20,6 @@ from rnnviz.ui.words import named, rounded
 
 
 def show(context: Context, text: Text, scored: Scored) -> None:
-    """The card of one text."""
     report = scored.report
     with st.container(border=True, key="answer"):
         st.html("<style>" + _STYLE % (LIGHT.model, DARK.model) + "</style>")

@@ -105,7 +105,6 @@ def mend(text: Text) -> None:
 
 
 def picker(text: Text, *, beside: bool = False) -> None:
-    """Any encoding, by name."""
     key = f"encoding-{text.content[:16]}-{text.name}"
     options = ["", *COMMON]
     now = text.encoding or ""
@@ -159,7 +158,6 @@ def samples(content: str, data: bytes, found: str | None) -> list[tuple[str, str
 
 
 def likely(part: bytes) -> Sequence[str]:
-    """What the bytes look like."""
     try:
         return list(guesses(part))
     except RnnvizError:

@@ -35,7 +35,6 @@ class Outcome:
 
 
 def page(context: Context) -> None:
-    """Draw the page."""
     jobs = of_session("perplexity")
     st.html(f"<style>{_STYLE}</style>")
     st.title(_("Perplexity of your texts"))
@@ -129,7 +128,6 @@ def section(
 
 
 def without_figures(jobs: Jobs, one: Outcome) -> None:
-    """A text that has no figures: why, and what can be done."""
     name = plain(one.text.name)
     if one.job is not None and one.job.error is not None:
         reason = describe(one.job.error, one.text.name)

@@ -76,7 +76,6 @@ def rows(record: Record, n: int) -> None:
 
 
 def facts(context: Context, scored: Scored, total: float) -> None:
-    """What the sum is made of."""
     report = scored.report
     lines = [
         _("**The sum** is {nats} nats, which is {bits} bits: 1 nat is 1 / ln 2 = 1.4427 bits.").format(
@@ -115,7 +114,6 @@ def facts(context: Context, scored: Scored, total: float) -> None:
 
 
 def lessons() -> str:
-    """The lecture's three lessons."""
     return "\n\n".join(
         [
             _(

@@ -21,15 +21,11 @@ from rnnviz.ui.trouble import plain
 if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.origin import ScoredText
 
-LINES = 10_000
-"""Lines or paragraphs listed at most."""
-
-PASSAGES, LENGTH = 20, 80
-"""Passages listed, and about how many characters each has."""
+LINES = 10_000  # lines or paragraphs listed at most
+PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each has
 
 
 def show(text: ScoredText) -> None:
-    """The choice among the tables, and the one chosen."""
     offered: dict[str, tuple[str, Callable[[ScoredText], None]]] = {
         "most": (_("Most surprising"), _most),
         "least": (_("Least surprising"), _least),
@@ -163,7 +159,6 @@ def _kinds(text: ScoredText) -> None:
 
 
 def kind_names() -> dict[str, str]:
-    """The kinds of character in the session's language."""
     return {
         "letter": _("letters"),
         "capital": _("capitals"),

@@ -23,7 +23,6 @@ MOST = 5_000_000  # characters whose table passes through the browser
 
 
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
-    """Download buttons, each with what is in it."""
     st.markdown(_("**The figures of all texts above**"))
     with st.container(horizontal=True):
         button(_("Figures as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
@@ -38,7 +37,6 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 
 
 def characters(text: Text, scored: Scored) -> None:
-    """What is made of every character: tables, and a page."""
     st.markdown(
         _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.report.file)
@@ -72,14 +70,12 @@ def characters(text: Text, scored: Scored) -> None:
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
-    """A download that is made when it is asked for."""
     st.download_button(
         label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{label}"
     )
 
 
 def table(folder: Path, kind: Literal["csv", "parquet"]) -> bytes:
-    """One row for every character of a record."""
     out = io.BytesIO()
     export.per_character(Record.open(folder), out, kind)
     return out.getvalue()
@@ -104,5 +100,4 @@ def as_csv(reports: Sequence[Report]) -> str:
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """A list of objects, one a text."""
     return json.dumps([report.to_json() for report in reports], indent=1, ensure_ascii=False)

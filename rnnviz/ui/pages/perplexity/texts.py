@@ -116,7 +116,6 @@ def uploaded(file: Any) -> Text:
 
 
 def given(name: str, text: str, *, example: bool = False) -> Text:
-    """A text that was never bytes."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return Text(name, digest, text=text, example=example)
 

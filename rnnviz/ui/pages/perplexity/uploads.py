@@ -49,7 +49,6 @@ def files() -> list[Any]:
 
 
 def _changed() -> None:
-    """A file was added to the field, or taken out of it."""
     given = st.session_state[FIELD] or []
     gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
     for id in gone:

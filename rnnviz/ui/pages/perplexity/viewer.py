@@ -26,14 +26,9 @@ from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.perplexity.expected import Expected
 
-CHUNK = 4_096
-"""Characters of a chunk, on average."""
-
-MOST = 8
-"""Chunks in one answer."""
-
-LISTED = 5
-"""Expected characters told about a place."""
+CHUNK = 4_096  # characters of a chunk, on average
+MOST = 8  # chunks in one answer
+LISTED = 5  # expected characters told about a place
 
 _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
@@ -102,7 +97,6 @@ class ViewerSession:
 
     @property
     def count(self) -> int:
-        """Chunks of the text."""
         return -(-len(self) // CHUNK)
 
     def border(self, index: int) -> int:

@@ -56,7 +56,6 @@ class Scored:
         return self.folder.is_dir()
 
     def called(self, name: str) -> Scored:
-        """The same under another file name."""
         return replace(self, report=replace(self.report, file=name))
 
 
@@ -160,7 +159,6 @@ def restoring(key: Hashable, model: Any, data: bytes, scored: Scored, check: Che
 
 
 def fetching(name: str, check: Check) -> Steps[None]:
-    """Download a corpus."""
     yield Step(0.0)
     corpora.fetch(name, progress=lambda received, expected: check())
     yield Step(1.0)
