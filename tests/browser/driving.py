@@ -91,6 +91,13 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
     raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
 
 
+def changed(element: Locator, look: str, before: object) -> object:
+    """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns."""
+    page = element.page
+    page.wait_for_function(f"([e, before]) => ({look})(e) !== before", arg=[element.element_handle(), before])
+    return element.evaluate(look)
+
+
 def make_anew(root: Locator) -> None:
     """Have Streamlit mount a component anew with the answer that is there, as it may while a page loads.
 

@@ -6,6 +6,11 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.driving import changed
+
+COLOURS = "(board) => Array.from(board.querySelectorAll('.bd-open span'), (s) => s.style.background).join()"
+BARS = "(board) => board.querySelector('[data-name=next] .barlayer').innerHTML"
+
 
 def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locator:
     """The first board of a part, drawn."""
@@ -18,19 +23,6 @@ def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locat
 def letter(board: Locator, t: int) -> Locator:
     """A character of the board's first text."""
     return board.locator(f".bd-open span[data-t='{t}']").first
-
-
-def colours(board: Locator) -> list[str]:
-    return (
-        board.locator(".bd-open")
-        .first.locator("span")
-        .evaluate_all("spans => spans.map((s) => s.style.background)")
-    )
-
-
-def bars(board: Locator, panel: str) -> str:
-    """The bars of a panel, as they are drawn."""
-    return str(board.locator(f"[data-name={panel}] .barlayer").inner_html())
 
 
 def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_url: str) -> None:
@@ -46,16 +38,12 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     expect(page.get_by_text("on the very text it was chosen on")).to_be_visible()
     pad = board.locator("[data-name=ranking] .bd-pad")
     expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
-    before, unit = colours(board), page.get_by_label("The unit that colours the text").input_value()
+    before, unit = board.evaluate(COLOURS), page.get_by_label("The unit that colours the text").input_value()
     box = pad.bounding_box()
     assert box is not None
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit)
-    page.wait_for_function(
-        "([root, before]) => Array.from(root.querySelectorAll('.bd-open span'), "
-        "(s) => s.style.background).join() !== before",
-        arg=[board.element_handle(), ",".join(before)],
-    )
+    changed(board, COLOURS, before)
     assert page.get_by_test_id("stException").count() == 0
 
 
@@ -73,19 +61,12 @@ def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str)
 def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "cause")
     expect(board.locator("[data-name=next] .barlayer .point")).not_to_have_count(0)
-    before = bars(board, "next")
+    before = board.evaluate(BARS)
     page.get_by_role("textbox", name="Units, 0 to 11").fill("0-5")
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
-        arg=[board.element_handle(), before],
-    )
-    held = bars(board, "next")
+    clamped = changed(board, BARS, before)
     page.get_by_role("radio", name="set to 0").click()
-    page.wait_for_function(
-        "([root, before]) => root.querySelector('[data-name=next] .barlayer').innerHTML !== before",
-        arg=[board.element_handle(), held],
-    )
+    changed(board, BARS, clamped)
 
 
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:

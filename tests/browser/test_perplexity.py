@@ -22,6 +22,12 @@ def upload(page: Page, files: dict[str, bytes]) -> None:
     )
 
 
+def scored(page: Page, name: str, data: bytes) -> None:
+    """Upload a file, and wait for its figures."""
+    upload(page, {name: data})
+    expect(page.get_by_text(f"Perplexity of {name}")).to_be_visible()
+
+
 def open_page(page: Page, url: str, model: str = "tiny-gru", **query: str) -> None:
     address = "&".join(f"{k}={v}" for k, v in {"model": model, **query}.items())
     page.goto(f"{url}/perplexity?{address}")
@@ -69,8 +75,7 @@ def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_i
     page: Page, app_url: str
 ) -> None:
     open_page(page, app_url)
-    upload(page, {"a.txt": b"grey eyes"})
-    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    scored(page, "a.txt", b"grey eyes")
     upload(page, {"long.txt": b"The Time Traveller smiled.\n" * 200_000})
     bar = page.get_by_test_id("stProgress")
     expect(bar).to_contain_text("perplexity so far")
@@ -87,14 +92,12 @@ def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_i
 def test_the_same_content_again_is_there_at_once_after_a_reload_too(page: Page, app_url: str) -> None:
     open_page(page, app_url)
     data = b"The Time Traveller laughed.\n" * 4_000
-    upload(page, {"once.txt": data})
-    expect(page.get_by_text("Perplexity of once.txt")).to_be_visible()
+    scored(page, "once.txt", data)
     first = large(page)
     page.reload()
     expect(page.get_by_text("An example").first).to_be_visible()
     expect(page.locator(".st-key-answer")).to_be_visible()
-    upload(page, {"again.txt": data})
-    expect(page.get_by_text("Perplexity of again.txt")).to_be_visible()
+    scored(page, "again.txt", data)
     assert large(page) == first
 
 
@@ -121,8 +124,7 @@ def test_every_character_can_be_taken_away(
     page: Page, app_url: str, tmp_path: Path, models_folder: Path
 ) -> None:
     open_page(page, app_url, section="take")
-    upload(page, {"a.txt": b"The Time Traveller smiled."})
-    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    scored(page, "a.txt", b"The Time Traveller smiled.")
     saved = {}
     for label in ("Figures as JSON", "Characters as CSV", "Characters as Parquet", "Page as HTML"):
         with page.expect_download() as started:
@@ -146,16 +148,14 @@ def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
     page.get_by_role("button", name="Score this text").click()
     expect(page.get_by_text("Perplexity of pasted text")).to_be_visible()
     page.get_by_role("tab", name="Upload files").click()
-    upload(page, {"<img src=x onerror=alert(1)>.txt": b"time"})
-    expect(page.get_by_text("Perplexity of <img src=x onerror=alert(1)>.txt")).to_be_visible()
+    scored(page, "<img src=x onerror=alert(1)>.txt", b"time")
     assert page.locator("img[src=x]").count() == 0
     assert "owned" not in page.title()
 
 
 def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page, app_url: str) -> None:
     open_page(page, app_url)
-    upload(page, {"a.txt": b"grey eyes"})
-    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    scored(page, "a.txt", b"grey eyes")
     before = large(page)
     page.get_by_role("combobox", name="Model", exact=True).click()
     page.get_by_role("option", name="tiny-3gram").click()

@@ -12,8 +12,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.runs import api as runs
+from tests.browser.driving import changed
 from tests.runs.made_runs import made, training
 
+PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
 PATIENCE = 240_000  # a run makes way for everything else, so on a busy machine it starts late
 
 
@@ -41,11 +43,6 @@ def settled(view: Locator) -> None:
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
 
 
-def picture(view: Locator) -> str:
-    """What is painted in the heat map, pixel by pixel."""
-    return str(view.locator(".rt-heat").evaluate("canvas => canvas.toDataURL()"))
-
-
 def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_url: str, folder: Path) -> None:
     view = open_page(page, app_url)
     expect(view).to_have_attribute("data-state", "shipped")  # a model's story, before any run
@@ -60,11 +57,11 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_ur
     # Seven characters leave none to measure on.
     expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a blind guess")
-    learnt = picture(view)
+    learnt = view.evaluate(PICTURE)
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")
     expect(view).to_have_attribute("data-step", "0")
-    assert picture(view) != learnt
+    changed(view, PICTURE, learnt)
     page.get_by_test_id("training-play").click()
     expect(view).to_have_attribute("data-step", "200")
     page.get_by_role("button", name="Open in Explore").click()
@@ -81,12 +78,11 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         settled(view)
         view.locator(".rt-heat").evaluate("canvas => { window.mine = canvas; }")
         box = view.bounding_box()
-        seen = picture(view)
+        seen = view.evaluate(PICTURE)
         for _ in range(3):
             step = view.get_attribute("data-step") or ""
             expect(view).not_to_have_attribute("data-step", step)
-        changed = "([root, seen]) => root.querySelector('.rt-heat').toDataURL() !== seen"
-        page.wait_for_function(changed, arg=[view.element_handle(), seen])
+        changed(view, PICTURE, seen)
         # It is the same element, at the same place: nothing flickers or jumps.
         assert view.locator(".rt-heat").evaluate("canvas => canvas === window.mine")
         assert view.bounding_box() == box
