@@ -84,14 +84,14 @@ class _Layer:
     def _by_parts(self, t: int, n: int) -> Floats | None:
         layer, parts = self.slopes.layer, self.slopes.parts[t]
         keep = None if self.slopes.keep is None else self.slopes.keep[t]
-        state, d = self.state[:n], self._scaled[:n]
+        state, d = self.state[:n], self._scaled[:n]  # (n, H), (n, P, H)
         if self.cell is not None and keep is not None:
             np.multiply(self.cell[:n, None], parts, out=d)
             np.multiply(state, parts[2], out=d[:, 2])
             self.cell[:n] *= keep
         else:
             np.multiply(state[:, None], parts, out=d)
-        flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)
+        flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)  # (n, G·H)
         before = 0.0 if layer.W_h is None else flat @ layer.W_h
         if layer.cell == "gru" and keep is not None:
             before += state * keep
@@ -103,6 +103,7 @@ class _Layer:
     def _by_matrix(self, t: int, n: int) -> Floats | None:
         if t < self._from:
             self._make(t)
+        # (n, H) or (n, 2H), by (H or 2H, H + X)
         product = np.matmul(self.both[:n], self._matrices[:, t - self._from], out=self._product[:n])
         if self.cell is None and not self.inputs and n == len(self.both):  # nothing but states: don't copy
             self.both, self._product = self._product, self.both

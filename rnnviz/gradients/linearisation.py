@@ -142,8 +142,8 @@ def read(
         )
     weights = weights_of(model)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
-    inputs, came = ids[: stop + 1], ids[1:]
-    hidden, cell = weights.states(len(inputs) + 1)
+    inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
+    hidden, cell = weights.states(len(inputs) + 1)  # (n + 1, L, H)
     weights.run(inputs, hidden, cell)
     if not np.isfinite(hidden).all():
         raise CheckpointError(
@@ -180,7 +180,7 @@ def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slop
     with np.errstate(over="ignore", under="ignore"):
         if layer.W_h is None:
             return Slopes(layer, _squash(x, layer.activation)[:, None])
-        h = before @ layer.W_h.T
+        h = before @ layer.W_h.T  # (n, G·H)
         if layer.cell == "rnn":
             return Slopes(layer, _squash(x + h, layer.activation)[:, None])
         x, h = x.reshape(len(x), -1, layer.units), h.reshape(len(x), -1, layer.units)
@@ -207,7 +207,7 @@ def _sigmoid(a: Floats) -> Floats:
 def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
     """For the parts r, z and n; what multiplies W_h or W_x makes up for the halves in them."""
     assert layer.b_n is not None
-    a_r, a_z = x[:, 0] + h[:, 0], x[:, 1] + h[:, 1]
+    a_r, a_z = x[:, 0] + h[:, 0], x[:, 1] + h[:, 1]  # (n, H)
     r, z = _sigmoid(a_r), _sigmoid(a_z)
     u = 2 * (h[:, 2] + layer.b_n)
     a_n = x[:, 2] + r * u

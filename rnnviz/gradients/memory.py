@@ -135,7 +135,7 @@ def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None
     T = len(reading.text)
     targets = reading.targets(target)
     seeds = reading.seeds(targets, slice(1, None))
-    found = np.zeros((T, T + 1))
+    found = np.zeros((T, T + 1))  # the first column is the start symbol's
     if reading.weights.cell == "mlp":
         _without_state(reading, seeds, found)
     else:

@@ -157,7 +157,7 @@ class Largest:
         left[0] /= np.linalg.norm(left[0])
         vectors, value, beta = np.ones((1, 1)), 0.0, 0.0
         for k in range(most + 1):
-            v = _orthogonal(left[k] @ matrix, right[:k])
+            v = _orthogonal(left[k] @ matrix, right[:k])  # (H,)
             alpha = math.sqrt(v @ v)
             if not math.isfinite(alpha):
                 return math.inf

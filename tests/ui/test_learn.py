@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
 
@@ -181,8 +182,9 @@ def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
 
 
 def test_every_scene_has_its_files() -> None:
-    names = {path.name for path in assets.FOLDER.iterdir()}
-    assert {f"scene_{number}.js" for number in ALL} <= names
+    for number, module in enumerate(scenes.MODULES, start=1):
+        assert (assets.FOLDER / f"scene_{number}.js").is_file()
+        assert find_spec(f"rnnviz.lecture.{module.removeprefix(f'scene_{number}_')}"), "one name everywhere"
 
 
 def test_both_appearances_have_the_same_colours_by_name() -> None:
