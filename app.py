@@ -12,11 +12,7 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
-from rnnviz.ui.pages.explore import assets as live
-from rnnviz.ui.pages.inside import assets as inside
-from rnnviz.ui.pages.learn import assets as learn
-from rnnviz.ui.pages.perplexity import assets as viewer
-from rnnviz.ui.pages.train import assets as training
+from rnnviz.ui.browser import views
 
 
 @asynccontextmanager
@@ -34,7 +30,7 @@ app = st.App(
     lifespan=lifespan,
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-        *(Mount(p.URL, StaticFiles(directory=p.FOLDER)) for p in (live, viewer, inside, training, learn)),
+        *views.routes(),
     ],
     on_script_error=trouble.on_script_error,
 )

@@ -35,14 +35,12 @@ from pathlib import Path
 from importlib.util import find_spec
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from rnnviz.ui.pages.explore import assets
-from rnnviz.ui.pages.perplexity import assets as viewer
+from rnnviz.ui.browser import views
 
 here = Path(__file__).parent
 app = st.App(str(here / "script.py"), routes=[
     Mount("/plotly", StaticFiles(directory=Path(find_spec("plotly").origin).parent / "package_data")),
-    Mount(assets.URL, StaticFiles(directory=assets.FOLDER)),
-    Mount(viewer.URL, StaticFiles(directory=viewer.FOLDER)),
+    *views.routes(),
 ])
 """
 SCRIPT = """
@@ -163,7 +161,7 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
     assert f"{trace.entropy[position] / np.log(2):.2f} bits" in said
     rows = viewer.page.locator(".vw-top li")
     expect(rows).to_have_count(6)
-    chance = rows.first.locator(".vw-chance").inner_text()
+    chance = rows.first.locator(".rv-chance").inner_text()
     assert float(chance.removesuffix(" %")) == pytest.approx(100 * trace.top(position, 1)[0][1], rel=0.02)
     viewer.pane.press("ArrowRight")
     assert f"{trace.nll[position + 1] / np.log(2):.2f} bits" in viewer.told(position + 1)

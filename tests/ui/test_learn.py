@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import pytest
 
 from rnnviz.ui import i18n
-from rnnviz.ui.pages.learn import assets, controls, page, scenes
+from rnnviz.ui.browser.views import VIEWS
+from rnnviz.ui.pages.learn import controls, page, scenes
 from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
 from tests.ui.conftest import Open, everything
 
@@ -183,7 +184,7 @@ def test_presenting_hides_what_surrounds_the_scene(open_app: Open) -> None:
 
 def test_every_scene_has_its_files() -> None:
     for number, module in enumerate(scenes.MODULES, start=1):
-        assert (assets.FOLDER / f"scene_{number}.js").is_file()
+        assert (VIEWS["learn"].folder / f"{module}.js").is_file()
         assert find_spec(f"rnnviz.lecture.{module.removeprefix(f'scene_{number}_')}"), "one name everywhere"
 
 

@@ -1,31 +1,33 @@
-"""What the app's own components have in common: how their browser files get there, and what they ask.
+"""The app's own components: how a view's browser files get onto a page, and what it asks.
 
 What Streamlit sends with every answer is a loader of a few lines; the modules
-themselves are fetched once, from addresses that hold a digest of them.
+themselves are fetched once.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
 
+from rnnviz.ui.browser.views import KIT, VIEWS, address
+
 ASK = "ask"
 
 _LOADER = """
-const { base, root, shared, missing } = %s;
+const about = %s;
 const load = (address) => import(new URL(address, window.location.origin).href);
 let modules;
 export default function (component) {
-  modules ??= Promise.all([base + "/main.js", ...shared].map(load));
+  modules ??= Promise.all([load(about.kit + "/enter.js"), load(about.base + "/view.js")]);
   return modules.then(
-    ([main, ...others]) => main.mount(component, base, Object.assign({}, ...others)),
+    ([{ enter }, { View }]) => enter(component, View, about),
     () => {
       modules = undefined;
-      const place = component.parentElement.querySelector("." + root.replaceAll(" ", "."));
-      place.textContent = missing;
+      const place = component.parentElement.querySelector("." + about.root);
+      place.textContent = about.missing;
       place.hidden = false;
     },
   );
@@ -34,18 +36,21 @@ export default function (component) {
 
 
 class Component:
-    """A component, registered once and mounted by a page as often as it likes.
+    """One of VIEWS, registered once and mounted by a page as often as it likes."""
 
-    `name` is rnnviz.… in Streamlit, and `root` the class, or classes, of the element it draws in. `base`
-    is where its files are: main.js there exports mount(component, base, exports), which is handed what
-    the modules at the addresses `shared` export. `missing` is said where they can't be fetched.
-    """
-
-    def __init__(self, name: str, *, root: str, base: str, shared: Sequence[str] = (), missing: str) -> None:
-        about = {"base": base, "root": root, "shared": list(shared), "missing": missing}
+    def __init__(self, name: str) -> None:
+        view = VIEWS[name]
+        html = view.folder / "view.html"
+        about = {
+            "kit": address(KIT),
+            "base": address(view.folder),
+            "root": view.root,
+            "markup": html.read_text("utf-8") if html.exists() else "",
+            "missing": view.missing,
+        }
         self._component = st.components.v2.component(
             f"rnnviz.{name}",
-            html=f'<div class="{root}" data-testid="rnnviz-{name}" hidden>\n</div>',
+            html=f'<div class="rv {view.root}" data-testid="rnnviz-{name}" hidden>\n</div>',
             js=_LOADER % json.dumps(about),
         )
 

@@ -1,1 +1,1 @@
-"""The live view: a text area and a picture in one component. See `component` for its place in a page."""
+"""The live view: a text area and a picture in one component."""

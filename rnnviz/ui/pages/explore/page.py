@@ -15,15 +15,17 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES, ramp
+from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
 from rnnviz.networks.config import CELLS
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.explore import component
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from rnnviz.ui.pages.explore.words import examples, words
 
 KEY = "live"
+_component = Component("live")
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
 
@@ -53,11 +55,11 @@ def _live(context: Context) -> None:
         extra = {"text": session.text, "offer": state[_OFFERED][0]}
     chosen = ask.temperature or context.temperature
     data = session.answer(ask, static, digest, temperature=chosen, **extra)
-    component.mount(data, key=KEY, on_ask=_take)
+    _component.mount(data, key=KEY, on_ask=_take)
 
 
 def _take() -> None:
-    st.session_state[_ASK] = Ask.from_json(component.asked(KEY))
+    st.session_state[_ASK] = Ask.from_json(_component.asked(KEY))
 
 
 def _opening(context: Context) -> str:
@@ -84,16 +86,9 @@ def _make_static(context: Context) -> dict[str, Any]:
     model = context.network
     config, vocabulary = model.config, model.vocabulary
     quantities = {name: asdict(live.scale(name, config.activation)) for name in CELLS[config.cell].quantities}
-    themes = {
-        theme.name: {
-            **asdict(theme),
-            "diverging": ramp(theme.diverging, LEVELS),
-            "sequential": ramp(theme.sequential, LEVELS),
-            "surprisal": ramp(theme.surprisal, LEVELS),
-            "figure": live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS),
-        }
-        for theme in THEMES.values()
-    }
+    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    for name, theme in THEMES.items():
+        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
     return {
         "words": words(),
         "examples": examples(),
@@ -106,7 +101,7 @@ def _make_static(context: Context) -> dict[str, Any]:
         "quantities": quantities,
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=context.yardstick.order) if context.yardstick else None,
-        "themes": themes,
+        "themes": colours,
         "surprisalFull": SURPRISAL_FULL,
         "surprisalTop": live.surprisal_top(vocabulary.size),
         "limit": LIMIT,

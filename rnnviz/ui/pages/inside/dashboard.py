@@ -23,23 +23,15 @@ from rnnviz.text.vocabulary import code_points
 from rnnviz.ui import asks
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
-from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.explore import assets as live
-from rnnviz.ui.pages.inside import assets
+from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.i18n import _, language
 
 Array = npt.NDArray[Any]
 Figure = dict[str, Any]
 
 STEPS = 33  # colours behind the text: an odd number, so that one is the middle
-COLOURS = ("text", "muted", "grid", "axis", "came", "cursor", "pinned", "background", "model")
 
-_component = Component(
-    "board",
-    root="rnnviz-board",
-    base=assets.URL,
-    shared=[f"{live.URL}/{module}.js" for module in ("entry", "wire", "link", "characters")],
-    missing="The board's files are missing here: start the app with `streamlit run app.py`.",
-)
+_component = Component("board")
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,14 +160,14 @@ def _named(value: Any, pool: dict[str, Array]) -> Any:
 @cache
 def _themes() -> dict[str, Any]:
     """Colours by appearance; a palette is a list of [behind, letter]."""
-    out: dict[str, Any] = {}
+    out = themes()
     for theme in THEMES.values():
         palettes = {}
         for name in ("diverging", "sequential", "surprisal", "versus"):
             behind = ramp(getattr(theme, name), STEPS)
             letters = [max(theme.text, theme.background, key=lambda c: contrast(c, b)) for b in behind]
             palettes[name] = list(map(list, zip(behind, letters, strict=True)))
-        out[theme.name] = {**{name: getattr(theme, name) for name in COLOURS}, "palettes": palettes}
+        out[theme.name]["palettes"] = palettes
     return out
 
 
@@ -222,6 +214,7 @@ def mount(
         "client": before.client,
         "seq": before.seq,
         "words": words(),
+        "language": language(),
         "themes": _themes(),
         "levels": LEVELS,
         "at": at,

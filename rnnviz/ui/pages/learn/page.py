@@ -6,20 +6,22 @@ callback takes what the browser asks, the session's Lecture answers.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from functools import cache
 from html import escape
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.figures.themes import THEMES, ramp
+from rnnviz.figures.themes import THEMES
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.learn import component, scenes
+from rnnviz.ui.pages.learn import scenes
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.trouble import describe
 
 KEY = "learn"
+_component = Component("learn")
 LEVELS = 41
 """Colours of each scale that travel to the browser."""
 
@@ -50,12 +52,12 @@ def _scene() -> None:
             title = escape(scenes.titles()[lecture.number - 1])
             st.html(f"<h1><b>{lecture.number}</b>{title}</h1>", width="content")
             st.latex(lecture.scene.formula(lecture.state), width="content")
-        component.mount(data, key=KEY, on_ask=_take)
+        _component.mount(data, key=KEY, on_ask=_take)
 
 
 def _take() -> None:
     """Keep what the browser asks for the run that follows."""
-    st.session_state[_ASK] = component.asked(KEY)
+    st.session_state[_ASK] = _component.asked(KEY)
 
 
 def words() -> dict[str, str]:
@@ -84,13 +86,10 @@ def plainly(error: Exception) -> str:
 @cache
 def colours() -> dict[str, Any]:
     """Both appearances as the browser's kit reads them."""
-    found = {}
-    for theme in THEMES.values():
-        scales = ("diverging", "sequential", "surprisal")
-        ramps = {name: ramp(getattr(theme, name), LEVELS) for name in scales}
+    found = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    for name, theme in THEMES.items():
         kinds = ("mlp", theme.uniform), ("ngram", theme.ngram), ("rnn", theme.model), ("gru", theme.pinned)
-        cells = {**dict(kinds), "lstm": theme.text}
-        found[theme.name] = {**asdict(theme), **ramps, "cells": cells}
+        found[name]["cells"] = {**dict(kinds), "lstm": theme.text}
     return found
 
 

@@ -1,8 +1,8 @@
 """The eight scenes, in order, and what a scene's module offers.
 
 A scene is a module `scene_<number>_<name>.py` here, as `Scene` says, and
-a module `static/scene_<number>.js`, which exports `draw(board, data, ask)`
-(`static/kit.js` says what a board can do). The server computes with
+its twin `static/scene_<number>_<name>.js`, which exports `draw(board, data, ask)`
+(`static/board.js` says what a board can do). The server computes with
 `rnnviz.lecture.<name>`; the browser draws and asks.
 
     state    all that the scene remembers: the value of each of its CONTROLS, and "step", 0 to STEPS - 1,

@@ -72,6 +72,7 @@ class Lecture:
             "client": fields.get("client", ""),
             "seq": fields.get("seq", 0),
             "scene": self.number,
+            "module": scenes.MODULES[self.number - 1],
             "step": self.state["step"],
             "steps": self.scene.STEPS,
             "present": self.present,

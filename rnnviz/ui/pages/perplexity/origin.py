@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Hashable
-from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +17,17 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import perplexity as figures
-from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL, ramp
+from rnnviz.figures.themes import BANDS, SURPRISAL_FULL, THEMES, VERSUS_FULL
 from rnnviz.reports.analysis import Difference, difference
 from rnnviz.reports.record import Record
 from rnnviz.ui import model_cache
+from rnnviz.ui.browser.component import Component
+from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import component, tables, work
+from rnnviz.ui.pages.perplexity import tables, work
 from rnnviz.ui.pages.perplexity.expected import CONTEXT, Expected
 from rnnviz.ui.pages.perplexity.texts import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask, ViewerSession
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     from rnnviz.ui.context import Model
 
 KEPT = 3  # texts of a session beside the newest
-SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text; viewer.css numbers them
+SURPRISAL_STEPS, VERSUS_STEPS = 12, 13  # colours behind the text
+_component = Component("viewer")
 
 
 def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hashable]:
@@ -153,21 +155,16 @@ class ScoredText:
 
     def _make_static(self) -> dict[str, Any]:
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
-        themes = {
-            theme.name: {
-                **asdict(theme),
-                "surprisal": ramp(theme.surprisal, SURPRISAL_STEPS),
-                "versus": ramp(theme.versus, VERSUS_STEPS),
-                "figure": figures.skeleton(names, length=length, ends=ends, theme=theme),
-            }
-            for theme in THEMES.values()
-        }
+        colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
+        for name, theme in THEMES.items():
+            colours[name]["figure"] = figures.skeleton(names, length=length, ends=ends, theme=theme)
         return {
             "words": words(),
             "names": self.names,
             "window": self.curves[self.names[0]].window,
             "context": CONTEXT,
-            "themes": themes,
+            "language": language(),
+            "themes": colours,
             "bands": BANDS,
             "surprisalFull": SURPRISAL_FULL,
             "surprisalSteps": SURPRISAL_STEPS,
@@ -198,6 +195,6 @@ def _viewer(text: ScoredText) -> None:
     key = f"{text.key}.viewer"
 
     def take() -> None:
-        text.ask = Ask.from_json(component.asked(key))
+        text.ask = Ask.from_json(_component.asked(key))
 
-    component.mount(data, key=key, on_ask=take)
+    _component.mount(data, key=key, on_ask=take)

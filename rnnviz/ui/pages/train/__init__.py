@@ -11,7 +11,7 @@
     subject.py    what can be shown: a run's folder, or the story that ships with a model
     watch.py      what a browser is sent of it: arrays for the training view
     stage.py      the fragment that follows a run
-    component.py  the training view; static/: its browser files; assets.py: their address
+    static/       the training view's browser files
     words.py      states and numbers in words
 
 A run is a process of its own (rnnviz.runs): nothing here trains, and a page that is

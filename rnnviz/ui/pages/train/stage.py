@@ -9,13 +9,15 @@ import streamlit as st
 
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
+from rnnviz.ui.browser.component import Component
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.train import component, toolbar
+from rnnviz.ui.pages.train import toolbar
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import Subject, find
 from rnnviz.ui.pages.train.watch import Watch
 
 KEY = "training"
+_component = Component("training")
 EVERY = 0.5  # seconds between two looks at a run that is going on
 _WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
 
@@ -46,7 +48,7 @@ def _stage(id: str, explore: Any, started: bool) -> None:
     ask = state.pop(_ASK, None)
     facts = {**said(subject, watch), "started": started}
     data = watch.answer(subject, say.words(), language(), facts, ask=ask, fresh=fresh)
-    component.mount(data, key=KEY, on_ask=_take)
+    _component.mount(data, key=KEY, on_ask=_take)
     was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
     if not fresh and was is not None and was != (id, subject.alive):
         st.rerun()  # it ended, or was resumed: from here on it needs more looks, or none
@@ -54,7 +56,7 @@ def _stage(id: str, explore: Any, started: bool) -> None:
 
 def _take() -> None:
     """Keep what the browser asks for the run that follows."""
-    asked = component.asked(KEY)
+    asked = _component.asked(KEY)
     st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else None
 
 

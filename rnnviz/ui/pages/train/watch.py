@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -21,10 +20,11 @@ import numpy.typing as npt
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import live, training
 from rnnviz.figures.order import seriate
-from rnnviz.figures.themes import LEVELS, THEMES, Scale, ramp
+from rnnviz.figures.themes import LEVELS, THEMES, Scale
 from rnnviz.runs import api as runs
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.pages.train.subject import Subject
 
 NEXT = 8
@@ -226,19 +226,10 @@ def _lines(one: training.Curves) -> Arrays:
 def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tuple[dict[str, Any], str]:
     """Words, colours and axes: what stays the same for most of a run; and a digest of it."""
     named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
-    themes = {
-        theme.name: {
-            **asdict(theme),
-            "diverging": ramp(theme.diverging, LEVELS),
-            "sequential": ramp(theme.sequential, LEVELS),
-            "figure": {
-                **training.skeleton(one, named, theme=theme),
-                "clip": one.clip,
-                "spread": training.SPREAD,
-            },
-        }
-        for theme in THEMES.values()
-    }
-    fixed = {"words": named, "language": language, "themes": themes}
+    colours = themes(diverging=LEVELS, sequential=LEVELS)
+    for name, theme in THEMES.items():
+        figure = training.skeleton(one, named, theme=theme)
+        colours[name]["figure"] = {**figure, "clip": one.clip, "spread": training.SPREAD}
+    fixed = {"words": named, "language": language, "themes": colours}
     text = json.dumps(fixed, sort_keys=True)
     return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,173 +1,182 @@
 // Buttons and selectors: examples, Continue, what the heat map shows, and where its window stands.
 
-import { fill } from "./numbers.js";
+import { find, make, options, put, still } from "../../../browser/static/dom.js";
+import { label } from "../../../browser/static/words.js";
 
-const CALM = window.matchMedia("(prefers-reduced-motion: reduce)");
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Store } from "./store.js" */
+/** @import { Scale } from "./types" */
+/** @import { View } from "./view.js" */
 
 export class Controls {
-  constructor(view, words) {
+  queue = ""; // what Continue has yet to write
+  appending = false;
+  keyed = "";
+
+  /** @param {View} view @param {Say} say */
+  constructor(view, say) {
     this.view = view;
-    this.words = words;
-    this.root = view.root;
-    this.queue = "";
-    this.appending = false;
-    const find = (name) => this.root.querySelector(".rv-" + name);
-    for (const element of this.root.querySelectorAll("[data-word]"))
-      element.textContent = words[element.dataset.word];
-    for (const element of this.root.querySelectorAll("[data-label]"))
-      element.setAttribute("aria-label", words[element.dataset.label]);
-    for (const element of this.root.querySelectorAll("[data-title]"))
-      element.title = words[element.dataset.title];
-    find("text").placeholder = words.placeholder;
+    this.say = say;
     const { fixed } = view.store;
-    this.button = find("write");
-    this.button.onclick = () => (this.queue || this.view.writes ? this.stop() : this.begin());
-    find("temperature").textContent = fill(words.temperature, { t: fixed.temperature });
-    find("chips").replaceChildren(
-      ...fixed.examples.map(([label, text]) => {
-        const chip = document.createElement("button");
-        chip.type = "button";
-        chip.textContent = label;
-        chip.onclick = () => {
-          this.stop();
-          view.pin = null;
-          view.editor.replace(text);
-        };
-        return chip;
-      }),
+    /** @type {HTMLElement} */
+    const root = view.root;
+    this.root = root;
+    label(root, say);
+    find(root, "textarea.rv-text").placeholder = say("placeholder");
+    this.button = find(root, "button.rv-write");
+    this.button.onclick = () => (this.queue || view.writes ? this.stop() : this.begin());
+    put(find(root, "span.rv-temperature"), say("temperature", { t: fixed.temperature }));
+    find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(...example)));
+    this.choose(
+      "quantity",
+      Object.keys(fixed.quantities),
+      (name) => say(`quantity.${name}`),
+      (quantity) => ({ quantity }),
     );
-    this.quantity = this.select("quantity", Object.keys(fixed.quantities), (name) => words["quantity." + name]);
-    this.layer = this.select(
+    const layers = Array.from({ length: fixed.layers }, (_, i) => i);
+    this.choose(
       "layer",
-      Array.from({ length: fixed.layers }, (_, i) => i),
-      (i) => fill(words["layer.n"], { n: i + 1 }),
+      layers,
+      (i) => say("layer.n", { n: i + 1 }),
+      (layer) => ({ layer: Number(layer) }),
     );
-    find("layers").hidden = fixed.layers === 1;
-    this.layer.onchange = () => view.choose({ layer: Number(this.layer.value) });
-    this.order = this.select("order", ["index", "alike"], (name) => words["order." + name]);
+    find(root, "label.rv-layers").hidden = fixed.layers === 1;
+    this.choose(
+      "order",
+      ["index", "alike"],
+      (name) => say(`order.${name}`),
+      (order) => ({ order }),
+    );
     const few = [64, 24].filter((count) => count < fixed.units);
-    find("zooms").hidden = few.length === 0;
-    this.zoom = this.select("zoom", [0, ...few], (n) => (n ? String(n) : fill(words["zoom.all"], { n: fixed.units })));
-    this.zoom.onchange = () => view.zoom(Number(this.zoom.value));
+    find(root, "label.rv-zooms").hidden = few.length === 0;
+    const zoom = this.choose("zoom", [0, ...few], (n) =>
+      n ? String(n) : say("zoom.all", { n: fixed.units }),
+    );
+    zoom.onchange = () => view.zoom(Number(zoom.value));
     view.figure.zoomTo(0, 0);
-    this.colour = find("colour");
-    this.colour.onchange = () => view.choose({ unit: this.colour.value === "" ? null : Number(this.colour.value) });
-    this.range = find("range");
-    this.where = find("where");
-    this.follow = find("follow");
-    this.scrub = find("scrub");
+    this.colour = find(root, "select.rv-colour");
+    this.colour.onchange = () =>
+      view.choose({ unit: this.colour.value === "" ? null : Number(this.colour.value) });
+    this.range = find(root, "input.rv-range");
     this.range.oninput = () => view.scroll(Number(this.range.value));
+    this.follow = find(root, "button.rv-follow");
     this.follow.onclick = () => view.followCaret();
-    this.limit = find("limit");
-    this.title = find("title-states");
-    this.lines = find("legend");
-    this.legend(fixed);
+    this.limit = find(root, "p.rv-limit");
+    /** @type {{ [name: string]: HTMLElement }} the values beside the lines' names */
+    this.values = {};
+    this.legend(fixed.ngram);
   }
 
-  select(name, values, label) {
-    const element = this.root.querySelector(".rv-" + name);
-    element.replaceChildren(...values.map((value) => new Option(label(value), value)));
-    element.onchange = () => this.view.choose({ [name]: element.value });
-    return element;
+  /** @param {string} name @param {string} text */
+  chip(name, text) {
+    const chip = make("button", "", name);
+    chip.type = "button";
+    chip.onclick = () => {
+      this.stop();
+      this.view.pin = null;
+      this.view.editor.replace(text);
+    };
+    return chip;
   }
 
-  legend(fixed) {
-    const entries = [["model", this.words["line.model"]], ["uniform", this.words["line.uniform"]]];
-    this.root.querySelector(".rv-counting").hidden = !fixed.ngram;
-    if (fixed.ngram) entries.splice(1, 0, ["ngram", fixed.ngram]);
-    this.lines.replaceChildren(
+  /**
+   * @template {string | number} V
+   * @param {string} name @param {V[]} values @param {(value: V) => string} text
+   * @param {(value: string) => Partial<View>} [changes] what choosing it changes
+   * @returns {HTMLSelectElement}
+   */
+  choose(name, values, text, changes) {
+    const select = find(this.root, `select.rv-${name}`);
+    options(
+      select,
+      values.map((value) => [value, text(value)]),
+      values[0],
+    );
+    if (changes) select.onchange = () => this.view.choose(changes(select.value));
+    return select;
+  }
+
+  /** @param {string | null} ngram */
+  legend(ngram) {
+    find(this.root, "span.rv-counting").hidden = !ngram;
+    const entries = [
+      ["model", this.say("line.model")],
+      ...(ngram ? [["ngram", ngram]] : []),
+      ["uniform", this.say("line.uniform")],
+    ];
+    find(this.root, "span.rv-legend").replaceChildren(
       ...entries.map(([name, text]) => {
-        const entry = document.createElement("span");
-        entry.className = "rv-line rv-line-" + name;
-        entry.append(document.createElement("i"), text, document.createElement("output"));
-        return entry;
+        this.values[name] = make("output");
+        return make("span", `rv-line rv-line-${name}`, make("i"), text, this.values[name]);
       }),
     );
   }
 
+  /** @param {Store} store @param {number} first the window's first character */
   draw(store, first) {
-    const { view, words } = this;
+    const { view, say, root } = this;
     const { head, fixed } = store;
-    put(this.quantity, view.quantity);
-    put(this.layer, String(view.layer));
-    put(this.order, view.order);
-    this.drawColour(view.unit);
-    const [name, notice] = this.title.children;
-    const about = fixed.cell === "mlp" ? "notice.mlp" : "notice." + head.quantity;
-    if (name.textContent !== words["quantity." + head.quantity]) {
-      name.textContent = words["quantity." + head.quantity];
-      notice.textContent = words[about];
-    }
+    for (const name of /** @type {const} */ (["quantity", "layer", "order"]))
+      find(root, `select.rv-${name}`).value = String(view[name]);
+    const units = view.unit === null ? [] : [view.unit];
+    /** @type {[string | number, string][]} */
+    const colours = [
+      ["", say("colour.surprisal")],
+      ...units.map((n) => /** @type {[number, string]} */ ([n, say("colour.unit", { n })])),
+    ];
+    options(this.colour, colours, view.unit ?? "");
+    const [name, notice] = find(root, "div.rv-title-states").children;
+    put(name, say(`quantity.${head.quantity}`));
+    put(notice, say(fixed.cell === "mlp" ? "notice.mlp" : `notice.${head.quantity}`));
     this.drawKey(fixed.quantities[head.quantity]);
-    for (const entry of this.lines.children) {
-      const t = store.length - 1;
-      const value = entry.classList.contains("rv-line-uniform")
-        ? fixed.symbols.length + 1
-        : t < 0
-          ? null
-          : entry.classList.contains("rv-line-model")
-            ? store.perplexity(t)
-            : store.counted(t);
-      const whole = entry.classList.contains("rv-line-uniform");
-      const text = value === null ? "" : whole ? view.numbers.whole(value) : view.numbers.number(value);
-      if (entry.lastChild.textContent !== text) entry.lastChild.textContent = text;
-    }
-    const columns = view.columns;
-    const movable = store.length > columns;
-    this.scrub.classList.toggle("rv-idle", !movable);
+    const t = store.length - 1;
+    const { numbers } = view;
+    const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
+    put(this.values.model, at(store.predicted.perplexity(t)));
+    if (this.values.ngram) put(this.values.ngram, at(store.counted.perplexity(t)));
+    put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
+    const movable = store.length > view.columns;
+    find(root, "div.rv-scrub").classList.toggle("rv-idle", !movable);
     this.range.disabled = !movable;
     this.follow.hidden = view.follow;
-    if (movable) {
-      this.range.max = store.length - columns;
-      if (this.root.getRootNode().activeElement !== this.range) this.range.value = first;
-      this.where.textContent = fill(words["window.of"], {
-        from: view.numbers.whole(first + 1),
-        to: view.numbers.whole(Math.min(store.length, first + columns)),
-        n: view.numbers.whole(store.length),
-      });
-    }
+    if (!movable) return;
+    this.range.max = String(store.length - view.columns);
+    const { activeElement } = /** @type {ShadowRoot} */ (root.getRootNode());
+    if (activeElement !== this.range) this.range.value = String(first);
+    const places = [first + 1, Math.min(store.length, first + view.columns), store.length];
+    const [from, to, n] = places.map((place) => numbers.whole(place));
+    put(find(root, "output.rv-where"), say("window.of", { from, to, n }));
   }
 
-  drawColour(unit) {
-    if (this.colouredBy === unit) return;
-    this.colouredBy = unit;
-    const options = [new Option(this.words["colour.surprisal"], "")];
-    if (unit !== null) options.push(new Option(fill(this.words["colour.unit"], { n: unit }), unit));
-    this.colour.replaceChildren(...options);
-    this.colour.value = unit === null ? "" : String(unit);
-  }
-
-  // The scale's colours and ends.
-  drawKey(scale) {
-    const key = this.root.querySelector(".rv-key");
-    const mark = this.view.theme.name + scale.kind + scale.low;
+  /** The scale's colours and ends. @param {Scale} scale */
+  drawKey({ kind, low, high }) {
+    const { theme } = this.view;
+    const mark = theme.name + kind + low;
     if (this.keyed === mark) return;
     this.keyed = mark;
-    const colours = this.view.theme[scale.kind].filter((_, i) => i % 32 === 0 || i === 254);
-    const bar = document.createElement("i");
+    const bar = make("i");
+    const colours = theme[kind].filter((_, i) => i % 32 === 0 || i === 254);
     bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
-    key.replaceChildren(sign(scale.low), bar, sign(scale.high));
+    const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + this.view.numbers.rough(x);
+    find(this.root, "div.rv-key").replaceChildren(sign(low), bar, sign(high));
   }
 
   // ---- a sampled continuation -----------------------------------------------------------------------
 
   begin() {
     this.view.writes = true;
-    this.button.textContent = this.words.writing;
+    put(this.button, this.say("writing"));
     this.view.link.ask();
   }
 
+  /** @param {string} text */
   write(text) {
     this.queue = text;
-    if (!text) this.stop();
-    if (CALM.matches) {
-      this.queue = "";
-      this.put(text);
-      this.stop();
-    }
+    if (text && still()) this.put(text);
+    if (!text || still()) this.stop();
   }
 
-  // One more character, now that the one before it is on the screen: it is typed, as by a reader.
+  /** One more character, now that the one before it is on the screen: it is typed, as by a reader. */
   keepWriting() {
     if (!this.queue || this.view.link.waiting) return;
     const [next] = this.queue;
@@ -176,6 +185,7 @@ export class Controls {
     if (!this.queue) this.stop();
   }
 
+  /** @param {string} text */
   put(text) {
     this.appending = true;
     this.view.editor.append(text);
@@ -185,41 +195,36 @@ export class Controls {
   stop() {
     this.queue = "";
     this.view.writes = false;
-    this.button.textContent = this.words.write;
+    put(this.button, this.say("write"));
   }
 
   // ---- messages -------------------------------------------------------------------------------------
 
+  /** @param {number} count characters that were left out */
   beyond(count) {
     this.limit.hidden = count === 0;
     if (count === 0) return;
-    const [before, after] = this.words.limit.split("{link}");
-    const link = document.createElement("a");
-    link.href = new URL("perplexity", document.baseURI).href;
-    link.textContent = this.words["limit.link"];
     const n = this.view.numbers.whole(this.view.store.fixed.limit);
-    this.limit.replaceChildren(fill(before, { n }), link, after ?? "");
+    const [before, after] = this.say("limit", { n }).split("{link}");
+    const link = make("a", "", this.say("limit.link"));
+    link.href = new URL("perplexity", document.baseURI).href;
+    this.limit.replaceChildren(before, link, after ?? "");
     this.view.resized();
   }
 
+  /** @param {string} url where Plotly isn't */
   missing(url) {
     this.limit.hidden = false;
-    this.limit.textContent = fill(this.words["plotly.missing"], { url });
+    put(this.limit, this.say("plotly.missing", { url }));
   }
 
+  /** @param {boolean} is */
   late(is) {
     this.root.classList.toggle("rv-late", is);
+    const waiting = this.say("waiting");
     if (is) {
       this.limit.hidden = false;
-      this.limit.textContent = this.words.waiting;
-    } else if (this.limit.textContent === this.words.waiting) this.limit.hidden = true;
+      put(this.limit, waiting);
+    } else if (this.limit.textContent === waiting) this.limit.hidden = true;
   }
-}
-
-function put(select, value) {
-  if (select.value !== value) select.value = value;
-}
-
-function sign(x) {
-  return x < 0 ? "−" + -x : x > 0 && Number.isInteger(x) ? "+" + x : String(x);
 }

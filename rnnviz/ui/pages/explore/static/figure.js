@@ -1,8 +1,14 @@
 // The linked picture: states, characters, running perplexity and surprisal above one another, one column
 // a character. Plotly draws the figure's frame when that changes; what a keystroke changes is painted into it.
 
-import { Heat } from "./heat.js";
-import { Lines } from "./lines.js";
+import { find, make, place } from "../../../browser/static/dom.js";
+import { Heat } from "../../../browser/static/heat.js";
+import { purge, react } from "../../../browser/static/plotly.js";
+import { drawLines } from "./lines.js";
+
+/** @import { Untyped, Window2D } from "../../../browser/static/types" */
+/** @import { Store } from "./store.js" */
+/** @import { Box, LiveTheme, Place } from "./types" */
 
 const LEFT = 46; // room for the axes' numbers, in pixels
 const RIGHT = 8;
@@ -12,193 +18,203 @@ const NARROW = 8.6; // pixels a column needs for its letter
 const WIDE = 14; // ... for a Chinese character
 const STEPS = [24, 48]; // columns drawn for short texts, before as many as fit
 
+/**
+ * @typedef {object} Listener
+ * @property {(event: PointerEvent | null) => void} point
+ * @property {(event: MouseEvent) => void} pick
+ * @property {(columns: number) => boolean} scroll whether it did
+ * @property {() => void} rows other rows are shown
+ */
+
 export class Figure {
-  // `on`: point(event | null), pick(event), scroll(columns), rows()
+  /** @type {Box | undefined} */
+  box;
+  /** @type {Window2D | undefined} */
+  view;
+  shape = "";
+  zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
+  /** @type {Untyped} the figure in pixels, made of the server's skeleton */
+  made;
+
+  /** @param {HTMLElement} root @param {Promise<string>} plotly when the library is here, or isn't @param {Listener} on */
   constructor(root, plotly, on) {
     this.root = root;
-    this.plotly = plotly; // resolves when the library is here, or isn't
-    this.plot = root.querySelector(".rv-plot");
-    this.pad = root.querySelector(".rv-pad");
-    this.cursor = root.querySelector(".rv-cursor");
-    this.pinned = root.querySelector(".rv-pinned");
-    this.rowMark = root.querySelector(".rv-row");
-    this.heat = new Heat(root.querySelector(".rv-heat"), root.querySelector(".rv-strip"));
-    this.lines = new Lines(root.querySelector(".rv-lines"));
-    this.scale = root.querySelector(".rv-scale");
-    this.titles = ["states", "perplexity", "surprisal"].map((name) => root.querySelector(`.rv-title-${name}`));
+    this.plotly = plotly;
+    this.plot = find(root, "div.rv-plot");
+    this.pad = find(root, "div.rv-pad");
+    this.marks = { cursor: find(root, "div.rv-cursor"), pinned: find(root, "div.rv-pinned") };
+    this.rowMark = find(root, "div.rv-row");
+    this.heat = new Heat(find(root, "canvas.rv-heat"), find(root, "canvas.rv-strip"));
+    this.lines = find(root, "canvas.rv-lines");
+    this.scale = find(root, "div.rv-scale");
+    this.titles = /** @type {const} */ (["states", "perplexity", "surprisal"]).map((name) =>
+      find(root, `div.rv-title-${name}`),
+    );
     this.on = on;
-    this.zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
     this.listen();
   }
 
-  // How many columns fit.
-  room(symbols) {
-    const width = this.box ? this.box.inner : this.root.clientWidth - LEFT - RIGHT;
-    return Math.max(12, Math.floor(width / (symbols > 1000 ? WIDE : NARROW)));
-  }
-
-  // The columns drawn for a text of this length: few for a short one, so that its letters are large.
+  /**
+   * The columns drawn for a text of this length: few for a short one, so that its letters are large.
+   *
+   * @param {number} length @param {number} symbols
+   */
   columns(length, symbols) {
-    const most = this.room(symbols);
+    const width = this.box ? this.box.inner : this.root.clientWidth - LEFT - RIGHT;
+    const most = Math.max(12, Math.floor(width / (symbols > 1000 ? WIDE : NARROW)));
     return STEPS.find((few) => few < most && length <= few) ?? most;
   }
 
+  /** @param {number} height in pixels */
   layOut(height) {
     const width = this.root.clientWidth;
     const spare = height - 3 * TITLE - STRIP - 16;
     const heat = Math.round(spare * 0.56);
     const lines = Math.round(spare * 0.26);
     const bars = spare - heat - lines;
-    const top = { states: TITLE };
-    top.strip = top.states + heat + 1;
-    top.perplexity = top.strip + STRIP + 3 + TITLE;
-    top.surprisal = top.perplexity + lines + 4 + TITLE;
+    const strip = TITLE + heat + 1;
+    const perplexity = strip + STRIP + 3 + TITLE;
+    const top = { states: TITLE, strip, perplexity, surprisal: perplexity + lines + 4 + TITLE };
     this.box = { width, height, inner: width - LEFT - RIGHT, top, heat, lines, bars };
-    this.root.style.height = height + "px";
-    const place = (element, y, h) => {
-      element.style.left = LEFT + "px";
-      element.style.top = y + "px";
-      if (h) element.style.height = h + "px";
-    };
-    place(this.heat.canvas, top.states);
-    place(this.heat.strip, top.strip);
-    place(this.lines.canvas, top.perplexity);
-    const below = top.surprisal + bars;
-    for (const mark of [this.cursor, this.pinned]) {
-      mark.style.top = top.states + "px";
-      mark.style.height = below - top.states + "px";
-    }
+    this.root.style.height = `${height}px`;
+    place(this.heat.canvas, { left: LEFT, top: top.states });
+    place(this.heat.strip, { left: LEFT, top: top.strip });
+    place(this.lines, { left: LEFT, top: top.perplexity });
+    for (const mark of Object.values(this.marks))
+      place(mark, { top: top.states, height: top.surprisal + bars - top.states });
     const heads = [0, top.perplexity - TITLE, top.surprisal - TITLE];
-    this.titles.forEach((title, i) => place(title, heads[i]));
-    this.shape = null;
+    this.titles.forEach((title, i) => {
+      place(title, { left: LEFT, top: heads[i] });
+    });
+    this.shape = "";
   }
 
-  // Everything of a view: the text's characters from `first` on, in `columns`.
+  /**
+   * Everything of a view: the text's characters from `first` on, in `columns`.
+   *
+   * @param {Store} store @param {string[]} list @param {number} first @param {number} columns
+   * @param {LiveTheme} theme @param {string} font
+   */
   async draw(store, list, first, columns, theme, font) {
+    const { box } = this;
+    if (!box) return;
     const last = Math.min(store.stop, first + columns);
     const rows = this.rows(store);
-    this.view = { first, last, columns, rows, width: this.box.inner, height: this.box.heat, strip: STRIP };
+    const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: STRIP };
+    this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
-    this.heat.draw(store, this.view, theme[scale.kind], theme.background);
-    this.heat.letters(list, store, this.view, theme, font);
+    this.heat.draw(store, view, theme[scale.kind], theme.background);
+    this.heat.letters(list, store, view, theme, font);
     const shape = [columns, theme.name, store.digest, store.head.order, rows.from, rows.count].join(" ");
     const framed = this.shape !== shape;
     if (framed) {
       this.shape = shape;
-      this.prepare(store, theme, columns);
+      this.made = this.frameOf(theme, columns, box);
+      this.numberUnits(store, rows, box);
     }
-    this.lines.draw(store, this.view, this.box, this.traces, this.axes);
-    if (framed && window.Plotly) await this.frame();
-    else if (framed) this.plotly.then(() => this.frame()); // on opening, what is painted doesn't wait for it
+    drawLines(this.lines, store, view, box, this.made.traces, this.made.axes);
+    const frame = () => react(this.plot, this.made.data, this.made.layout);
+    if (framed && window.Plotly) await frame();
+    else if (framed) this.plotly.then(frame); // on opening, what is painted doesn't wait for it
   }
 
-  // The figure's axes and fixed lines.
-  frame() {
-    return window.Plotly?.react(this.plot, this.data, this.layout, this.config);
-  }
-
-  // A figure of its own from the server's skeleton, laid out in pixels.
-  prepare(store, theme, columns) {
+  /** A figure's axes and fixed lines, laid out in pixels. @param {LiveTheme} theme @param {number} columns @param {Box} box */
+  frameOf(theme, columns, { width, height, top, heat, lines, bars }) {
     const { data, layout } = structuredClone(theme.figure);
-    const { width, height, top, heat, lines, bars } = this.box;
-    const part = (y, h) => [1 - (y + h) / height, 1 - y / height];
-    this.data = data;
-    this.traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
-    this.traces.uniform.x = [-0.5, columns - 0.5];
+    const part = (/** @type {number} */ y, /** @type {number} */ h) => [1 - (y + h) / height, 1 - y / height];
+    const traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
+    traces.uniform.x = layout.xaxis.range = [-0.5, columns - 0.5];
     Object.assign(layout, { width, height, margin: { l: LEFT, r: RIGHT, t: 0, b: 0, pad: 0 } });
-    layout.xaxis.range = [-0.5, columns - 0.5];
-    this.numberUnits(store);
     layout.yaxis.domain = part(top.states, heat);
     layout.yaxis2.domain = part(top.perplexity, lines);
     layout.yaxis3.domain = part(top.surprisal, bars);
-    this.layout = layout;
-    this.axes = { decades: layout.yaxis2.range[1], bits: layout.yaxis3.range[1] };
-    this.config = { staticPlot: true, displayModeBar: false };
+    return { data, layout, traces, axes: { decades: layout.yaxis2.range[1], bits: layout.yaxis3.range[1] } };
   }
 
-  // The units' numbers beside the heat map; none where they are out of their order.
-  numberUnits(store) {
-    const { from, count } = this.view.rows;
+  /**
+   * The units' numbers beside the heat map; none where they are out of their order.
+   *
+   * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
+   */
+  numberUnits(store, { from, count }, box) {
     const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512;
     const marks = [];
-    for (let unit = Math.ceil(from / step) * step; unit < from + count; unit += step) {
-      if (store.head.order !== "index") break;
-      const mark = document.createElement("span");
-      mark.textContent = unit;
-      mark.style.top = this.box.top.states + ((unit - from + 0.5) * this.box.heat) / count + "px";
+    const end = store.head.order === "index" ? from + count : 0;
+    for (let unit = Math.ceil(from / step) * step; unit < end; unit += step) {
+      const mark = make("span", "", String(unit));
+      place(mark, { top: box.top.states + ((unit - from + 0.5) * box.heat) / count });
       marks.push(mark);
     }
     this.scale.replaceChildren(...marks);
   }
 
-  // Where a mark stands: kind "cursor" or "pinned", at character t or nowhere.
+  /** Put a mark at character t, or nowhere. @param {"cursor" | "pinned"} kind @param {number | null} t */
   mark(kind, t) {
-    const element = this[kind];
-    const { first, last, columns } = this.view ?? {};
-    element.hidden = t == null || !this.view || t < first || t >= last;
-    if (element.hidden) return;
-    const room = this.box.inner / columns;
-    element.style.left = LEFT + (t - first) * room + "px";
-    element.style.width = Math.max(2, room) + "px";
+    const element = this.marks[kind];
+    const { view, box } = this;
+    element.hidden = t === null || !view || t < view.first || t >= view.last;
+    if (element.hidden || t === null || !view || !box) return;
+    const room = box.inner / view.columns;
+    place(element, { left: LEFT + (t - view.first) * room, width: Math.max(2, room) });
   }
 
-  // The rows of the heat map that are shown: the first, and how many.
+  /** The rows of the heat map that are shown: the first, and how many. @param {Store} store */
   rows(store) {
     const count = this.zoom.count || store.units;
     const from = Math.max(0, Math.min(store.units - count, this.zoom.from));
     return { from, count: Math.min(count, store.units) };
   }
 
-  // Show `count` rows (0 for all) with a row in their middle.
+  /** Show `count` rows (0 for all) with a row in their middle. @param {number} count @param {number} row */
   zoomTo(count, row) {
     this.zoom = { from: count ? Math.round(row - count / 2) : 0, count };
   }
 
+  /** @param {Store} store @param {number | null} unit */
   markUnit(store, unit) {
-    const { from, count } = this.view.rows;
-    const row = unit == null ? -1 : store.row(unit) - from;
+    const { view, box } = this;
+    if (!view || !box) return;
+    const { from, count } = view.rows;
+    const row = unit === null ? -1 : store.row(unit) - from;
     this.rowMark.hidden = row < 0 || row >= count;
     if (this.rowMark.hidden) return;
-    this.rowMark.dataset.unit = unit;
-    const height = this.box.heat / count;
-    const y = this.box.top.states + (row + 0.5) * height;
-    this.rowMark.style.left = LEFT + "px";
-    this.rowMark.style.width = this.box.inner + "px";
-    this.rowMark.style.top = y - Math.max(4, height) / 2 + "px";
-    this.rowMark.style.height = Math.max(4, height) + "px";
+    this.rowMark.dataset.unit = String(unit);
+    const height = Math.max(4, box.heat / count);
+    const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
+    place(this.rowMark, { left: LEFT, width: box.inner, top, height });
   }
 
-  // What is under a point of the screen: a character, and a unit if it is in the heat map.
+  /** What is under a point of the screen. @param {MouseEvent} event @param {Store} store @returns {Place | null} */
   under(event, store) {
-    if (!this.view) return null;
+    const { view, box } = this;
+    if (!view || !box) return null;
     const frame = this.pad.getBoundingClientRect();
     const x = event.clientX - frame.left - LEFT;
-    const y = event.clientY - frame.top - this.box.top.states;
-    const { first, last, columns } = this.view;
-    const t = first + Math.floor((x / this.box.inner) * columns);
-    if (x < 0 || x >= this.box.inner || y < 0 || t >= last) return null;
-    const { from, count } = this.view.rows;
-    const row = from + Math.floor((y / this.box.heat) * count);
-    return { t, unit: y < this.box.heat ? store.unitAt(row) : null };
+    const y = event.clientY - frame.top - box.top.states;
+    const t = view.first + Math.floor((x / box.inner) * view.columns);
+    if (x < 0 || x >= box.inner || y < 0 || t >= view.last) return null;
+    const row = view.rows.from + Math.floor((y / box.heat) * view.rows.count);
+    return { t, unit: y < box.heat ? store.unitAt(row) : null };
   }
 
   listen() {
-    this.pad.onpointermove = (event) => this.on.point(event);
-    this.pad.onpointerleave = () => this.on.point(null);
-    this.pad.onclick = (event) => this.on.pick(event);
-    this.pad.onwheel = (event) => {
+    const { pad, on } = this;
+    pad.onpointermove = (event) => on.point(event);
+    pad.onpointerleave = () => on.point(null);
+    pad.onclick = (event) => on.pick(event);
+    pad.onwheel = (event) => {
       const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
-      if (along && this.on.scroll(Math.sign(along) * 4)) event.preventDefault();
+      if (along && on.scroll(Math.sign(along) * 4)) event.preventDefault();
       else if (!along && this.zoom.count) {
-        this.zoom.from += Math.sign(event.deltaY) * Math.max(1, Math.round(this.zoom.count / 12));
-        this.zoom.from = Math.max(0, this.zoom.from);
-        this.on.rows();
+        const from = this.zoom.from + Math.sign(event.deltaY) * Math.max(1, Math.round(this.zoom.count / 12));
+        this.zoom.from = Math.max(0, from);
+        on.rows();
         event.preventDefault();
       }
     };
   }
 
   close() {
-    window.Plotly?.purge(this.plot);
+    purge(this.plot);
   }
 }

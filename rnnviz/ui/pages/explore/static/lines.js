@@ -1,68 +1,78 @@
 // Running perplexity and surprisal, painted over Plotly's axes: what changes with every keystroke takes
 // Plotly twenty times as long. Colours, widths and dashes are those of the figure's own traces.
 
-import { fit } from "./heat.js";
+import { fit } from "../../../browser/static/heat.js";
 
+/** @import { Untyped, Window2D } from "../../../browser/static/types" */
+/** @import { Store } from "./store.js" */
+/** @import { Box } from "./types" */
+
+/** @type {Record<string, number[]>} */
 const DASHES = { dot: [2, 3], dash: [8, 6] };
 
-export class Lines {
-  constructor(canvas) {
-    this.canvas = canvas;
+/**
+ * @param {HTMLCanvasElement} canvas
+ * @param {Store} store
+ * @param {Window2D} view
+ * @param {Box} box
+ * @param {Record<string, Untyped>} traces the figure's, by name
+ * @param {{ decades: number, bits: number }} axes where they end
+ */
+export function drawLines(
+  canvas,
+  store,
+  { first, last, columns },
+  { inner, top, lines, bars },
+  traces,
+  axes,
+) {
+  const height = top.surprisal + bars - top.perplexity;
+  const pen = fit(canvas, inner, height);
+  pen.clearRect(0, 0, inner, height);
+  const room = inner / columns;
+  const n = last - first;
+  if (!n) return;
+
+  // Bits: one stepped area, each column as wide as above.
+  const tall = bars / axes.bits;
+  pen.beginPath();
+  pen.moveTo(0, height);
+  for (let i = 0; i < n; i++) {
+    const y = height - Math.min(axes.bits, store.bits(first + i)) * tall;
+    pen.lineTo(i * room, y);
+    pen.lineTo((i + 1) * room, y);
   }
+  pen.lineTo(n * room, height);
+  pen.fillStyle = traces.surprisal.fillcolor;
+  pen.fill();
+  stroke(pen, traces.surprisal.line);
 
-  // `box`: the picture's measures; `traces`: the figure's, by name; `log`, `top`: where its axes end.
-  draw(store, view, box, traces, axes) {
-    const { first, last, columns } = view;
-    const { inner, top, lines, bars } = box;
-    const from = top.perplexity;
-    const height = top.surprisal + bars - from;
-    const ratio = fit(this.canvas, inner, height);
-    const pen = this.canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, inner, height);
-    const room = inner / columns;
-    const n = last - first;
-    if (!n) return;
-
-    // Bits: one stepped area, each column as wide as above.
-    const base = height;
-    const tall = bars / axes.bits;
+  // Perplexities: lines on a logarithmic axis, cut off where it ends.
+  pen.save();
+  pen.beginPath();
+  pen.rect(0, 0, inner, lines);
+  pen.clip();
+  const scale = lines / axes.decades;
+  for (const [trace, running] of [
+    [traces.ngram, store.hasCounts && store.counted],
+    [traces.model, store.predicted],
+  ]) {
+    if (!running) continue;
+    const y = (/** @type {number} */ i) =>
+      lines - Math.log10(Math.min(1e9, running.perplexity(first + i))) * scale;
     pen.beginPath();
-    pen.moveTo(0, base);
-    for (let i = 0; i < n; i++) {
-      const y = base - Math.min(axes.bits, store.bits(first + i)) * tall;
-      pen.lineTo(i * room, y);
-      pen.lineTo((i + 1) * room, y);
-    }
-    pen.lineTo(n * room, base);
-    pen.fillStyle = traces.surprisal.fillcolor;
-    pen.fill();
-    style(pen, traces.surprisal.line);
-    pen.stroke();
-
-    // Perplexities: lines on a logarithmic axis, cut off where it ends.
-    pen.save();
-    pen.beginPath();
-    pen.rect(0, 0, inner, lines);
-    pen.clip();
-    const scale = lines / axes.decades;
-    const line = (trace, value) => {
-      style(pen, trace.line);
-      pen.beginPath();
-      for (let i = 0; i < n; i++)
-        pen.lineTo((i + 0.5) * room, lines - Math.log10(Math.min(1e9, value(first + i))) * scale);
-      if (n === 1) pen.lineTo(room, lines - Math.log10(Math.min(1e9, value(first))) * scale);
-      pen.stroke();
-    };
-    if (store.hasCounts) line(traces.ngram, (t) => store.counted(t));
-    line(traces.model, (t) => store.perplexity(t));
-    pen.restore();
+    for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * room, y(i));
+    if (n === 1) pen.lineTo(room, y(0));
+    stroke(pen, trace.line);
   }
+  pen.restore();
 }
 
-function style(pen, line) {
+/** @param {CanvasRenderingContext2D} pen @param {Untyped} line */
+function stroke(pen, line) {
   pen.strokeStyle = line.color;
   pen.lineWidth = line.width;
   pen.lineJoin = "round";
   pen.setLineDash(DASHES[line.dash] ?? []);
+  pen.stroke();
 }

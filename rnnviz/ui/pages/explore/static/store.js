@@ -1,18 +1,24 @@
 // What the browser knows of the text: arrays as long as it, kept up to date from answers, and the window's arrays.
 
-const LN2 = Math.LN2;
+/** @import { Answer, Arrays, Fixed } from "./types" */
 
-// An array that grows; `put` replaces everything from `from` on.
-class Column {
+/** @typedef {Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array} Numbers */
+
+/** An array that grows. @template {Numbers} A */
+export class Column {
+  length = 0;
+
+  /** @param {new (length: number) => A} Kind */
   constructor(Kind) {
+    this.Kind = Kind;
     this.data = new Kind(1024);
-    this.length = 0;
   }
 
+  /** Replace everything from `from` on. @param {number} from @param {ArrayLike<number>} values */
   put(from, values) {
     const length = from + values.length;
     if (length > this.data.length) {
-      const larger = new this.data.constructor(Math.max(length, 2 * this.data.length));
+      const larger = new this.Kind(Math.max(length, 2 * this.data.length));
       larger.set(this.data.subarray(0, from));
       this.data = larger;
     }
@@ -22,58 +28,69 @@ class Column {
 }
 
 export class Store {
-  constructor() {
-    this.fixed = null; // the part of the answers that no keystroke changes
-    this.digest = "";
-    this.revision = 0;
-    this.length = 0;
-    this.head = null;
-    this.columns = {
-      ids: new Column(Uint32Array),
-      nll: new Column(Float32Array),
-      rank: new Column(Uint32Array),
-      ngram: new Column(Float32Array),
-      unit: new Column(Uint8Array),
-      model: new Column(Float64Array),
-      counts: new Column(Float64Array),
-      sums: new Column(Float64Array),
-      countSums: new Column(Float64Array),
-    };
-  }
+  /** @type {Fixed} the part of the answers that no keystroke changes */
+  fixed;
+  digest = "";
+  revision = 0;
+  length = 0;
+  /** @type {Answer} */
+  head;
+  nll = new Column(Float32Array);
+  symbols = new Column(Uint32Array);
+  ranks = new Column(Uint32Array);
+  counted = new Running();
+  predicted = new Running();
+  unit = new Column(Uint8Array);
+  hasCounts = false;
+  units = 0;
+  listed = 0;
+  start = 0;
+  stop = 0;
+  /** @type {Uint8Array} */
+  states = new Uint8Array();
+  /** @type {Uint32Array} */
+  next = new Uint32Array();
+  /** @type {Float32Array} */
+  chances = new Float32Array();
+  /** @type {Float32Array} */
+  entropies = new Float32Array();
+  /** @type {Uint16Array | null} */
+  rows = null;
+  /** @type {Uint16Array | null} */
+  rowOf = null;
 
-  // Take an answer in. False if it continues one that never arrived here: then everything must be asked again.
+  /**
+   * Take an answer in. False if it continues one that never arrived here: then everything must be asked again.
+   *
+   * @param {Answer} header @param {Arrays} arrays
+   */
   apply(header, arrays) {
-    if (header.known > 0 && header.known > this.length) return false;
+    const { known, start, stop, held } = header;
+    if (known > 0 && known > this.length) return false;
     if (header.static) {
       this.fixed = header.static;
       this.digest = header.digest;
     }
     if (!this.fixed || this.digest !== header.digest) return false;
-    const c = this.columns;
-    c.ids.put(header.known, arrays.ids);
-    c.nll.put(header.known, arrays.nll);
-    c.rank.put(header.known, arrays.rank);
-    running(c.nll, c.sums, c.model, header.known);
+    this.symbols.put(known, arrays.ids);
+    this.nll.put(known, arrays.nll);
+    this.ranks.put(known, arrays.rank);
+    this.predicted.put(known, arrays.nll);
     this.hasCounts = Boolean(arrays.ngram);
-    if (arrays.ngram) {
-      c.ngram.put(header.known, arrays.ngram);
-      running(c.ngram, c.countSums, c.counts, header.known);
-    }
-    if (arrays.unit) c.unit.put(header.unitFrom, arrays.unit);
+    if (arrays.ngram) this.counted.put(known, arrays.ngram);
+    if (arrays.unit) this.unit.put(header.unitFrom, arrays.unit);
     this.head = header;
     this.length = header.length;
     this.revision = header.revision;
     this.units = this.fixed.units;
     this.listed = Math.min(this.fixed.listed, this.fixed.symbols.length + 1);
-    const old = this.start ?? 0;
-    const { start, stop, held } = header;
-    const window = (name, fresh, width, end, keptEnd) =>
-      (this[name] = assemble(this[name], old, fresh, width, start, end, held[0], keptEnd));
-    const keptEnd = held[1] > held[0] ? held[1] + 1 : held[1];
-    window("states", arrays.states, this.units, stop, held[1]); // (n, H), as indices of colours
-    window("next", arrays.next, this.listed, stop + 1, keptEnd);
-    window("chances", arrays.chances, this.listed, stop + 1, keptEnd);
-    window("entropies", arrays.entropy, 1, stop + 1, keptEnd);
+    const old = this.start;
+    const [low, high] = held;
+    const end = high > low ? high + 1 : high; // one prediction more than characters
+    this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
+    this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
+    this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
+    this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
@@ -81,92 +98,113 @@ export class Store {
     return true;
   }
 
+  get ids() {
+    return this.symbols.data;
+  }
+
+  /** @param {number} t */
   bits(t) {
-    return this.columns.nll.data[t] / LN2;
+    return this.nll.data[t] / Math.LN2;
   }
 
+  /** @param {number} t */
   probability(t) {
-    return Math.exp(-this.columns.nll.data[t]);
+    return Math.exp(-this.nll.data[t]);
   }
 
+  /** @param {number} t */
   rank(t) {
-    return this.columns.rank.data[t];
+    return this.ranks.data[t];
   }
 
+  /** @param {number} t */
   isUnknown(t) {
-    return this.columns.ids.data[t] === 0;
+    return this.ids[t] === 0;
   }
 
-  // Running perplexities of the model and of the n-grams, after character t.
-  perplexity(t) {
-    return this.columns.model.data[t];
-  }
-
-  counted(t) {
-    return this.columns.counts.data[t];
-  }
-
-  // Whether the prediction after t characters is here.
+  /** Whether the prediction after t characters is here. @param {number} t */
   holds(t) {
-    return this.head !== null && t >= this.start && t <= this.stop;
+    return Boolean(this.head) && t >= this.start && t <= this.stop;
   }
 
-  // What was expected after t characters: [{id, p}], most probable first.
+  /** What was expected after t characters, most probable first. @param {number} t */
   expected(t) {
     const from = (t - this.start) * this.listed;
-    const list = [];
-    for (let i = 0; i < this.listed; i++) list.push({ id: this.next[from + i], p: this.chances[from + i] });
-    return list;
+    return Array.from({ length: this.listed }, (_, i) => ({
+      id: this.next[from + i],
+      p: this.chances[from + i],
+    }));
   }
 
+  /** Bits. @param {number} t */
   entropy(t) {
-    return this.entropies[t - this.start] / LN2;
+    return this.entropies[t - this.start] / Math.LN2;
   }
 
-  // The unit drawn in a row of the heat map, and the row of a unit.
+  /** The unit drawn in a row of the heat map. @param {number} row */
   unitAt(row) {
     return this.rows ? this.rows[row] : row;
   }
 
+  /** The row of a unit. @param {number} unit */
   row(unit) {
     if (!this.rows) return unit;
     if (!this.rowOf) {
-      this.rowOf = new Uint16Array(this.units);
-      this.rows.forEach((u, row) => (this.rowOf[u] = row));
+      const rowOf = new Uint16Array(this.units);
+      this.rows.forEach((u, row) => {
+        rowOf[u] = row;
+      });
+      this.rowOf = rowOf;
     }
     return this.rowOf[unit];
   }
 
-  // The value behind a colour of the heat map, at character t.
+  /** The value behind a colour of the heat map. @param {number} t @param {number} unit */
   value(t, unit) {
     const { low, high } = this.fixed.quantities[this.head.quantity];
     return low + (this.states[(t - this.start) * this.units + unit] / 254) * (high - low);
   }
 
-  // The character of an integer; "" for <unk>.
+  /** The character of an integer; "" for <unk>. @param {number} id */
   symbol(id) {
     return id === 0 ? "" : this.fixed.symbols[id - 1];
   }
 }
 
-// Rows start .. end - 1 of a window: those from `low` to `high` are in `old`, whose first row is `origin`;
-// `fresh` holds the others in their order.
-function assemble(old, origin, fresh, width, start, end, low, high) {
+/** The running perplexity of costs in nats. */
+export class Running {
+  sums = new Column(Float64Array);
+
+  /** @param {number} from @param {ArrayLike<number>} costs */
+  put(from, costs) {
+    let sum = from > 0 ? this.sums.data[from - 1] : 0;
+    this.sums.put(
+      from,
+      Float64Array.from(costs, (cost) => (sum += cost)),
+    );
+  }
+
+  /** After character t. @param {number} t */
+  perplexity(t) {
+    return Math.exp(this.sums.data[t] / (t + 1));
+  }
+}
+
+/**
+ * Rows start .. end - 1 of a window: those from `low` to `high` are in `old`, whose first row is `origin`;
+ * `fresh` holds the others in their order.
+ *
+ * @template {Numbers} A
+ * @param {A} old @param {number} origin @param {A} fresh @param {number} width
+ * @param {number} start @param {number} end @param {number} low @param {number} high
+ * @returns {A}
+ */
+export function assemble(old, origin, fresh, width, start, end, low, high) {
   if (high <= low) return fresh;
-  const rows = new fresh.constructor((end - start) * width);
+  const Kind = /** @type {new (length: number) => A} */ (fresh.constructor);
+  const rows = new Kind((end - start) * width);
   rows.set(fresh.subarray(0, (low - start) * width));
   rows.set(old.subarray((low - origin) * width, (high - origin) * width), (low - start) * width);
   rows.set(fresh.subarray((low - start) * width), (high - start) * width);
   return rows;
-}
-
-function running(costs, sums, perplexities, from) {
-  const length = costs.length;
-  for (const column of [sums, perplexities]) column.put(from, new Float64Array(length - from));
-  let sum = from > 0 ? sums.data[from - 1] : 0;
-  for (let t = from; t < length; t++) {
-    sum += costs.data[t];
-    sums.data[t] = sum;
-    perplexities.data[t] = Math.exp(sum / (t + 1));
-  }
 }

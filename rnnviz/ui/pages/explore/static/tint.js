@@ -4,41 +4,61 @@
 // Only what can be seen is asked for, and what stands still is not asked for twice, so that a key costs
 // the same in a long text as in a short one.
 
-import { fit } from "./heat.js";
-import { toUnit } from "./characters.js";
+import { toUnit } from "../../../browser/static/characters.js";
+import { place } from "../../../browser/static/dom.js";
+import { fit } from "../../../browser/static/heat.js";
+
+/** @typedef {[left: number, top: number, right: number, bottom: number]} Rect in the mirror */
+/** @typedef {"point" | "pin"} Mark the frames around single characters */
+/** @typedef {{ left: number, top: number }} Origin */
 
 const ABOVE = 60; // pixels above what can be seen in which boxes are still kept
 const BREAK = 7; // pixels that stand for a line break, which has no width
 
 export class Tint {
+  node = document.createTextNode("\u200b"); // a line break at the end takes room if something follows
+  range = document.createRange();
+  text = "";
+  /** @type {string[]} */
+  points = [];
+  astral = false;
+  /** @type {Rect[]} of the characters from `first` on */
+  boxes = [];
+  first = 0;
+  scroll = 0;
+  width = 0;
+  height = 0;
+  /** @type {Record<Mark, number | null>} */
+  at = { point: null, pin: null };
+
+  /**
+   * @param {HTMLTextAreaElement} area @param {HTMLElement} mirror @param {HTMLCanvasElement} canvas
+   * @param {Record<Mark, HTMLElement>} marks
+   */
   constructor(area, mirror, canvas, marks) {
     this.area = area;
     this.mirror = mirror;
     this.canvas = canvas;
-    this.marks = marks; // {point, pin}: the frames around single characters
-    this.node = document.createTextNode("\u200b"); // a line break at the end takes room if something follows
+    this.marks = marks;
     mirror.replaceChildren(this.node);
-    this.range = document.createRange();
-    this.text = "";
-    this.points = [];
-    this.astral = false;
-    this.boxes = []; // [left, top, right, bottom] in the mirror, of the characters from `first` on
-    this.first = 0;
-    this.at = {};
   }
 
-  // Follow the text, of which the first `start` and the last `tail` characters are as before.
+  /**
+   * Follow the text, of which the first `start` and the last `tail` characters are as before.
+   *
+   * @param {string} text @param {string[]} points @param {boolean} astral @param {number} start @param {number} tail
+   */
   follow(text, points, astral, start, tail) {
     const from = toUnit(text, start, astral);
-    const rest = units(points, tail);
-    this.node.replaceData(from, this.text.length - rest - from, text.slice(from, text.length - rest));
+    const kept = points.slice(points.length - tail).reduce((sum, point) => sum + point.length, 0);
+    this.node.replaceData(from, this.text.length - kept - from, text.slice(from, text.length - kept));
     this.text = text;
     this.points = points;
     this.astral = astral;
     this.forget(start);
   }
 
-  // What stands from character t on has moved: with it perhaps the end of the line before, never more.
+  /** What stands from character t on has moved: with it perhaps the end of the line before. @param {number} t */
   forget(t) {
     let i = Math.min(t - this.first, this.boxes.length) - 1;
     for (let line = 0; line < 2 && i >= 0; line++) {
@@ -48,7 +68,7 @@ export class Tint {
     this.boxes.length = Math.max(0, i + 1);
   }
 
-  // Another width or another font: everything has moved.
+  /** Another width or another font: everything has moved. */
   reset() {
     this.boxes.length = 0;
     this.scroll = this.area.scrollTop;
@@ -56,22 +76,21 @@ export class Tint {
     this.height = this.area.clientHeight;
   }
 
+  /** @param {number} t @param {number} unit @param {Origin} origin @returns {Rect} */
   box(t, unit, origin) {
-    const length = this.points[t].length;
     this.range.setStart(this.node, unit);
-    this.range.setEnd(this.node, unit + length);
+    this.range.setEnd(this.node, unit + this.points[t].length);
     const rect = this.range.getBoundingClientRect();
     const left = rect.left - origin.left;
     const right = this.points[t] === "\n" ? left + BREAK : rect.right - origin.left;
     return [left, rect.top - origin.top, right, rect.bottom - origin.top];
   }
 
-  // Know the boxes of all characters that can be seen.
+  /** Know the boxes of all characters that can be seen. */
   measure() {
     const frame = this.mirror.getBoundingClientRect();
     const origin = { left: frame.left + this.mirror.clientLeft, top: frame.top + this.mirror.clientTop };
-    const { points } = this;
-    const top = this.scroll;
+    const { points, scroll: top } = this;
     const bottom = top + this.height;
     if (this.boxes[0]?.[3] < top - ABOVE) {
       const from = this.boxes.findIndex((box) => box[3] >= top);
@@ -84,20 +103,18 @@ export class Tint {
     }
     let t = this.first + this.boxes.length;
     let unit = toUnit(this.text, t, this.astral);
-    while (t < points.length) {
+    for (; t < points.length; t++) {
       const last = this.boxes.at(-1);
       if (last && last[1] > bottom) break;
       this.boxes.push(this.box(t, unit, origin));
       unit += points[t].length;
-      t++;
     }
   }
 
-  // The first character whose line reaches below `top`, found by halving.
+  /** The first character whose line reaches below `top`, found by halving. @param {number} top @param {Origin} origin */
   seenFirst(top, origin) {
     let low = 0;
-    let high = this.points.length;
-    if (top < 4) return 0;
+    let high = top < 4 ? 0 : this.points.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const [, , , bottom] = this.box(middle, toUnit(this.text, middle, this.astral), origin);
@@ -107,17 +124,18 @@ export class Tint {
     return low;
   }
 
-  // Paint behind each character its colour, a CSS colour or "", and underline what is unknown.
+  /**
+   * Paint behind each character its colour, a CSS colour or "", and underline what is unknown.
+   *
+   * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf @param {string} underline
+   */
   draw(colourOf, unknownOf, underline) {
     if (!this.height) this.reset();
     this.measure();
-    const ratio = fit(this.canvas, this.width, this.height);
-    const pen = this.canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const pen = fit(this.canvas, this.width, this.height);
     pen.clearRect(0, 0, this.width, this.height);
-    const { boxes, first, scroll } = this;
-    for (let i = 0; i < boxes.length; i++) {
-      const [left, top, right, bottom] = boxes[i];
+    const { first, scroll } = this;
+    this.boxes.forEach(([left, top, right, bottom], i) => {
       const colour = colourOf(first + i);
       if (colour) {
         pen.fillStyle = colour;
@@ -127,42 +145,34 @@ export class Tint {
         pen.fillStyle = underline;
         pen.fillRect(left + 1, bottom - scroll - 3, Math.max(2, right - left - 2), 2);
       }
-    }
-    this.place();
+    });
+    this.placeMarks();
   }
 
-  // Frame a character: kind is "point" or "pin", t null for none.
+  /** Frame a character, or none. @param {Mark} kind @param {number | null} t */
   frame(kind, t) {
     if (this.at[kind] === t) return;
     this.at[kind] = t;
-    this.place();
+    this.placeMarks();
   }
 
-  place() {
-    for (const [kind, mark] of Object.entries(this.marks)) {
-      const t = this.at[kind] ?? null;
-      const box = t === null ? null : this.boxes[t - this.first];
+  placeMarks() {
+    for (const kind of /** @type {Mark[]} */ (["point", "pin"])) {
+      const [mark, t] = [this.marks[kind], this.at[kind]];
+      const box = t === null ? undefined : this.boxes[t - this.first];
       const y = box ? box[1] - this.scroll : -1;
       mark.hidden = !box || y < -2 || y > this.height - 8;
-      if (mark.hidden) continue;
+      if (!box || mark.hidden) continue;
       mark.style.transform = `translate(${box[0]}px, ${y}px)`;
-      mark.style.width = Math.max(3, box[2] - box[0]) + "px";
-      mark.style.height = box[3] - box[1] + "px";
+      place(mark, { width: Math.max(3, box[2] - box[0]), height: box[3] - box[1] });
     }
   }
 
-  // The character under a point of the screen, or null.
+  /** The character under a point of the screen, or null. @param {number} x @param {number} y */
   under(x, y) {
     const origin = this.canvas.getBoundingClientRect();
     const [left, top] = [x - origin.left, y - origin.top + this.scroll];
     const i = this.boxes.findIndex((b) => left >= b[0] && left < b[2] && top >= b[1] && top < b[3]);
     return i < 0 ? null : this.first + i;
   }
-}
-
-// How many UTF-16 units the last `count` characters have.
-function units(points, count) {
-  let sum = 0;
-  for (let i = points.length - count; i < points.length; i++) sum += points[i].length;
-  return sum;
 }

@@ -1,38 +1,56 @@
 // One text of the board: a span for each character, coloured by number; no text is ever parsed.
 
-// How a character stands in running text. A line break shows a mark, and breaks.
-function shown(code) {
-  if (code === 10) return "⏎\n";
-  if (code < 0x20 && code !== 9) return String.fromCodePoint(0x2400 + code);
-  return String.fromCodePoint(code);
-}
+import { running, visible } from "../../../browser/static/characters.js";
+import { make } from "../../../browser/static/dom.js";
 
-const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+/** @import { AboutText, Arrays, BoardTheme } from "./types" */
+/** @import { View } from "./view.js" */
 
 export class Text {
+  /** @type {HTMLElement[]} */
+  spans = [];
+  /** @type {ArrayLike<number>} */
+  points = [];
+  /** @type {AboutText} */
+  about;
+  /** @type {ArrayLike<number>} */
+  levels = [];
+  /** @type {ArrayLike<number> | null} */
+  values = null;
+  codes = "";
+  look = "";
+  /** @type {HTMLElement[]} the spans that bear a mark */
+  marked = [];
+  /** @type {number | null} where the pointer went down */
+  down = null;
+
+  /** @param {View} board */
   constructor(board) {
     this.board = board;
-    this.element = document.createElement("div");
-    this.element.className = "bd-text";
-    this.name = document.createElement("b");
-    this.flow = document.createElement("div");
-    this.flow.className = "bd-flow";
+    this.name = make("b");
+    this.flow = make("div", "bd-flow");
     this.flow.dir = "auto";
-    this.element.append(this.name, this.flow);
-    this.spans = [];
+    this.element = make("div", "bd-text", this.name, this.flow);
     this.listen();
   }
 
+  get length() {
+    return this.points.length;
+  }
+
+  get linked() {
+    return this.about.linked;
+  }
+
+  get said() {
+    return this.about.said;
+  }
+
+  /** @param {AboutText} about @param {Arrays} arrays */
   set(about, arrays) {
-    const codes = arrays[about.codes];
-    this.said = about.said;
-    this.linked = about.linked;
-    this.at = about.at;
+    this.about = about;
     this.levels = arrays[about.levels];
-    this.colouring = about.levels; // an array is named after what is in it
     this.values = about.values ? arrays[about.values] : null;
-    this.palette = about.palette;
-    this.length = codes.length;
     this.name.textContent = about.label;
     this.name.hidden = !about.label;
     this.flow.classList.toggle("bd-open", about.linked);
@@ -43,81 +61,87 @@ export class Text {
     }
     if (about.codes === this.codes) return;
     this.codes = about.codes;
-    this.points = codes;
-    this.spans = Array.from(codes, (code, i) => {
-      const span = document.createElement("span");
-      span.textContent = shown(code);
-      span.dataset.t = i;
-      if (code === 10) span.className = "bd-break";
+    this.points = arrays[about.codes];
+    this.spans = Array.from(this.points, (code, t) => {
+      const span = make("span", code === 10 ? "bd-break" : "", running(code));
+      span.dataset.t = String(t);
       return span;
     });
     this.flow.replaceChildren(...this.spans);
   }
 
+  /** @param {BoardTheme["palettes"]} palettes @param {number} levels @param {string} theme */
   paint(palettes, levels, theme) {
-    const look = [theme, this.palette, this.codes, this.colouring].join();
-    if (look !== this.look) this.colour(palettes[this.palette], levels);
+    const { palette, at } = this.about;
+    const look = [theme, palette, this.codes, this.about.levels].join();
+    if (look !== this.look) {
+      const colours = palettes[palette];
+      const step = (colours.length - 1) / (levels - 1);
+      this.spans.forEach((span, t) => {
+        [span.style.background, span.style.color] = colours[Math.round(this.levels[t] * step)];
+      });
+    }
     this.look = look;
-    if (!this.linked) this.spans.forEach((span, i) => span.classList.toggle("bd-at", i === this.at));
+    if (!this.linked) this.put([["bd-at", at === null ? [] : [this.spans[at]]]]);
   }
 
-  colour(colours, levels) {
-    const step = (colours.length - 1) / (levels - 1);
-    this.spans.forEach((span, i) => {
-      const [behind, letter] = colours[Math.round(this.levels[i] * step)];
-      span.style.background = behind;
-      span.style.color = letter;
-    });
-  }
-
+  /** @param {number | null} t @param {number | null} at */
   mark(t, at) {
     if (!this.linked) return;
-    this.marked?.classList.remove("bd-here");
-    this.marked = t === null ? null : this.spans[t];
-    this.marked?.classList.add("bd-here");
-    this.chosen?.classList.remove("bd-at");
-    this.chosen = at === null ? null : this.spans[at];
-    this.chosen?.classList.add("bd-at");
-    for (const span of this.selected ?? []) span.classList.remove("bd-in");
-    this.selected = this.board.head.spans.flatMap(([start, stop]) => this.spans.slice(start, stop));
-    for (const span of this.selected) span.classList.add("bd-in");
+    const one = (/** @type {number | null} */ i) => (i === null ? [] : this.spans.slice(i, i + 1));
+    const selected = this.board.head.spans.flatMap(([start, stop]) => this.spans.slice(start, stop));
+    this.put([
+      ["bd-here", one(t)],
+      ["bd-at", one(at)],
+      ["bd-in", selected],
+    ]);
   }
 
+  /** Give spans their marks, which all others lose. @param {[name: string, spans: HTMLElement[]][]} marks */
+  put(marks) {
+    for (const span of this.marked) span.classList.remove(...marks.map(([name]) => name));
+    for (const [name, spans] of marks) for (const span of spans) span.classList.add(name);
+    this.marked = marks.flatMap(([, spans]) => spans);
+  }
+
+  /** @param {number} t */
   character(t) {
-    const code = this.points[t];
-    return code === undefined ? "" : `“${this.board.shared.visible(String.fromCodePoint(code))}”`;
+    return t < this.length ? `“${visible(String.fromCodePoint(this.points[t]))}”` : "";
   }
 
+  /** @param {number} t */
   value(t) {
     const value = this.values?.[t];
-    return value === undefined || value === null || Number.isNaN(value) ? null : number.format(value);
+    return value === undefined || Number.isNaN(value) ? null : this.board.numbers.rough(value);
   }
 
   listen() {
-    const place = (event) => {
-      const t = event.target.dataset?.t;
+    const { flow, board } = this;
+    const place = (/** @type {Event} */ event) => {
+      const { t } = /** @type {HTMLElement} */ (event.target).dataset;
       return t === undefined || !this.linked ? null : Number(t);
     };
-    this.flow.addEventListener("pointermove", (event) => this.board.point(place(event)));
-    this.flow.addEventListener("pointerleave", () => this.board.point(null));
-    this.flow.addEventListener("pointerdown", (event) => (this.down = place(event)));
-    this.flow.addEventListener("pointerup", (event) => {
-      const up = place(event);
-      const from = this.down;
-      this.down = null;
-      if (up === null || from === null || from === undefined) return;
-      if (this.board.head.select && up !== from) {
-        this.board.select(Math.min(from, up), Math.max(from, up) + 1);
-        this.flow.getRootNode().getSelection?.()?.removeAllRanges();
-        getSelection()?.removeAllRanges();
-      } else this.board.choose(up);
+    flow.addEventListener("pointermove", (event) => board.point(place(event)));
+    flow.addEventListener("pointerleave", () => board.point(null));
+    flow.addEventListener("pointerdown", (event) => {
+      this.down = place(event);
     });
-    this.flow.addEventListener("keydown", (event) => {
+    flow.addEventListener("pointerup", (event) => {
+      const [from, up] = [this.down, place(event)];
+      this.down = null;
+      if (up === null || from === null) return;
+      if (!board.head.select || up === from) return board.choose(up);
+      board.ask({ what: "span", value: [Math.min(from, up), Math.max(from, up) + 1] });
+      const root = /** @type {Document} */ (flow.getRootNode()); // a shadow root tells of its own selection in some browsers
+      root.getSelection?.()?.removeAllRanges();
+      getSelection()?.removeAllRanges();
+    });
+    flow.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step || !this.linked) return;
       event.preventDefault();
-      const from = this.board.at ?? (step > 0 ? -1 : this.length);
-      this.board.choose(Math.max(0, Math.min(this.length - 1, from + step)));
+      const from = board.at ?? (step > 0 ? -1 : this.length);
+      board.choose(Math.max(0, Math.min(this.length - 1, from + step)));
     });
   }
 }

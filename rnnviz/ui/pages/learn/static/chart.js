@@ -3,82 +3,107 @@
 //   x, y, width, height   the plot itself; ticks stand to its left and below it, titles beyond them
 //   xs, ys                [low, high]; `log` makes y logarithmic, `logX` x
 //   xTicks, yTicks        [[value, text], …]; made up if left out (powers of ten where logarithmic)
-//   xTitle, yTitle
-//   lines                 {points: [[x, y], …], colour, dash, width, dots, label, at}; null breaks a line;
-//                         `label` stands right of the last point, or at x = `at` above the line
-//   marks                 {x, text, colour}: upright lines
-//
-// Returns {X, Y}: from values to units.
+//   lines                 null breaks a line; `label` stands right of the last point, or at x = `at` above the line
+//   marks                 upright lines
 
+/** @import { Board } from "./board.js" */
+/** @import { ChartOptions, Ticks } from "./types" */
+
+/** Returns {X, Y}: from values to units. @param {Board} board @param {ChartOptions} options */
 export function chart(board, options) {
-  const { x, y, width, height, xs, ys, log = false, logX = false, lines = [], marks = [], into } = options;
-  const { xTitle, yTitle, size = 20 } = options;
+  const {
+    x,
+    y,
+    width,
+    height,
+    xs,
+    ys,
+    log = false,
+    logX = false,
+    lines = [],
+    marks = [],
+    size = 20,
+  } = options;
+  const { xTitle, yTitle } = options;
   const { theme } = board;
-  const along = logX ? Math.log10 : (v) => v;
-  const up = log ? Math.log10 : (v) => v;
-  const X = (v) => x + ((along(v) - along(xs[0])) / (along(xs[1]) - along(xs[0]))) * width;
-  const Y = (v) => {
-    const share = (up(v) - up(ys[0])) / (up(ys[1]) - up(ys[0]));
-    return y + height - Math.max(-0.02, Math.min(1.02, share)) * height; // beyond the axes a line lies on their edge
+  const share = (
+    /** @type {number} */ v,
+    /** @type {number[]} */ [low, high],
+    /** @type {boolean} */ logarithmic,
+  ) => {
+    const along = logarithmic ? Math.log10 : Number;
+    return (along(v) - along(low)) / (along(high) - along(low));
   };
-  const g = board.group({}, into);
-  const yTicks = options.yTicks ?? (log ? powers(board, ys) : even(ys, 4));
-  const xTicks = options.xTicks ?? (logX ? powers(board, xs) : even(xs, 6));
-  for (const [value, text] of yTicks) {
+  const X = (/** @type {number} */ v) => x + share(v, xs, logX) * width;
+  // Beyond the axes a line lies on their edge.
+  const Y = (/** @type {number} */ v) =>
+    y + height - Math.max(-0.02, Math.min(1.02, share(v, ys, log))) * height;
+  const g = board.group();
+  for (const [value, text] of options.yTicks ?? (log ? powers(board, ys) : even(board, ys, 4))) {
     board.line(x, Y(value), x + width, Y(value), { stroke: theme.grid }, g);
-    board.text(x - 10, Y(value), text, { size, anchor: "end", fill: theme.muted }, g);
+    board.text(x - 10, Y(value), text, `${size} end muted`, g);
   }
-  for (const [value, text] of xTicks)
-    board.text(X(value), y + height + 17, text, { size, anchor: "middle", fill: theme.muted }, g);
-  board.line(x, y + height, x + width, y + height, { stroke: theme.axis, width: 2 }, g);
-  if (yTitle) board.text(x - 6, y - 20, yTitle, { size, fill: theme.muted }, g);
-  if (xTitle) board.text(x + width, y + height + 40, xTitle, { size, anchor: "end", fill: theme.muted }, g);
-  for (const mark of marks) {
-    board.line(X(mark.x), y, X(mark.x), y + height, { stroke: mark.colour ?? theme.pinned, width: 2.5 }, g);
-    if (mark.text)
-      board.text(X(mark.x), y - 18, mark.text, { size, anchor: "middle", fill: mark.colour ?? theme.pinned, weight: 700 }, g);
+  for (const [value, text] of options.xTicks ?? (logX ? powers(board, xs) : even(board, xs, 6)))
+    board.text(X(value), y + height + 17, text, `${size} middle muted`, g);
+  board.line(x, y + height, x + width, y + height, { width: 2 }, g);
+  if (yTitle) board.text(x - 6, y - 20, yTitle, `${size} muted`, g);
+  if (xTitle) board.text(x + width, y + height + 40, xTitle, `${size} end muted`, g);
+  for (const { x: at, text, colour = theme.pinned } of marks) {
+    board.line(X(at), y, X(at), y + height, { stroke: colour, width: 2.5 }, g);
+    if (text) board.text(X(at), y - 18, text, `${size} middle 700 ${colour}`, g);
   }
   for (const line of lines) {
-    const { points, colour = theme.model, dash, width: thick = 3.5, dots = false, label, at } = line;
+    const {
+      points,
+      colour = theme.model,
+      dash,
+      width: thick = 3.5,
+      dots = false,
+      label,
+      at,
+      anchor = "start",
+    } = line;
     let d = "";
     let pen = "M";
     for (const [px, py] of points) {
-      if (py === null || (log && py <= 0)) {
-        pen = "M";
-        continue;
-      }
-      d += `${pen}${X(px).toFixed(1)},${Y(py).toFixed(1)}`;
-      pen = "L";
+      const drawn = py !== null && (!log || py > 0);
+      if (drawn) d += `${pen}${X(px).toFixed(1)},${Y(py).toFixed(1)}`;
+      pen = drawn ? "L" : "M";
     }
     board.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round" }, g);
-    if (dots) for (const [px, py] of points) if (py !== null) board.circle(X(px), Y(py), 5, { fill: colour }, g);
-    if (!label || !points.length) continue;
+    if (dots)
+      for (const [px, py] of points) if (py !== null) board.circle(X(px), Y(py), 5, { fill: colour }, g);
     const last = points.findLast(([, py]) => py !== null);
-    if (at === undefined) board.text(X(last[0]) + 10, Y(last[1]), label, { size, fill: colour, weight: 600 }, g);
-    else board.text(X(at), Y(last[1]) - 15, label, { size, fill: colour, weight: 600, anchor: line.anchor ?? "start" }, g);
+    if (!label || !last) continue;
+    const [left, top] =
+      at === undefined ? [X(last[0]) + 10, Y(Number(last[1]))] : [X(at), Y(Number(last[1])) - 15];
+    board.text(left, top, label, `${size} 600 ${at === undefined ? "start" : anchor} ${colour}`, g);
   }
-  return { X, Y, g };
+  return { X, Y };
 }
 
-// Every power of ten between two values, or every second, third … so that at most six are named.
+/**
+ * Every power of ten between two values, or every second, third … so that at most six are named.
+ *
+ * @param {Board} board @param {number[]} range @returns {Ticks}
+ */
 function powers(board, [low, high]) {
   const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
   const step = Math.max(1, Math.ceil((to - from) / 6));
-  const ticks = [];
-  for (let n = from; n <= to; n += step) {
-    const plain = n >= 0 && n <= 4;
-    ticks.push([10 ** n, plain ? (10 ** n).toLocaleString("en-GB") : `10${board.raised(n)}`]);
-  }
-  return ticks;
+  const named = (/** @type {number} */ n) =>
+    n >= 0 && n <= 4 ? board.number(10 ** n, 0) : `10${board.raised(n)}`;
+  const count = Math.max(0, Math.floor((to - from) / step) + 1);
+  return Array.from({ length: count }, (_, i) => [10 ** (from + i * step), named(from + i * step)]);
 }
 
-// Round values at equal distances, about `count` of them.
-function even([low, high], count) {
+/** Round values at equal distances, about `count` of them. @param {Board} board @param {number[]} range @param {number} count */
+function even(board, [low, high], count) {
   const rough = (high - low) / count;
   const ten = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((k) => k * ten).find((s) => s >= rough);
+  const step = [1, 2, 5, 10].map((k) => k * ten).find((s) => s >= rough) ?? rough;
+  /** @type {Ticks} */
   const ticks = [];
   for (let v = Math.ceil(low / step - 1e-9) * step; v <= high + step * 1e-6; v += step)
-    ticks.push([v, String(Number(v.toFixed(6))).replace("-", "−")]);
+    ticks.push([v, board.numbers.rough(Number(v.toFixed(6)), 6)]);
   return ticks;
 }

@@ -1,89 +1,90 @@
 // The panel beside the text: what is known of one character, and what was expected in its place.
 
-const LN2 = Math.LN2;
+import { codeName, visible } from "../../../browser/static/characters.js";
+import { find, make } from "../../../browser/static/dom.js";
+import { barRow } from "../../../browser/static/next.js";
 
-function element(tag, name, text) {
-  const made = document.createElement(tag);
-  if (name) made.className = name;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-function percent(p) {
-  if (p >= 0.9995) return "100 %";
-  if (p >= 0.0995) return (100 * p).toFixed(1) + " %";
-  if (p >= 0.0001) return (100 * p).toPrecision(2) + " %";
-  const [digits, power] = p.toExponential(1).split("e-");
-  return p > 0 ? `${digits} · 10⁻${[...power].map((d) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[d]).join("")}` : "0 %";
-}
+/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Chunks } from "./chunks.js" */
+/** @import { Fixed, Told } from "./types" */
 
 export class Detail {
-  // `visible`: the live view's mark for a character that stands alone; `say(name, values)`: words
-  constructor(root, visible, say) {
-    this.root = root.querySelector(".vw-detail");
-    this.visible = visible;
+  /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers @param {Fixed} fixed */
+  constructor(root, say, numbers, fixed) {
+    this.root = find(root, "section.vw-detail");
     this.say = say;
+    this.numbers = numbers;
+    this.fixed = fixed;
   }
 
-  // `facts` of chunks.tell, or null; `told`: the server's lists, or null while they are on their way.
-  show(facts, told, fixed, length) {
+  /**
+   * @param {ReturnType<Chunks["tell"]>} facts
+   * @param {Told | null | undefined} told the server's lists, if they are here
+   * @param {number} length of the text
+   */
+  show(facts, told, length) {
+    const { say, numbers, fixed } = this;
     if (!facts) {
-      this.root.replaceChildren(element("p", "vw-idle", this.say("detail.idle")));
+      this.root.replaceChildren(make("p", "vw-idle", say("detail.idle")));
       return;
     }
     const { code, nll, rank, unknown, entropy, versus, otherRank, position } = facts;
     const character = String.fromCodePoint(code);
-    const head = element("div", "vw-head");
-    head.append(element("bdi", "vw-symbol", this.visible(character)));
-    const where = element("div");
-    where.append(
-      element("div", "", this.say("detail.at", { at: (position + 1).toLocaleString(), n: length.toLocaleString() })),
-      element("div", "vw-quiet", "U+" + code.toString(16).toUpperCase().padStart(4, "0")),
-    );
-    head.append(where);
-    const parts = [head];
-    if (unknown) parts.push(element("p", "vw-warn", this.say("detail.unknown")));
-    const bits = (nats) => this.say("detail.bits.n", { n: (nats / LN2).toFixed(2) });
+    const where = say("detail.at", { at: numbers.whole(position + 1), n: numbers.whole(length) });
+    const place = make("div", "", make("div", "", where), make("div", "vw-quiet", codeName(code)));
+    /** @type {HTMLElement[]} */
+    const parts = [make("div", "vw-head", make("bdi", "vw-symbol", visible(character)), place)];
+    if (unknown) parts.push(make("p", "vw-warn", say("detail.unknown")));
+    const bits = (/** @type {number} */ nats) => say("detail.bits.n", { n: numbers.fixed(nats / Math.LN2) });
     const rows = [
-      ["detail.p", percent(Math.exp(-nll))],
-      ["detail.rank", otherRank === undefined ? rank.toLocaleString() : `${rank} / ${otherRank}`],
+      ["detail.p", numbers.percent(Math.exp(-nll))],
+      [
+        "detail.rank",
+        [rank, otherRank].flatMap((r) => (r === undefined ? [] : numbers.whole(r))).join(" / "),
+      ],
       ["detail.bits", bits(nll)],
       ["detail.entropy", bits(entropy)],
     ];
     if (versus !== undefined)
       rows.push(["detail.versus", (versus >= 0 ? "+" : "−") + bits(Math.abs(versus))]);
-    const facts_ = element("dl", "vw-facts");
-    for (const [name, value] of rows)
-      facts_.append(element("dt", "", this.say(name, { a: fixed.names[0], b: fixed.names[1] })), element("dd", "", value));
-    parts.push(facts_);
+    const [a, b] = fixed.names;
+    const entries = rows.flatMap(([name, value]) => [
+      make("dt", "", say(name, { a, b })),
+      make("dd", "", value),
+    ]);
+    parts.push(make("dl", "vw-facts", ...entries));
     const lists = told?.lists ?? fixed.names.map((model) => ({ model, top: null }));
-    for (const list of lists) parts.push(...this.list(list, fixed, unknown ? "<unk>" : character, lists.length > 1));
+    for (const list of lists) parts.push(...this.list(list, unknown ? "<unk>" : character, lists.length > 1));
     this.root.replaceChildren(...parts);
-    if (told) this.root.dataset.told = position;
+    if (told) this.root.dataset.told = String(position);
     else delete this.root.dataset.told;
   }
 
-  list({ model, top, approximate }, fixed, came, several) {
-    const title = several ? this.say("detail.top.of", { model }) : this.say("detail.top");
-    const parts = [element("h4", "", title)];
-    const list = element("ol", "vw-top");
+  /** @param {Told["lists"][number]} list @param {string} came @param {boolean} several */
+  list({ model, top, approximate }, came, several) {
+    const { say, numbers } = this;
     // While they are on their way the panel keeps its height.
-    const rows = top ? top.concat([[null, Math.max(0, 1 - top.reduce((sum, [, p]) => sum + p, 0))]]) : Array(6).fill(0);
-    for (const row of rows) {
-      const item = element("li", top ? "" : "vw-none");
-      const [symbol, p] = row || ["", 0];
-      const name = symbol === null ? this.say("detail.other") : [...symbol].length === 1 ? this.visible(symbol) : symbol;
-      if (symbol === came) item.classList.add("vw-came");
-      if (symbol === null || [...symbol].length > 1) item.classList.add("vw-word");
-      const bar = element("span", "vw-bar");
-      bar.style.width = 100 * p + "%";
-      const track = element("span", "vw-track");
-      track.append(bar);
-      item.append(element("bdi", "", name), track, element("span", "vw-chance", top ? percent(p) : ""));
-      list.append(item);
-    }
-    parts.push(list);
-    if (approximate) parts.push(element("p", "vw-quiet", this.say("detail.approximate", { n: fixed.context.toLocaleString() })));
-    return parts;
+    /** @type {[string, number][]} */
+    const none = Array.from({ length: 6 }, () => ["", 0]);
+    const others = Math.max(
+      0,
+      (top ?? []).reduce((left, [, p]) => left - p, 1),
+    );
+    const items = (top ? [...top, /** @type {[null, number]} */ ([null, others])] : none).map(
+      ([symbol, p]) => {
+        const { item, bar, ...row } = barRow();
+        const word = symbol === null || [...symbol].length > 1;
+        row.symbol.textContent = symbol === null ? say("detail.other") : word ? symbol : visible(symbol);
+        row.chance.textContent = top ? numbers.percent(p) : "";
+        bar.style.width = `${100 * p}%`;
+        item.className = `${top ? "" : "rv-none"}${symbol === came ? " rv-came" : ""}${word ? " rv-word rv-rest" : ""}`;
+        return item;
+      },
+    );
+    const title = make("h4", "", several ? say("detail.top.of", { model }) : say("detail.top"));
+    const parts = [title, make("ol", "rv-next-list vw-top", ...items)];
+    const n = numbers.whole(this.fixed.context);
+    return approximate ? [...parts, make("p", "vw-quiet", say("detail.approximate", { n }))] : parts;
   }
 }

@@ -1,53 +1,60 @@
 // Perplexity, gradient norm and learning rate against characters read: the server's figure, filled in.
 
-const CONFIG = { staticPlot: true, displayModeBar: false, responsive: false };
+import { find, place } from "../../../browser/static/dom.js";
+import { gaps, purge, react } from "../../../browser/static/plotly.js";
+
+/** @import { Curves, TrainTheme } from "./types" */
 
 export class Chart {
+  /** @type {number | null} characters read at the mark */
+  at = null;
+  /** @type {((characters: number) => number) | null} where that is, in pixels */
+  left = null;
+
+  /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.plot = root.querySelector(".rt-lines");
-    this.mark = root.querySelector(".rt-now");
-    this.at = null;
+    this.plot = find(root, "div.rt-lines");
+    this.mark = find(root, "i.rt-now");
   }
 
+  /** @param {TrainTheme["figure"]} figure @param {Curves} arrays @param {number} width @param {number} height */
   draw(figure, arrays, width, height) {
-    if (!window.Plotly || width < 50) return;
+    if (width < 50) return;
     const { data, layout } = structuredClone(figure);
     const { clip, spread } = figure;
-    const norms = Float32Array.from(arrays.gradient, (g) => Math.min(clip * spread, Math.max(clip / spread, g)));
-    const above = [];
-    arrays.gradient.forEach((g, i) => g > clip && above.push(i));
+    const norms = arrays.gradient.map((g) => Math.min(clip * spread, Math.max(clip / spread, g)));
+    const clipped = (/** @type {Float32Array} */ values) =>
+      values.filter((_, i) => arrays.gradient[i] > clip);
+    /** @type {Record<string, [Float32Array, Float32Array]>} */
     const filled = {
       train: [arrays.characters, arrays.train],
       validation: [arrays.measured, arrays.validation],
       gradient: [arrays.characters, norms],
-      clipped: [above.map((i) => arrays.characters[i]), above.map((i) => norms[i])],
+      clipped: [clipped(arrays.characters), clipped(norms)],
       rate: [arrays.characters, arrays.rate],
     };
-    for (const trace of data) {
-      const [x, y] = filled[trace.name];
-      trace.x = Array.from(x);
-      trace.y = Array.from(y, (v) => (Number.isFinite(v) ? v : null));
-    }
+    for (const trace of data) [trace.x, trace.y] = filled[trace.name].map(gaps);
     Object.assign(layout, { width, height });
     const { l, r } = layout.margin;
-    const { range, type } = layout.xaxis;
-    const place = type === "log" ? (c) => Math.log10(Math.max(c, 1e-9)) : (c) => c;
-    this.scale = { left: l, inner: width - l - r, share: (c) => (place(c) - range[0]) / (range[1] - range[0]) };
-    window.Plotly.react(this.plot, data, layout, CONFIG);
+    const [low, high] = layout.xaxis.range;
+    const log = layout.xaxis.type === "log";
+    this.left = (c) => {
+      const share = ((log ? Math.log10(Math.max(c, 1e-9)) : c) - low) / (high - low);
+      return l + (width - l - r) * Math.max(0, Math.min(1, share));
+    };
+    react(this.plot, data, layout);
     this.point(this.at);
   }
 
-  // Mark how far training was when the picture on the left was taken; null for now.
+  /** Mark how far training was when the picture on the left was taken; null for now. @param {number | null} characters */
   point(characters) {
     this.at = characters;
-    this.mark.hidden = characters === null || !this.scale;
-    if (this.mark.hidden) return;
-    const { left, inner, share } = this.scale;
-    this.mark.style.left = left + inner * Math.max(0, Math.min(1, share(characters))) + "px";
+    this.mark.hidden = characters === null || !this.left;
+    if (characters !== null && this.left) place(this.mark, { left: this.left(characters) });
   }
 
   close() {
-    window.Plotly?.purge(this.plot);
+    purge(this.plot);
   }
 }

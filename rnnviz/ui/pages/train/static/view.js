@@ -1,9 +1,16 @@
 // The training view: one run, followed while it goes on, or played again from its snapshots.
 
+import { BaseView } from "../../../browser/static/base.js";
+import { find, place, still } from "../../../browser/static/dom.js";
+import { Heat } from "../../../browser/static/heat.js";
+import { Next } from "../../../browser/static/next.js";
+import { loadPlotly } from "../../../browser/static/plotly.js";
+import { dress, fonts } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
-import { Frames, Reading } from "./frames.js";
-import { MARKUP } from "./markup.js";
+import { Frames, layerOf } from "./frames.js";
 import { Words } from "./words.js";
+
+/** @import { Answer, Curves, Fixed, Frame, TrainTheme } from "./types" */
 
 const PACE = 170; // milliseconds a snapshot stays when played
 const BRIEF = 10; // seconds of training below which a run is played again at its end
@@ -11,38 +18,62 @@ const STRIP = 18; // pixels of the characters' line
 const MANY = 96; // units beyond which a row gets thinner than the eye likes
 const NARROW = 5.5; // pixels below which a column's character can't be read
 
-const fixedParts = new Map(); // by digest: a view that is made anew finds its words and colours
+/** @type {Map<string, Fixed>} by digest: a view that is made anew finds its words and colours */
+const fixedParts = new Map();
 
-export class View {
-  constructor(root, dressed, loadPlotly, shared) {
-    this.root = root;
-    this.dressed = dressed;
-    this.loadPlotly = loadPlotly;
-    this.shared = shared;
-    this.frames = new Frames();
-    this.client = Math.random().toString(36).slice(2);
-    this.layer = 0;
-    this.order = null;
-    this.place = null; // of the slider; null: the newest, whatever comes
-    this.hover = null;
-    this.asking = 0;
-  }
+export class View extends BaseView {
+  frames = new Frames();
+  /** @type {Answer} */
+  head;
+  /** @type {Curves} */
+  curves;
+  /** @type {Fixed} */
+  fixed;
+  /** @type {Words} */
+  words;
+  /** @type {Next} */
+  next;
+  /** @type {TrainTheme} */
+  theme;
+  /** @type {ReturnType<typeof layerOf> | null} */
+  layerShown = null;
+  /** @type {string[]} the probe's characters */
+  list = [];
+  /** @type {Frame | null} the frame that is shown, or the last that was */
+  shown = null;
+  digest = "";
+  font = "";
+  drawn = "";
+  layer = 0;
+  order = "index";
+  zoom = 0;
+  /** @type {number | null} of the slider; null: the newest, whatever comes */
+  place = null;
+  /** @type {number | null} */
+  hover = null;
+  wantsPlay = false;
+  asking = 0;
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  timer;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  again;
 
   close() {
+    super.close();
     this.pause();
     clearTimeout(this.again);
     this.chart?.close();
-    this.observer?.disconnect();
   }
 
-  update(component) {
-    this.send = (ask) => component.setTriggerValue("ask", ask);
-    const { data } = component;
-    if (!data) return;
-    if (data === this.data) return this.redress();
-    this.data = data;
-    const { header, arrays } = this.shared.unpack(data);
-    if (header.answer === this.client) this.asking = 0;
+  recolour() {
+    if (!this.fixed) return;
+    this.dress();
+    this.draw(true);
+  }
+
+  /** @param {Answer} header @param {Curves} arrays */
+  receive(header, arrays) {
+    if (header.answer === this.link.client) this.asking = 0;
     if (header.static) fixedParts.set(header.digest, header.static);
     const fixed = fixedParts.get(header.digest);
     if (!fixed) return this.ask();
@@ -52,7 +83,7 @@ export class View {
     this.curves = arrays;
     this.fixed = fixed;
     this.frames.apply(header, arrays);
-    if (!this.built || this.digest !== header.digest) this.build();
+    if (this.digest !== header.digest) this.build();
     this.digest = header.digest;
     if (changed) this.meet();
     else {
@@ -64,23 +95,24 @@ export class View {
     this.draw();
   }
 
-  // A run that wasn't on the screen before: follow it, or play what it has been through.
+  /** A run that wasn't on the screen before: follow it, or play what it has been through. */
   meet() {
+    const { head, frames } = this;
     this.pause();
     this.place = this.hover = this.shown = null;
-    this.layer = this.frames.now ? Math.min(this.layer, this.frames.now.states.shape[1] - 1) : 0;
+    this.layer = frames.now ? Math.min(this.layer, frames.now.states.shape[1] - 1) : 0;
     // Of many units some, large enough to be followed with the eye; of a few all, and once they have learnt
     // something, alike ones side by side.
-    const many = (this.frames.now?.states.shape[2] ?? this.head.units) > MANY;
-    this.order = this.head.alive || many ? "index" : "alike";
+    const many = (frames.now?.states.shape[2] ?? head.units) > MANY;
+    this.order = head.alive || many ? "index" : "alike";
     this.zoom = many ? 48 : 0;
-    this.wantsPlay = !this.head.alive && this.head.steps.length > 2 && !still();
+    this.wantsPlay = !head.alive && head.steps.length > 2 && !still();
     if (this.wantsPlay) this.place = 0;
     this.fetch();
-    if (this.head.started) setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
+    if (head.started) setTimeout(() => this.root.scrollIntoView({ block: "end", behavior: "smooth" }), 400);
   }
 
-  // Ask for the snapshots that aren't here; `ask` alone asks for words and colours.
+  /** Ask for the snapshots that aren't here; `ask` alone asks for words and colours. */
   fetch() {
     if (this.frames.missing.length && (this.wantsPlay || this.place !== null)) this.ask();
   }
@@ -89,57 +121,53 @@ export class View {
     if (Date.now() - this.asking < 1500) return;
     this.asking = Date.now();
     const digest = fixedParts.has(this.digest) ? this.digest : "";
-    this.send({ client: this.client, run: this.head?.run ?? "", static: digest, held: [...this.frames.held.keys()] });
+    const held = [...this.frames.held.keys()];
+    this.link.send?.({ client: this.link.client, run: this.head?.run ?? "", static: digest, held });
     // An ask is lost while the page is still being put together, and a run that waits says nothing new by itself.
     clearTimeout(this.again);
     this.again = setTimeout(() => !this.fixed && this.ask(), 2000);
   }
 
   build() {
-    if (!this.built) {
-      this.root.innerHTML = MARKUP; // constant, and the only one
-      this.built = true;
-      const find = (name) => this.root.querySelector(name);
-      this.heat = new this.shared.Heat(find(".rt-heat"), find(".rt-strip"));
-      this.chart = new Chart(find(".rt-plot"));
-      this.slider = find(".rt-range");
-      this.button = find(".rt-play");
-      this.slider.oninput = () => this.slide(Number(this.slider.value));
+    const { root } = this;
+    if (!this.words) {
+      this.heat = new Heat(find(root, "canvas.rt-heat"), find(root, "canvas.rt-strip"));
+      this.chart = new Chart(find(root, "div.rt-plot"));
+      this.slider = find(root, "input.rt-range");
+      this.button = find(root, "button.rt-play");
+      this.map = find(root, "div.rt-map");
+      const { slider, map } = this;
+      slider.oninput = () => this.slide(Number(slider.value));
       this.button.onclick = () => (this.timer ? this.pause(true) : this.start());
-      const map = find(".rt-map");
       map.onpointermove = (event) => this.point(event);
       map.onpointerleave = () => this.point(null);
-      find(".rt-layer").onchange = (event) => this.choose({ layer: Number(event.target.value) });
-      find(".rt-order").onchange = (event) => this.choose({ order: event.target.value });
-      find(".rt-zoom").onchange = (event) => this.choose({ zoom: Number(event.target.value) });
+      const chosen = (
+        /** @type {string} */ name,
+        /** @type {(value: string) => Partial<View>} */ changes,
+      ) => {
+        const select = find(root, `select.rt-${name}`);
+        select.onchange = () => this.choose(changes(select.value));
+      };
+      chosen("layer", (layer) => ({ layer: Number(layer) }));
+      chosen("order", (order) => ({ order }));
+      chosen("zoom", (zoom) => ({ zoom: Number(zoom) }));
       this.observer = new ResizeObserver(() => this.draw(true));
-      this.dressed.then(() => {
-        this.root.hidden = false;
-        this.observer.observe(this.root);
+      this.styled.then(() => {
+        root.hidden = false;
+        this.observer?.observe(root);
         this.draw(true);
         // Reading the library keeps the browser busy for a second: the first picture goes before it.
-        setTimeout(() => this.loadPlotly().then(() => this.draw(true)), 120);
+        setTimeout(() => loadPlotly().then(() => this.draw(true)), 120);
       });
     }
-    this.words = new Words(this.root, this.fixed.words, this.fixed.language);
-    this.next = new this.shared.Next(this.root, this.fixed.words);
-    this.root.querySelector(".rv-next-list").replaceChildren();
-    this.redress(true);
+    this.words = new Words(root, this.fixed);
+    this.next = new Next(root, this.words.say, this.words.numbers);
+    this.dress();
   }
 
-  // The page's colours: light or dark, whichever its background is.
-  redress(quietly) {
-    if (!this.fixed) return;
-    const style = getComputedStyle(this.root);
-    const probe = document.createElement("canvas").getContext("2d");
-    probe.fillStyle = style.getPropertyValue("--st-background-color").trim() || "#ffffff";
-    const [r, g, b] = [1, 3, 5].map((i) => parseInt(probe.fillStyle.slice(i, i + 2), 16));
-    this.theme = this.fixed.themes[0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light"];
-    this.font = style.getPropertyValue("--st-code-font").trim() || "monospace";
-    for (const name of ["came", "cursor", "pinned", "bar", "muted", "grid", "model", "ngram", "uniform"])
-      this.root.style.setProperty("--rv-" + name, this.theme[name]);
-    this.root.dataset.theme = this.theme.name;
-    if (!quietly) this.draw(true);
+  dress() {
+    this.theme = dress(this.root, this.fixed.themes);
+    this.font = fonts(this.root).code;
   }
 
   // ---- replay -------------------------------------------------------------------------------------
@@ -167,13 +195,14 @@ export class View {
     this.draw();
   }
 
-  pause(redraw) {
+  pause(redraw = false) {
     clearInterval(this.timer);
-    this.timer = null;
+    this.timer = undefined;
     this.wantsPlay = false;
     if (redraw) this.draw();
   }
 
+  /** @param {number} place */
   slide(place) {
     this.pause();
     this.place = place >= this.frames.count - 1 && this.head.alive ? null : place;
@@ -181,97 +210,90 @@ export class View {
     this.draw();
   }
 
+  /** @param {Partial<View>} changes */
   choose(changes) {
     Object.assign(this, changes);
     this.draw();
   }
 
+  /** @param {PointerEvent | null} event */
   point(event) {
     const before = this.hover;
     this.hover = null;
-    if (event && this.reading) {
-      const frame = this.root.querySelector(".rt-heat").getBoundingClientRect();
-      const t = Math.floor(((event.clientX - frame.left) / frame.width) * this.reading.length);
-      this.hover = t >= 0 && t < this.reading.length ? t : null;
+    if (event && this.layerShown) {
+      const frame = find(this.root, "canvas.rt-heat").getBoundingClientRect();
+      const { length } = this.layerShown;
+      const t = Math.floor(((event.clientX - frame.left) / frame.width) * length);
+      this.hover = t >= 0 && t < length ? t : null;
     }
     if (before !== this.hover) this.cursor();
   }
 
   // ---- drawing ------------------------------------------------------------------------------------
 
-  draw(resized) {
-    if (!this.built || this.root.hidden) return;
-    const { frames, head } = this;
-    this.words.draw(head, frames);
+  draw(resized = false) {
+    const { root, frames, head, words, chart, slider, button } = this;
+    if (!chart || !slider || !button || root.hidden) return;
+    words.draw(head, frames);
     const place = this.place ?? frames.count - 1;
     const wanted = frames.at(place);
     const frame = wanted ?? this.shown ?? frames.now;
     if (wanted) this.shown = wanted;
-    this.slider.max = Math.max(0, frames.count - 1);
-    this.slider.value = place;
-    this.slider.disabled = frames.count < 2;
-    this.button.disabled = frames.count < 2;
-    this.words.playing(Boolean(this.timer || this.wantsPlay), frame, this.place === null && head.alive);
-    this.slider.setAttribute("aria-valuetext", this.words.when(frame));
+    slider.max = String(Math.max(0, frames.count - 1));
+    slider.value = String(place);
+    slider.disabled = button.disabled = frames.count < 2;
+    const playing = Boolean(this.timer || this.wantsPlay);
+    words.playing(playing, frame, this.place === null && head.alive);
+    slider.setAttribute("aria-valuetext", words.when(frame));
     this.picture(frame);
-    const { lines } = this;
-    const drawn = [head.drawn, this.digest, this.theme.name].join();
-    const box = this.chart.root;
-    const size = [box.clientWidth, box.clientHeight].join();
-    if (window.Plotly && (drawn !== lines || resized || this.size !== size)) {
-      this.lines = drawn;
-      this.size = size;
-      this.chart.draw(this.theme.figure, this.curves, box.clientWidth, box.clientHeight);
+    const { clientWidth, clientHeight } = chart.root;
+    const drawn = [head.drawn, this.digest, this.theme.name, clientWidth, clientHeight].join();
+    if (window.Plotly && (drawn !== this.drawn || resized)) {
+      this.drawn = drawn;
+      chart.draw(this.theme.figure, this.curves, clientWidth, clientHeight);
     }
-    this.chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
-    this.root.dataset.step = frame ? frame.step : "";
-    this.root.dataset.run = head.run;
-    this.root.dataset.state = head.state;
-    this.root.dataset.playing = Boolean(this.timer || this.wantsPlay);
-    this.root.dataset.events = head.drawn;
+    chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
+    const step = frame ? frame.step : "";
+    const { run, state, drawn: events } = head;
+    for (const [name, value] of Object.entries({ step, run, state, playing, events }))
+      root.dataset[name] = String(value);
   }
 
+  /** @param {Frame | null} frame */
   picture(frame) {
-    const map = this.root.querySelector(".rt-map");
-    this.reading = null;
+    const { heat, map, head } = this;
+    this.layerShown = null;
     this.words.empty(frame);
-    if (!frame) return;
-    const L = frame.states.shape[1];
+    if (!frame || !heat || !map) return;
+    const [, L, H] = frame.states.shape;
     this.layer = Math.min(this.layer, L - 1);
-    const orders = this.head.rows ? this.curves.rows : null;
-    const rows = this.order === "alike" && orders ? orders.subarray(this.layer * frame.states.shape[2]) : null;
-    this.words.choices(L, this.layer, orders ? this.order : "index", Boolean(orders), frame.states.shape[2], this.zoom);
-    this.reading = new Reading(frame, this.layer, rows);
-    const list = this.shared.points(this.head.probe);
-    this.list = list;
+    const orders = (head.rows && this.curves.rows) || null;
+    const rows = this.order === "alike" && orders ? orders.subarray(this.layer * H) : null;
+    this.words.choices(L, this.layer, orders ? this.order : "index", Boolean(orders), H, this.zoom);
+    const shown = layerOf(frame, this.layer, rows);
+    this.layerShown = shown;
+    this.list = Array.from(head.probe);
     const width = map.clientWidth;
     const height = map.clientHeight - STRIP - 2;
     if (width < 20 || height < 20) return;
-    const columns = this.reading.length;
-    const { units } = this.reading;
-    const shown = { from: 0, count: this.zoom && this.zoom < units ? this.zoom : units };
-    const view = { first: 0, last: columns, columns, rows: shown, width, height, strip: STRIP };
-    this.heat.draw(this.reading, view, this.theme[this.head.scale], this.theme.background);
-    const room = width / columns;
-    if (room >= NARROW) this.heat.letters(list, this.reading, view, this.theme, this.font);
-    this.heat.strip.hidden = room < NARROW;
+    const columns = shown.length;
+    const count = this.zoom && this.zoom < H ? this.zoom : H;
+    const view = { first: 0, last: columns, columns, rows: { from: 0, count }, width, height, strip: STRIP };
+    heat.draw(shown, view, this.theme[head.scale], this.theme.background);
+    const wide = width / columns >= NARROW;
+    if (wide) heat.letters(this.list, shown, view, this.theme, this.font);
+    heat.strip.hidden = !wide;
     this.cursor();
   }
 
   cursor() {
-    if (!this.reading) return;
-    const { reading, list } = this;
-    const t = this.hover ?? reading.length;
-    const mark = this.root.querySelector(".rt-cursor");
-    const width = this.root.querySelector(".rt-map").clientWidth / reading.length;
-    mark.hidden = this.hover === null;
-    mark.style.left = t * width + "px";
-    mark.style.width = width + "px";
-    this.next.draw(reading, list, t, this.words.percent, this.words.number);
+    const { layerShown, list, hover, map } = this;
+    if (!layerShown || !map) return;
+    const t = hover ?? layerShown.length;
+    const mark = find(this.root, "div.rt-cursor");
+    const width = map.clientWidth / layerShown.length;
+    mark.hidden = hover === null;
+    place(mark, { left: t * width, width });
+    this.next.draw(layerShown, list, t);
   }
-}
-
-// Whether the reader wants things to stay where they are.
-function still() {
-  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }

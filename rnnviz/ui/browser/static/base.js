@@ -1,0 +1,58 @@
+// What every view does with an answer, and with a change of theme.
+
+import { Link } from "./link.js";
+import { unpack } from "./wire.js";
+
+/** @import { Component, Untyped } from "./types" */
+
+export class BaseView {
+  /** @type {Uint8Array | undefined} */
+  data;
+  /** @type {ResizeObserver | undefined} */
+  observer;
+
+  /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
+  constructor(root, styled) {
+    this.root = root;
+    this.styled = styled;
+    this.link = new Link(
+      () => this.wish(),
+      (late) => this.late(late),
+    );
+  }
+
+  /** A new answer, or the same one in new colours. @param {Component} component */
+  update(component) {
+    this.link.send = (ask) => component.setTriggerValue("ask", ask);
+    const { data } = component;
+    if (!data) return;
+    if (data === this.data) return this.recolour();
+    this.data = data;
+    const { header, arrays } = this.decode(data);
+    if (!this.link.outdated(header)) this.receive(header, arrays);
+  }
+
+  /** @param {Uint8Array} data @returns {{ header: Untyped, arrays: Untyped }} what the page's Python sent */
+  decode(data) {
+    return unpack(data);
+  }
+
+  close() {
+    this.link.close();
+    this.observer?.disconnect();
+  }
+
+  /** What is wanted of the server now. @returns {object} */
+  wish() {
+    return {};
+  }
+
+  /** An answer takes too long, or doesn't any more. @param {boolean} _is */
+  late(_is) {}
+
+  /** The page has other colours. */
+  recolour() {}
+
+  /** Take an answer in: see the page's types.d.ts. @param {Untyped} _header @param {Untyped} _arrays */
+  receive(_header, _arrays) {}
+}

@@ -1,0 +1,84 @@
+// Elements, found and made. No text is ever parsed as markup.
+
+/**
+ * The element that a selector like "canvas.rv-heat" names, which must be there.
+ *
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {ParentNode} root
+ * @param {`${K}.${string}`} selector
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function find(root, selector) {
+  const element = root.querySelector(selector);
+  if (!element) throw new Error(`no ${selector}`);
+  return /** @type {HTMLElementTagNameMap[K]} */ (element);
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {string} [name] its class
+ * @param {...(string | Node)} inside
+ */
+export function make(tag, name, ...inside) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...inside);
+  return element;
+}
+
+/** Change an element's text, if it is another. @param {Node} node @param {string} text */
+export function put(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** @param {HTMLElement | SVGElement} element @param {Record<string, number>} lengths in pixels */
+export function place(element, lengths) {
+  for (const name in lengths) element.style.setProperty(name, `${lengths[name]}px`);
+}
+
+/**
+ * Give a selector its options, [value, text], and the one that is chosen; untouched where it has them.
+ *
+ * @param {HTMLSelectElement} select
+ * @param {[string | number, string][]} list
+ * @param {string | number} value
+ */
+export function options(select, list, value) {
+  const mark = JSON.stringify(list);
+  if (select.dataset.options !== mark) {
+    select.dataset.options = mark;
+    select.replaceChildren(...list.map(([v, text]) => new Option(text, String(v))));
+  }
+  if (select.value !== String(value)) select.value = String(value);
+}
+
+/**
+ * A row of numbers, each with what it is: returns the elements of the values by name.
+ *
+ * @param {HTMLElement} row
+ * @param {string} prefix of classes
+ * @param {string} testid
+ * @param {readonly string[]} names
+ * @param {(name: string) => [string, string]} said a number's name and its explanation
+ */
+export function numberRow(row, prefix, testid, names, said) {
+  /** @type {Record<string, HTMLElement>} */
+  const fields = {};
+  row.replaceChildren(
+    ...names.map((name) => {
+      const [term, help] = said(name);
+      fields[name] = make("dd");
+      fields[name].dataset.testid = `${testid}-${name}`;
+      const group = make("div", `${prefix}-number-${name}`, make("dt", "", term), fields[name]);
+      group.title = help;
+      return group;
+    }),
+  );
+  return fields;
+}
+
+/** Whether the reader wants things to stay where they are. */
+export function still() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}

@@ -1,0 +1,45 @@
+// Where the browser enters: one view for each place a component is mounted at.
+
+/** @import { About, Component } from "./types" */
+/** @import { BaseView } from "./base.js" */
+
+/** @param {HTMLElement} root @param {string} address */
+function loadStyle(root, address) {
+  return new Promise((resolve) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = address;
+    link.onload = link.onerror = resolve;
+    root.before(link);
+  });
+}
+
+/** @type {WeakMap<HTMLElement, BaseView>} */
+const views = new WeakMap();
+
+/**
+ * Hand a component's data to the view at its place, made the first time. Called by Streamlit, through the
+ * loader of component.py, for every answer and every change of theme.
+ *
+ * @param {Component} component
+ * @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View
+ * @param {About} about
+ */
+export function enter(component, View, about) {
+  const parent = component.parentElement;
+  const root = /** @type {HTMLElement} */ (parent.querySelector(`.${about.root}`));
+  let view = views.get(parent);
+  if (view?.root !== root) {
+    view?.close();
+    root.innerHTML = about.markup; // constant, and the only text that is parsed
+    const styles = [`${about.kit}/kit.css`, `${about.base}/view.css`];
+    view = new View(root, Promise.all(styles.map((style) => loadStyle(root, style))));
+    views.set(parent, view);
+  }
+  const shown = view;
+  shown.update(component);
+  return () => {
+    shown.close();
+    views.delete(parent);
+  };
+}

@@ -1,0 +1,126 @@
+// The heat map and the characters under it, painted straight into canvases: Plotly's own heat map
+// takes longer than everything else together.
+
+import { visible } from "./characters.js";
+import { place } from "./dom.js";
+
+/** @import { States, Theme, Window2D } from "./types" */
+
+/** "#rrggbb" as the 32 bits of a canvas pixel. @param {string} colour */
+function pixel(colour) {
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
+  return (255 << 24) | (b << 16) | (g << 8) | r;
+}
+
+/**
+ * Give a canvas its size in the page, and as many pixels as the screen has there; what paints it, in the
+ * page's pixels.
+ *
+ * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
+ */
+export function fit(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    place(canvas, { width, height });
+  }
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  return pen;
+}
+
+export class Heat {
+  /** @type {Map<string[], Uint32Array>} */
+  tables = new Map();
+  /** @type {ImageData | undefined} */
+  image;
+  pixels = new Uint32Array();
+
+  /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip for the characters below */
+  constructor(canvas, strip) {
+    this.canvas = canvas;
+    this.strip = strip;
+  }
+
+  /**
+   * Paint the columns first .. last - 1 of a view.
+   *
+   * @param {States} store @param {Window2D} view @param {string[]} colours @param {string} background
+   */
+  draw(store, view, colours, background) {
+    const { first, last, columns, width, height } = view;
+    const pen = fit(this.canvas, width, height);
+    const { width: W, height: H } = this.canvas;
+    if (this.image?.width !== W || this.image.height !== H) {
+      this.image = pen.createImageData(W, H);
+      this.pixels = new Uint32Array(this.image.data.buffer);
+    }
+    const table = this.table(colours);
+    const blank = pixel(background);
+    const gap = width / columns >= 9 ? Math.round(W / width) : 0;
+    const column = new Uint32Array(H);
+    this.pixels.fill(blank);
+    for (let i = 0; i < last - first; i++) {
+      this.column(store, (first + i - store.start) * store.units, column, table, view.rows);
+      const left = Math.round((i * W) / columns);
+      const right = Math.round(((i + 1) * W) / columns) - gap;
+      for (let y = 0, at = left; y < H; y++, at += W) this.pixels.fill(column[y], at, at + right - left);
+    }
+    pen.putImageData(this.image, 0, 0);
+  }
+
+  /**
+   * The pixels of one column: each the mean of the units that share it.
+   *
+   * @param {States} store @param {number} base where its states begin @param {Uint32Array} out
+   * @param {Uint32Array} table @param {{ from: number, count: number }} shown
+   */
+  column(store, base, out, table, shown) {
+    const { states, rows } = store;
+    const H = out.length;
+    for (let y = 0; y < H; y++) {
+      const from = shown.from + Math.floor((y * shown.count) / H);
+      const to = Math.max(from + 1, shown.from + Math.floor(((y + 1) * shown.count) / H));
+      let sum = 0;
+      for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
+      out[y] = table[Math.round(sum / (to - from))];
+    }
+  }
+
+  /** @param {string[]} colours */
+  table(colours) {
+    let table = this.tables.get(colours);
+    if (!table) {
+      table = Uint32Array.from(colours, pixel);
+      this.tables.set(colours, table);
+    }
+    return table;
+  }
+
+  /**
+   * The characters under their columns.
+   *
+   * @param {string[]} list @param {States} store @param {Window2D} view @param {Theme} theme @param {string} font
+   */
+  letters(list, store, view, theme, font) {
+    const { first, last, columns, width, strip } = view;
+    const pen = fit(this.strip, width, strip);
+    pen.clearRect(0, 0, width, strip);
+    const room = width / columns;
+    const size = Math.max(9, Math.min(14, Math.floor(room * 1.5)));
+    pen.font = `${size}px ${font}`;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    for (let t = first; t < last; t++) {
+      const mark = visible(list[t] ?? "");
+      const x = (t - first + 0.5) * room;
+      const unknown = store.isUnknown(t);
+      const quiet = mark !== list[t];
+      pen.fillStyle = unknown ? theme.came : quiet ? theme.muted : theme.text;
+      pen.fillText(mark.startsWith("U+") ? "�" : mark, x, strip / 2 + 0.5, room * 1.6);
+      if (unknown) pen.fillRect(x - room / 2 + 1, strip - 2, room - 2, 1.5);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Numbers as the app's language writes them, whatever the browser's: the one rule for every view.
+
+const NONE = "–";
+
+/** 10⁻¹⁶ without the 10. @param {number} n */
+export function raised(n) {
+  return Array.from(String(n), (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)])).join("");
+}
+
+export class Numbers {
+  /** @param {string} language as the server names it */
+  constructor(language) {
+    this.language = language;
+    /** @type {Map<string, Intl.NumberFormat>} */
+    this.formats = new Map();
+  }
+
+  /** @param {number} x @param {Intl.NumberFormatOptions} options */
+  format(x, options) {
+    const key = JSON.stringify(options);
+    let format = this.formats.get(key);
+    if (!format) this.formats.set(key, (format = new Intl.NumberFormat(this.language, options)));
+    return format.format(x).replace("-", "−");
+  }
+
+  /** A count: 12,345. @param {number} n */
+  whole(n) {
+    return this.fixed(n, 0);
+  }
+
+  /** So many decimals, a real minus sign and never −0.00. @param {number | null | undefined} x */
+  fixed(x, digits = 2) {
+    if (x === null || x === undefined || Number.isNaN(x)) return NONE;
+    const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+    return this.format(x, { ...options, signDisplay: "negative" });
+  }
+
+  /** At most so many digits that count. @param {number | null | undefined} x */
+  rough(x, digits = 3) {
+    return Number.isFinite(x) ? this.format(Number(x), { maximumSignificantDigits: digits }) : NONE;
+  }
+
+  /** A perplexity, or bits: 4.18, 134.2, 12,345. @param {number | null | undefined} x */
+  number(x) {
+    if (x === null || x === undefined || !Number.isFinite(x)) return NONE;
+    return this.fixed(x, x >= 10000 ? 0 : x >= 100 ? 1 : 2);
+  }
+
+  /** A probability, however small. @param {number} p */
+  percent(p) {
+    if (p >= 0.9995) return "100 %";
+    if (p >= 0.001) return `${this.fixed(100 * p, 1)} %`;
+    if (p > 1e-6) return `${this.rough(100 * p, 1)} %`;
+    return p > 0 ? `≈ 10${raised(Math.round(Math.log10(p)))}` : "0 %";
+  }
+
+  /** A probability that is read from afar. @param {number} p */
+  share(p) {
+    if (p >= 0.9995) return "100 %";
+    return p < 0.001 ? "< 0.1 %" : `${this.fixed(100 * p, p < 0.1 ? 1 : 0)} %`;
+  }
+
+  /** A large or tiny number as 1.2 × 10⁻¹⁶. @param {number} x */
+  power(x, digits = 1) {
+    const ten = x === 0 ? 0 : Math.floor(Math.log10(Math.abs(x)));
+    if (ten >= -3 && ten < 6) return Math.abs(x) >= 1000 ? this.whole(x) : this.rough(x);
+    return `${this.fixed(x / 10 ** ten, digits)} × 10${raised(ten)}`;
+  }
+}

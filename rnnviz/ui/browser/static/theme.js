@@ -1,0 +1,40 @@
+// Light or dark, whichever the page behind a view is.
+
+/** @import { Theme, Themes } from "./types" */
+
+/** How light a colour is for the eye, 0 to 1. @param {string} colour #rrggbb */
+export function luma(colour) {
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16) / 255);
+  return 0.299 * r + 0.587 * g + 0.114 * b;
+}
+
+/** @param {Element} root @returns {"light" | "dark"} */
+export function appearance(root) {
+  const background = getComputedStyle(root).getPropertyValue("--st-background-color").trim();
+  const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+  pen.fillStyle = background || "#ffffff"; // which is read back as #rrggbb
+  return luma(String(pen.fillStyle)) < 0.5 ? "dark" : "light";
+}
+
+/**
+ * Give a view the page's colours: its theme, and each colour as --rv-… for the style sheet.
+ *
+ * @template {{ [name: string]: unknown }} T
+ * @param {HTMLElement} root
+ * @param {Themes<T>} themes
+ * @returns {T}
+ */
+export function dress(root, themes) {
+  const name = appearance(root);
+  for (const [key, colour] of Object.entries(themes[name]))
+    if (typeof colour === "string") root.style.setProperty(`--rv-${key}`, colour);
+  root.dataset.theme = name;
+  return themes[name];
+}
+
+/** The page's fonts, for canvases and SVG. @param {Element} root */
+export function fonts(root) {
+  const style = getComputedStyle(root);
+  const font = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+  return { text: font("--st-font") || "sans-serif", code: font("--st-code-font") || "monospace" };
+}

@@ -1,0 +1,99 @@
+// What Streamlit, Plotly and the server hand over, as TypeScript reads it. No browser fetches this file.
+
+/** What Streamlit's components v2 call a component with. */
+export interface Component {
+  parentElement: HTMLElement;
+  data: Uint8Array | null;
+  setTriggerValue(name: string, value: unknown): void;
+}
+
+/** What the loader in component.py knows of a view. */
+export interface About {
+  kit: string;
+  base: string;
+  root: string;
+  markup: string;
+}
+
+/** Plotly ships no types: its figures are as untyped as the JSON they come in. */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type Untyped = any;
+
+export interface Figure {
+  data: Untyped[];
+  layout: Untyped;
+}
+
+declare global {
+  interface Window {
+    Plotly?: {
+      react(place: HTMLElement, data: Untyped[], layout: Untyped, config: object): Promise<void>;
+      purge(place: HTMLElement): void;
+    };
+  }
+}
+
+/** A theme of figures/themes.py; the scales are ramps of as many colours as the page asked for. */
+export interface Theme {
+  name: "light" | "dark";
+  background: string;
+  text: string;
+  muted: string;
+  grid: string;
+  axis: string;
+  model: string;
+  ngram: string;
+  uniform: string;
+  bar: string;
+  came: string;
+  cursor: string;
+  pinned: string;
+  diverging: string[];
+  sequential: string[];
+  surprisal: string[];
+  bands: string[];
+  versus: string[];
+}
+export type Themes<T = Theme> = { light: T; dark: T };
+
+export type Words = Record<string, string>;
+
+/** An array of the wire: flat, and its shape. */
+export type Shaped<A> = A & { shape: number[] };
+export type WireArray = Shaped<Float32Array | Uint32Array | Uint16Array | Uint8Array>;
+
+/** What every answer's header tells: to which of whose asks it is one. */
+export interface Header {
+  client?: string;
+  seq?: number;
+}
+
+/** What the heat map reads: the states of the characters from `start` on, as indices of colours. */
+export interface States {
+  start: number;
+  units: number;
+  states: Uint8Array;
+  rows: Uint16Array | null;
+  isUnknown(t: number): boolean;
+}
+
+/** What the bars of the next character read. */
+export interface Predictions {
+  ids: ArrayLike<number>;
+  holds(t: number): boolean;
+  expected(t: number): { id: number; p: number }[];
+  symbol(id: number): string;
+  probability(t: number): number;
+  entropy(t: number): number;
+}
+
+/** Which columns and rows of a heat map are drawn, and how large. */
+export interface Window2D {
+  first: number;
+  last: number;
+  columns: number;
+  rows: { from: number; count: number };
+  width: number;
+  height: number;
+  strip: number;
+}

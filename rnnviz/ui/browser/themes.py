@@ -1,0 +1,16 @@
+"""Both appearances as the browser's views take them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from rnnviz.figures.themes import THEMES, ramp
+
+
+def themes(**steps: int) -> dict[str, dict[str, Any]]:
+    """Every colour by name, light and dark; the scales named here as ramps of so many colours."""
+    return {
+        theme.name: {**asdict(theme), **{name: ramp(getattr(theme, name), n) for name, n in steps.items()}}
+        for theme in THEMES.values()
+    }

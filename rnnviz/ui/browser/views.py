@@ -1,0 +1,73 @@
+"""The app's own views, one line each, and the address that their browser files are served under.
+
+A view's files are its page's `static/`: view.js, which exports the class View, view.css, and view.html, the
+elements it begins with. What views share is the kit, `ui/browser/static/`. Both are served as they lie in
+`rnnviz/ui`, so that their relative imports hold for browsers, Node and the type checker alike. The address
+holds a digest of all of them: a browser keeps them for as long as they stay the same and never longer.
+app.py imports this module: it stays light.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mimetypes
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+UI = Path(__file__).parents[1]
+KIT = UI / "browser" / "static"
+
+# A browser refuses a module that comes as text/plain, which some Windows registries say of .js.
+mimetypes.add_type("text/javascript", ".js")
+
+
+@dataclass(frozen=True)
+class View:
+    """One view: its name, the page whose folder holds its files, and the class of the element it draws in."""
+
+    name: str
+    page: str
+    root: str
+    missing: str  # said where its files can't be fetched
+
+    @property
+    def folder(self) -> Path:
+        """Its browser files."""
+        return UI / "pages" / self.page / "static"
+
+
+_HOW = "files are missing here: start the app with `streamlit run app.py`."
+VIEWS = {
+    view.name: view
+    for view in (
+        View("live", "explore", "rnnviz", f"The live view's {_HOW}"),
+        View("viewer", "perplexity", "rnnviz-viewer", f"The text viewer's {_HOW}"),
+        View("board", "inside", "rnnviz-board", f"The board's {_HOW}"),
+        View("training", "train", "rnnviz-training", f"The training view's {_HOW}"),
+        View("learn", "learn", "rnnviz-learn", f"The lecture's {_HOW}"),
+    )
+}
+FOLDERS = (KIT, *(view.folder for view in VIEWS.values()))
+
+
+def _digest() -> str:
+    found = hashlib.sha256()
+    for path in (path for folder in FOLDERS for path in sorted(folder.iterdir())):
+        found.update(str(path.relative_to(UI)).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:12]
+
+
+ADDRESS = f"/views/{_digest()}"
+
+
+def address(folder: Path) -> str:
+    """The path that a folder of FOLDERS is served under, without the server's name."""
+    return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
+
+
+def routes() -> list[Mount]:
+    """What serves every view's files."""
+    return [Mount(address(folder), StaticFiles(directory=folder)) for folder in FOLDERS]

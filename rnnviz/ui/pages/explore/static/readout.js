@@ -1,0 +1,64 @@
+// Figures in words: the row of numbers, and the line that says what was expected at the cursor.
+
+import { visible } from "../../../browser/static/characters.js";
+import { find, numberRow, put } from "../../../browser/static/dom.js";
+
+/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Store } from "./store.js" */
+
+const NAMES = /** @type {const} */ (["characters", "perplexity", "bits", "unknown", "entropy"]);
+
+export class Readout {
+  /** @param {HTMLElement} root @param {Say} say @param {Record<string, string>} words @param {Numbers} numbers */
+  constructor(root, say, words, numbers) {
+    this.say = say;
+    this.numbers = numbers;
+    this.line = find(root, "p.rv-readout");
+    const said = (/** @type {string} */ name) =>
+      /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
+    this.fields = numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said);
+  }
+
+  /** @param {Store} store */
+  draw(store) {
+    const { numbers } = store.head;
+    for (const name of NAMES) {
+      const whole = name === "characters" || name === "unknown";
+      put(this.fields[name], whole ? this.numbers.whole(numbers[name]) : this.numbers.number(numbers[name]));
+    }
+    this.fields.unknown.parentElement?.classList.toggle("rv-some", numbers.unknown > 0);
+  }
+
+  /**
+   * What was expected at character t, and came; null for none.
+   *
+   * @param {Store} store @param {string[]} list @param {number | null} t @param {number | null} unit
+   * @param {boolean} pinned
+   */
+  tell(store, list, t, unit, pinned) {
+    put(this.line, t === null ? this.say("readout.idle") : this.sentence(store, list, t, unit, pinned));
+    this.line.classList.toggle("rv-idle", t === null);
+  }
+
+  /** @param {Store} store @param {string[]} list @param {number} t @param {number | null} unit @param {boolean} pinned */
+  sentence(store, list, t, unit, pinned) {
+    const { say, numbers } = this;
+    const name = (/** @type {number} */ id) => (id === 0 ? say("unk") : `“${visible(store.symbol(id))}”`);
+    const expected = store.expected(t).slice(0, 3);
+    const parts = [
+      `${say("readout.at", { n: numbers.whole(t + 1) })}:`,
+      `${say("readout.expected")} ${expected.map(({ id, p }) => `${name(id)} ${numbers.percent(p)}`).join(", ")}`,
+      say("readout.came", {
+        c: `“${visible(list[t] ?? "")}”`,
+        p: numbers.percent(store.probability(t)),
+        rank: numbers.whole(store.rank(t)),
+        bits: numbers.number(store.bits(t)),
+      }),
+    ];
+    if (unit !== null && t < store.stop)
+      parts.push(say("readout.unit", { n: unit, v: numbers.fixed(store.value(t, unit)) }));
+    if (pinned) parts.push(say("readout.pinned"));
+    return parts.join("   ·   ");
+  }
+}

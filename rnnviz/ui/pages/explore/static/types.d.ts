@@ -1,0 +1,80 @@
+// What rnnviz/ui/pages/explore sends: page.py the fixed part, session.py each answer.
+
+import type { Figure, Header, Theme, Themes, Untyped, Words } from "../../../browser/static/types";
+
+/** How values become colours: figures/themes.py, Scale. */
+export interface Scale {
+  kind: "diverging" | "sequential";
+  low: number;
+  high: number;
+}
+
+export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown };
+
+/** What no keystroke changes. */
+export interface Fixed {
+  words: Words;
+  examples: [string, string][];
+  language: string;
+  cell: string;
+  layers: number;
+  units: number;
+  listed: number;
+  quantities: Record<string, Scale>;
+  symbols: string[];
+  ngram: string | null;
+  themes: Themes<LiveTheme>;
+  surprisalFull: number;
+  limit: number;
+  temperature: number;
+}
+
+export interface Answer extends Header {
+  static?: Fixed;
+  digest: string;
+  known: number;
+  length: number;
+  revision: number;
+  start: number;
+  stop: number;
+  held: [number, number];
+  unitFrom: number;
+  quantity: string;
+  layer: number;
+  order: string;
+  unit: number | null;
+  numbers: { characters: number; unknown: number; perplexity: number; bits: number; entropy: number };
+  text?: string;
+  offer?: Untyped;
+  continuation?: string;
+}
+
+export interface Arrays {
+  ids: Uint32Array;
+  nll: Float32Array;
+  rank: Uint32Array;
+  ngram?: Float32Array;
+  unit?: Uint8Array;
+  states: Uint8Array;
+  next: Uint32Array;
+  chances: Float32Array;
+  entropy: Float32Array;
+  rows?: Uint16Array;
+}
+
+/** A place in the picture: a character, and a unit if it is in the heat map. */
+export interface Place {
+  t: number;
+  unit: number | null;
+}
+
+/** The picture's measures, in pixels. */
+export interface Box {
+  width: number;
+  height: number;
+  inner: number;
+  top: { states: number; strip: number; perplexity: number; surprisal: number };
+  heat: number;
+  lines: number;
+  bars: number;
+}

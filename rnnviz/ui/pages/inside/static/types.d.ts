@@ -1,0 +1,52 @@
+// What rnnviz/ui/pages/inside/dashboard.py sends.
+
+import type { Figure, Header, Themes, WireArray, Words } from "../../../browser/static/types";
+
+/** Colours by name; a palette is a list of [behind, letter]. */
+export interface BoardTheme {
+  [name: string]: unknown;
+  name: "light" | "dark";
+  palettes: Record<string, [behind: string, letter: string][]>;
+}
+
+/** A text, a colour behind each character. Arrays are named after what is in them. */
+export interface AboutText {
+  codes: string;
+  levels: string;
+  values: string | null;
+  palette: string;
+  label: string;
+  said: string;
+  at: number | null;
+  linked: boolean;
+}
+
+/** A figure with what to notice in it and what it doesn't show. */
+export interface AboutPanel {
+  name: string;
+  title: string;
+  notice: string;
+  limits: string;
+  height: number;
+  width: number;
+  link: "" | "x" | "xy" | "points";
+  pick: "" | "at" | "bar";
+  picks: unknown[];
+  figures: Themes<Figure>;
+}
+
+export interface Answer extends Header {
+  words: Words;
+  language: string;
+  themes: Themes<BoardTheme>;
+  levels: number;
+  at: number | null;
+  spans: [start: number, stop: number][];
+  select: boolean;
+  quiet: boolean;
+  scale: [palette: string, low: string, high: string] | null;
+  texts: AboutText[];
+  panels: AboutPanel[];
+}
+
+export type Arrays = Record<string, WireArray>;

@@ -1,0 +1,187 @@
+// The board: coloured texts and figures on one cursor, and the conversation with the server.
+
+import { BaseView } from "../../../browser/static/base.js";
+import { find, make } from "../../../browser/static/dom.js";
+import { Numbers } from "../../../browser/static/numbers.js";
+import { loadPlotly } from "../../../browser/static/plotly.js";
+import { appearance, dress } from "../../../browser/static/theme.js";
+import { sayer } from "../../../browser/static/words.js";
+import { Panel } from "./panel.js";
+import { Text } from "./text.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Answer, Arrays, BoardTheme } from "./types" */
+
+export class View extends BaseView {
+  /** @type {Answer} */
+  head;
+  /** @type {Arrays} */
+  arrays = {};
+  /** @type {Text[]} */
+  texts = [];
+  /** @type {Map<string, Panel>} */
+  panels = new Map();
+  /** @type {Say} */
+  say = (name) => name;
+  /** @type {Numbers} */
+  numbers;
+  length = 0; // of the linked text
+  width = 0;
+  drawn = 0;
+  /** @type {number | null} the character that is chosen */
+  at = null;
+  /** @type {number | null} */
+  hover = null;
+  wanted = {};
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  resizing;
+
+  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
+  constructor(root, styled) {
+    super(root, styled);
+    this.sheet = find(root, "div.bd-texts");
+    this.foot = find(root, "p.bd-foot");
+    this.said = find(root, "span.bd-said");
+    this.key = find(root, "span.bd-key");
+    this.grid = find(root, "div.bd-grid");
+    this.observer = new ResizeObserver(() => {
+      if (!root.clientWidth || root.clientWidth === this.width) return;
+      this.width = root.clientWidth;
+      clearTimeout(this.resizing);
+      this.resizing = setTimeout(() => this.draw(), 60);
+    });
+  }
+
+  close() {
+    super.close();
+    for (const panel of this.panels.values()) panel.close();
+  }
+
+  wish() {
+    return this.wanted;
+  }
+
+  /** @param {boolean} is */
+  late(is) {
+    if (is) this.said.textContent = this.say("late");
+  }
+
+  recolour() {
+    if (appearance(this.root) !== this.root.dataset.theme) this.draw();
+  }
+
+  /** @param {Answer} header @param {Arrays} arrays */
+  receive(header, arrays) {
+    this.head = header;
+    this.arrays = arrays;
+    this.at = header.at;
+    this.say = sayer(header.words);
+    this.numbers = new Numbers(header.language);
+    this.build();
+    this.styled.then(() => {
+      this.root.hidden = false;
+      this.draw();
+      this.observer?.observe(this.root);
+    });
+    this.link.answered(header);
+  }
+
+  /** @param {object} wanted */
+  ask(wanted) {
+    this.wanted = wanted;
+    this.link.ask();
+  }
+
+  // ---- what a reader does -------------------------------------------------------------------------
+
+  /** @param {number | null} t */
+  point(t) {
+    if (t === this.hover) return;
+    this.hover = t;
+    this.mark();
+  }
+
+  /** @param {number | null} t */
+  choose(t) {
+    if (t === null || t < 0 || t >= this.length) return;
+    this.at = t;
+    this.hover = null;
+    this.mark();
+    this.ask({ what: "at", value: t });
+  }
+
+  // ---- looks --------------------------------------------------------------------------------------
+
+  build() {
+    const { texts, panels, quiet } = this.head;
+    while (this.texts.length > texts.length) this.texts.pop()?.element.remove();
+    while (this.texts.length < texts.length) {
+      const text = new Text(this);
+      this.texts.push(text);
+      this.sheet.append(text.element);
+    }
+    this.texts.forEach((text, i) => {
+      text.set(texts[i], this.arrays);
+    });
+    this.length = this.texts.find((text) => text.linked)?.length ?? 0;
+    this.sheet.hidden = !texts.length;
+    this.foot.hidden = !texts.length || quiet;
+    const kept = new Set(panels.map((panel) => panel.name));
+    for (const [name, panel] of this.panels)
+      if (!kept.has(name)) {
+        panel.close();
+        this.panels.delete(name);
+      }
+    for (const about of panels) {
+      const panel = this.panels.get(about.name) ?? new Panel(this);
+      this.panels.set(about.name, panel);
+      panel.set(about, this.arrays);
+      this.grid.append(panel.element);
+    }
+    if (this.hover !== null && this.hover >= this.length) this.hover = null;
+  }
+
+  draw() {
+    if (!this.head) return;
+    const { name, palettes } = dress(this.root, this.head.themes);
+    for (const text of this.texts) text.paint(palettes, this.head.levels, name);
+    this.legend(palettes);
+    this.width = this.root.clientWidth;
+    if (!this.width) return; // in a closed section: the observer tells when it opens
+    loadPlotly().then(async (url) => {
+      if (url) this.said.textContent = this.say("missing", { url });
+      else for (const panel of [...this.panels.values()]) await panel.draw(name);
+      this.mark();
+      this.root.dataset.drawn = String(++this.drawn);
+    });
+  }
+
+  /** @param {BoardTheme["palettes"]} palettes */
+  legend(palettes) {
+    this.key.replaceChildren();
+    if (!this.head.scale) return;
+    const [palette, low, high] = this.head.scale;
+    const band = make("i");
+    band.style.background = `linear-gradient(90deg, ${palettes[palette].map((c) => c[0]).join(",")})`;
+    this.key.append(low, band, high);
+  }
+
+  /** Show everywhere where the cursor is. */
+  mark() {
+    const t = this.hover ?? this.at;
+    for (const text of this.texts) text.mark(t, this.at);
+    for (const panel of this.panels.values()) panel.mark(t);
+    this.said.textContent = t === null ? this.say(this.head.select ? "idle.select" : "idle") : this.tell(t);
+  }
+
+  /** What is known of a character. @param {number} t */
+  tell(t) {
+    const linked = this.texts.filter((text) => text.linked);
+    const parts = [`${this.say("at", { n: this.numbers.whole(t + 1) })} ${linked[0]?.character(t) ?? ""}`];
+    for (const text of linked) {
+      const value = text.value(t);
+      if (value !== null) parts.push((text.said ? `${text.said} ` : "") + value);
+    }
+    return parts.join(" · ");
+  }
+}

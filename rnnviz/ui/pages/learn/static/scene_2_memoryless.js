@@ -1,0 +1,95 @@
+// Two texts that end alike: what a network without a state makes of them, and one with.
+
+import { fill } from "../../../browser/static/words.js";
+
+export function draw(board, data, ask) {
+  const { theme, step, W, H } = board;
+  const { words } = data;
+  const column = 500;
+  const sides = [
+    ["left", 0],
+    ["right", W - column],
+  ];
+  const spare = Math.max(0, H - 540);
+  const top = 66 + spare * 0.15;
+  board.choice("model", {
+    x: W / 2 - 100,
+    y: 4,
+    width: 200,
+    label: words.network,
+    options: data.kinds,
+    value: data.kind,
+    pick: (model) => ask({ model }),
+  });
+  for (const [name, x] of sides) {
+    const side = data[name];
+    board.field(name, {
+      x,
+      y: top,
+      width: column,
+      label: words[name],
+      value: side.text,
+      limit: data.limit,
+      change: (text) => text && ask({ [name]: text }),
+    });
+    seen(board, side.marks, data.kind !== "mlp", x, top + 66, column, words.sees);
+    if (step >= 1) {
+      board.text(x, top + 156, fill(words.units, { n: side.state.length }), "19 muted");
+      board.strip({ x, y: top + 174, width: column, height: 46, values: side.state });
+    }
+    const from = top + (step >= 1 ? 262 : 172);
+    board.text(x, from - 14, words.next, "19 muted");
+    board.bars({
+      x,
+      y: from + 4,
+      width: column,
+      row: Math.min(46, (H - from - 8) / data.symbols.length),
+      labels: 60,
+      rows: data.symbols.map((label, i) => ({
+        label,
+        value: side.chances[i],
+        text: board.percent(side.chances[i]),
+        colour: theme.bar,
+        strong: side.chances[i] > 0.5,
+      })),
+    });
+  }
+  // Between them: the same, or not.
+  const middle = top + (step >= 1 ? 262 : 172) + 100 + spare * 0.2;
+  const sign = (y, difference, said) => {
+    const same = difference === 0;
+    board.text(W / 2, y, same ? "=" : "≠", `72 middle 700 ${same ? "model" : "came"}`);
+    board.text(W / 2, y + 52, board.number(difference, 2), "22 middle 600");
+    return said;
+  };
+  sign(middle - 20, data.prediction);
+  board
+    .say("largest", words.largest, { x: W / 2 - 95, y: middle + 50, width: 190, size: 17, align: "center" })
+    .classList.add("ln-quiet");
+  if (step >= 1) {
+    const same = data.state === 0;
+    board.text(W / 2, top + 197, same ? "=" : "≠", `48 middle 700 ${same ? "model" : "came"}`);
+  }
+  if (!data.alike) board.text(W / 2, top + 20, words.unlike, "17 middle came");
+}
+
+// The text's characters: those that reach the network are lit.
+function seen(board, marks, all, x, y, width, caption) {
+  const { theme } = board;
+  board.text(x, y, caption, "19 muted");
+  const each = Math.min(30, width / marks.length);
+  marks.forEach((mark, t) => {
+    const lit = all || t === marks.length - 1;
+    board.rect(x + t * each, y + 18, each - 2, 38, {
+      fill: lit ? theme.model : "none",
+      stroke: lit ? theme.model : theme.grid,
+      rx: 4,
+    });
+    board.text(
+      x + (t + 0.5) * each - 1,
+      y + 37,
+      mark,
+      `${Math.min(23, each * 1.05)} middle mono ${lit ? 700 : 400} ${lit ? "background" : "axis"}`,
+    );
+  });
+}

@@ -1,0 +1,144 @@
+// Two products added, and one product: the same numbers.
+
+import { fill } from "../../../browser/static/words.js";
+
+const CELL = [61, 40];
+
+export function draw(board, data, ask) {
+  const { theme, local, step, W, H } = board;
+  const { words } = data;
+  const over = local.over ?? (step >= 2 ? [0, 0] : null); // the entry whose row and column are lit
+  const hover = (i, j) => {
+    local.over = i === null ? undefined : [i, j];
+    board.redraw();
+  };
+  const edit = (name) => (i, j, value) =>
+    ask({ [name]: data[name].map((row, r) => row.map((v, c) => (r === i && c === j ? value : v))) });
+  const row = (i) => (over ? (i === over[0] ? 2 : 0) : 1);
+  const column = (j) => (over ? (j === over[1] ? 2 : 0) : 1);
+  const entry = (i, j) => (over ? (i === over[0] && j === over[1] ? 2 : 1) : 1);
+  const [w, h] = CELL;
+  const sign = 42; // room for an operator
+  const common = { cell: CELL, size: 20, shape: true };
+
+  // Above: X W_xh + H W_hh.
+  const wide = 17 * w + 4 * sign;
+  let x = (W - wide) / 2;
+  const lines = 4 * h;
+  const top = step === 0 ? H * 0.36 : 72 + Math.max(0, H - 540) * 0.3;
+  const operator = (text) => {
+    board.text(x + sign / 2, top + lines / 2, text, "30 middle muted");
+    x += sign;
+  };
+  const put = (name, label, lit, rows, extra = {}) => {
+    const y = top + (lines - rows * h) / 2;
+    const made = board.matrix({
+      ...common,
+      x,
+      y,
+      values: data[name],
+      label,
+      name,
+      lit,
+      hover: null,
+      ...extra,
+    });
+    x += made.width;
+    return made;
+  };
+  const teal = theme.model;
+  const orange = theme.ngram;
+  put("X", ["X", "t"], (i) => row(i), 3, { edit: edit("X"), colour: teal, shape: false });
+  operator("·");
+  put("W_xh", ["W", "xh"], (i, j) => column(j), 1, { edit: edit("W_xh"), colour: teal });
+  operator("+");
+  put("H", ["H", "t−1"], (i) => row(i), 3, { edit: edit("H"), colour: orange });
+  operator("·");
+  put("W_hh", ["W", "hh"], (i, j) => column(j), 4, { edit: edit("W_hh"), colour: orange });
+  operator("=");
+  put("sum", words.two, entry, 3, { hover, pick: hover, shape: false, full: 4 });
+
+  // Below: the one product.
+  if (step >= 1) {
+    const from = top + lines + 58;
+    const high = 5 * h;
+    const long = (step >= 2 ? 13 : 9) * w + (step >= 2 ? 2 : 1) * sign;
+    x = (W - (13 * w + 2 * sign)) / 2 + (step >= 2 ? 0 : (13 * w + 2 * sign - long) / 2);
+    const middle = from + high / 2;
+    const left = board.matrix({
+      ...common,
+      x,
+      y: from + h,
+      values: data.joinedInputs,
+      lit: (i) => row(i),
+      shape: false,
+      label: ["[X, H]"],
+    });
+    board.rect(x + 0.5, from + h, w - 1, 3 * h, { fill: "none", stroke: teal, "stroke-width": 3, rx: 5 });
+    board.rect(x + w + 1, from + h, 4 * w - 2, 3 * h, {
+      fill: "none",
+      stroke: orange,
+      "stroke-width": 3,
+      rx: 5,
+    });
+    board.text(left.right + sign / 2, middle, "·", "30 middle muted");
+    x = left.right + sign;
+    const right = board.matrix({
+      ...common,
+      x,
+      y: from,
+      values: data.joinedWeights,
+      lit: (i, j) => column(j),
+      shape: false,
+    });
+    board.rect(x, from + 0.5, 4 * w, h - 1, { fill: "none", stroke: teal, "stroke-width": 3, rx: 5 });
+    board.rect(x, from + h + 1, 4 * w, 4 * h - 2, { fill: "none", stroke: orange, "stroke-width": 3, rx: 5 });
+    if (step >= 2) {
+      board.text(right.right + sign / 2, middle, "=", "30 middle muted");
+      x = right.right + sign;
+      board.matrix({
+        ...common,
+        x,
+        y: from + h,
+        values: data.product,
+        name: "product",
+        lit: entry,
+        hover,
+        pick: hover,
+        full: 4,
+        label: words.one,
+        shape: false,
+      });
+    }
+  }
+
+  if (over) sum(board, data, over, step === 0 ? top + lines + 70 : top + lines + 58 + 5 * h + 30);
+  if (step >= 2) board.text(W - 4, 18, `${words.difference}  ${board.power(data.difference)}`, "end 600");
+  board.button("draw", {
+    x: 4,
+    y: 2,
+    label: words.draw,
+    press: () => ask({ seed: 1 + Math.floor(Math.random() * 9998) }),
+  });
+  board.say("seed", [[fill(data.edited ? words.edited : words.seed, { n: data.seed }), "quiet"]], {
+    x: 150,
+    y: 6,
+    width: 300,
+    size: 20,
+  });
+}
+
+// The lit entry spelt out, and how far the two sides are apart.
+function sum(board, data, over, y) {
+  const { theme, W } = board;
+  const [i, j] = over;
+  const terms = data.joinedInputs[i].map((value, k) => [value, data.joinedWeights[k][j]]);
+  const number = (v) => (v < 0 ? `(${board.number(v)})` : board.number(v));
+  const text = board.text(W / 2, y, "", "22 middle");
+  terms.forEach(([a, b], k) => {
+    const span = board.make("tspan", { fill: k === 0 ? theme.model : theme.ngram }, text);
+    span.textContent = `${k ? " + " : ""}${number(a)}·${number(b)}`;
+  });
+  const total = board.make("tspan", { "font-weight": 700 }, text);
+  total.textContent = ` = ${board.number(data.sum[i][j], 4)}`;
+}

@@ -1,0 +1,208 @@
+// Scene 5: a word, its labels, what the network makes of them, and its training.
+
+import { fill } from "../../../browser/static/words.js";
+
+const VISIBLE = { " ": "·" };
+const shown = (c) => VISIBLE[c] ?? c;
+
+export function draw(board, data, ask) {
+  const { theme, local } = board;
+  const { words, step } = { words: data.words, step: board.step };
+  const T = data.labels.length;
+  const V = data.symbols.length;
+
+  // A word that is being typed is asked for as it is; what doesn't fit is only said.
+  const typed = local.typed ?? data.word;
+  board.field("word", {
+    x: 0,
+    y: 2,
+    width: 350,
+    label: words.word,
+    value: data.word,
+    limit: 12,
+    size: 24,
+    change: (text) => {
+      local.typed = text;
+      local.playing = false;
+      if ([...text].length > 1) ask({ word: text, at: 0 });
+      board.redraw();
+    },
+  });
+  if ([...typed].length < 2) board.text(370, 24, fill(words.length, { n: 12 }), "came 20");
+
+  const left = 118;
+  const right = step >= 2 ? 838 : board.W - 10;
+  const each = Math.min(step >= 2 ? 100 : 130, (right - left) / T);
+  const X = (t) => left + (t + 0.5) * each;
+  const name = (y, text, symbol) => {
+    board.text(100, y, text, "20 end muted");
+    if (symbol) board.symbol(100, y + 26, ...symbol, "22 end muted");
+  };
+  // What a screen has in height beyond the lowest that a board can be goes to the softmax.
+  const spare = Math.max(0, board.H - 560);
+  const row = Math.min(27 + spare / 10, (216 + spare) / V);
+  const grid = 172;
+  const bottom = grid + row * V;
+  const state = Math.max(424, bottom + 36);
+  const input = state + 82;
+  const deep = step >= 1;
+  const hot = theme.came;
+
+  // From the bottom to the top, as the textbook draws it: input, state, softmax, label.
+  name(input - 6, words.input);
+  name(state - 2, words.state, ["H", "t"]);
+  name(64, words.label);
+  if (deep) {
+    name(120, words.loss);
+    data.symbols.forEach((symbol, v) =>
+      board.text(100, grid + (v + 0.5) * row, shown(symbol), `${Math.min(20, row * 0.95)} end mono muted`),
+    );
+  }
+  const worst = Math.max(Math.log(V) * 1.35, ...data.losses);
+  for (let t = 0; t < T; t++) {
+    const x = X(t);
+    board.text(x, 64, shown(data.labels[t]), `32 middle mono 700 ${hot}`);
+    const first = t === 0;
+    board.text(
+      x,
+      input,
+      first ? words.start : shown(data.inputs[t]),
+      `${first ? 20 : 32} middle ${!first ? "mono" : ""} ${first ? 400 : 700} ${first ? "muted" : "text"}`,
+    );
+    // The same character: the label of one step is the input of the next.
+    if (!deep && t + 1 < T) {
+      const d = `M${x + 10},${84} C${x + each * 0.55},${190} ${x + each * 0.45},${300} ${X(t + 1) - 12},${input - 24}`;
+      board.path(d, { stroke: hot, width: 2.5, "stroke-dasharray": "7 6", opacity: 0.75 });
+    }
+    board.arrow(x, input - 22, x, state + 28, { stroke: theme.axis, head: 8, width: 2 });
+    const wide = Math.min(each - 26, 92);
+    board.strip({ x: x - wide / 2, y: state - 12, width: wide, height: 36, values: data.hidden[t] });
+    if (t + 1 < T)
+      board.arrow(x + wide / 2 + 1, state + 6, X(t + 1) - wide / 2 - 2, state + 6, {
+        stroke: theme.model,
+        head: 8,
+      });
+    board.arrow(x, state - 16, x, deep ? bottom + 5 : 90, { stroke: theme.axis, head: 8, width: 2 });
+    if (!deep) continue;
+    data.p[t].forEach((p, v) => {
+      const colour = board.colour(p, "sequential");
+      board.rect(x - each / 2 + 3, grid + v * row + 1, each - 6, row - 2, { fill: colour, rx: 3 });
+      if (row >= 19 && each >= 62)
+        board.text(
+          x,
+          grid + (v + 0.5) * row,
+          p.toFixed(2).replace(/^0/, ""),
+          `17 middle ${board.ink(colour)}`,
+        );
+    });
+    const v = data.targets[t];
+    board.rect(x - each / 2 + 2, grid + v * row, each - 4, row, {
+      fill: "none",
+      stroke: hot,
+      "stroke-width": 3.5,
+      rx: 4,
+    });
+    const high = (data.losses[t] / worst) * 44;
+    board.rect(x - 15, 158 - high, 30, Math.max(1.5, high), { fill: hot, rx: 2 });
+    board.text(x, 146 - high, board.number(data.losses[t], 2), `18 middle ${hot} 600`);
+  }
+  if (step < 2) {
+    local.playing = false;
+    return;
+  }
+  training(board, data, ask, board.W - 338);
+}
+
+function training(board, data, ask, x) {
+  const { theme, local } = board;
+  const { words } = data;
+  const width = 330;
+  const at = data.at;
+  if (local.playing && at >= data.steps) local.playing = false;
+  if (local.playing && local.asked !== at) {
+    local.asked = at;
+    ask({ at: Math.min(data.steps, at + 2) });
+  }
+  const play = () => {
+    local.playing = !local.playing;
+    local.asked = undefined;
+    if (local.playing && at >= data.steps) {
+      local.asked = at;
+      ask({ at: 0 });
+    }
+    board.redraw();
+  };
+  board.button("train", {
+    x,
+    y: 2,
+    width: 120,
+    strong: true,
+    label: local.playing ? words.stop : words.train,
+    press: play,
+  });
+  board.button("again", {
+    x: x + 132,
+    y: 2,
+    label: words.again,
+    press: () => {
+      local.playing = false;
+      local.asked = 0;
+      ask({ at: 0 });
+    },
+  });
+  const V = data.symbols.length;
+  board.chart({
+    x: x + 46,
+    y: 96,
+    width: width - 56,
+    height: 196,
+    xs: [0, data.steps],
+    ys: [1, Math.max(10, V * 1.6)],
+    log: true,
+    yTicks: [1, 2, 5, 10].map((v) => [v, String(v)]),
+    xTicks: [0, 25, 50, 75, 100].map((v) => [v, String(v)]),
+    yTitle: words.perplexity,
+    lines: [
+      {
+        points: [
+          [0, V],
+          [data.steps, V],
+        ],
+        colour: theme.uniform,
+        dash: "6 6",
+        width: 2,
+        label: `${words.blind} ${V}`,
+        at: data.steps,
+        anchor: "end",
+      },
+      { points: data.curve.map((v, n) => [n, v]).slice(0, at + 1), colour: theme.model },
+    ],
+    marks: [{ x: at }],
+  });
+  board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "19 end muted");
+  board.text(x + 46, 386, words.perplexity, "22 muted");
+  board.text(
+    x + width - 10,
+    384,
+    board.number(data.perplexity, data.perplexity < 1.1 ? 3 : 2),
+    "46 end 700 model",
+  );
+  if (board.step < 3) return;
+  board.text(x + 46, 446, words.writes, "22 muted");
+  const letters = [...data.written];
+  const size = Math.min(34, (width - 56) / (letters.length * 0.62));
+  letters.forEach((c, i) =>
+    board.text(
+      x + 46 + i * size * 0.62,
+      490,
+      shown(c),
+      `${size} mono 700 ${c === data.labels[i] ? "model" : "muted"}`,
+    ),
+  );
+  board.button("seed", {
+    x: x + 46,
+    y: 514 - 0,
+    label: words.seed,
+    press: () => ask({ seed: (data.seed + 1) % 1000, at: 0 }),
+  });
+}

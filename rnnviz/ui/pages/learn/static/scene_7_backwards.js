@@ -1,0 +1,484 @@
+// Scene 7: five pictures about gradients on their way back, one a step.
+
+import { fill } from "../../../browser/static/words.js";
+
+export function draw(board, data, ask) {
+  ({ flow, dial, clip, cut, random })[data.show](board, data, ask);
+}
+
+// What a screen has in height beyond the lowest that a board can be.
+const spare = (board) => Math.max(0, board.H - 560);
+const WORST = 1e-18;
+
+// ---- how far it reaches in trained models -----------------------------------------------------------
+
+function flow(board, data, ask) {
+  const { theme } = board;
+  const { words } = data;
+  board.field("text", {
+    x: 0,
+    y: 2,
+    width: board.W,
+    label: words.text,
+    value: data.text,
+    limit: data.limit,
+    size: 22,
+    change: (text) => {
+      if (text.length > 1) ask({ text });
+    },
+  });
+  const colours = { rnn: theme.cells.rnn, gru: theme.cells.gru, lstm: theme.cells.lstm, memory: theme.came };
+  const values = data.curves.flatMap((c) => c.points).filter((v) => v > 0);
+  const lowest = Math.max(WORST, Math.min(...values));
+  const highest = Math.max(...values);
+  const lags = data.curves[0].points.length - 1;
+  const { Y } = board.chart({
+    x: 84,
+    y: 96,
+    width: board.W - 300,
+    height: 372 + spare(board),
+    xs: [0, Math.max(1, lags)],
+    ys: [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
+    log: true,
+    size: 20,
+    yTitle: words.norm,
+    xTitle: words.lag,
+    lines: data.curves.map((c) => ({
+      points: c.points.map((v, k) => [k, v || null]),
+      colour: colours[c.cell],
+      width: c.cell === "memory" ? 3 : 4,
+      dash: c.cell === "memory" ? "9 6" : undefined,
+    })),
+  });
+  // Names beside the lines' ends, kept from running into one another.
+  const ends = data.curves
+    .map((c) => ({ cell: c.cell, y: Y(Math.max(lowest, c.points.findLast((v) => v > 0) ?? lowest)) }))
+    .sort((a, b) => a.y - b.y);
+  ends.forEach((end, i) => {
+    if (i) end.y = Math.max(end.y, ends[i - 1].y + 28);
+  });
+  const over = Math.max(0, ends.at(-1).y - 468 - spare(board));
+  for (const end of ends)
+    board.text(
+      board.W - 204,
+      end.y - over,
+      words[end.cell] ?? end.cell.toUpperCase(),
+      `22 700 ${colours[end.cell]}`,
+    );
+}
+
+// ---- the dial ---------------------------------------------------------------------------------------
+
+function dial(board, data, ask) {
+  const { theme } = board;
+  const { words } = data;
+  board.slider("radius", {
+    x: 0,
+    y: 6,
+    width: 620,
+    label: `ρ = ${words.dial}`,
+    min: data.range[0],
+    max: data.range[1],
+    step: 0.01,
+    value: data.radius,
+    say: (v) => v.toFixed(2),
+    change: (radius) => ask({ radius }),
+  });
+  board.slider("power", {
+    x: 660,
+    y: 6,
+    width: 360,
+    label: words.power,
+    min: 1,
+    max: data.lags,
+    value: data.power,
+    change: (power) => ask({ power }),
+  });
+  board.button("seed", {
+    x: board.W - 190,
+    y: 2,
+    width: 190,
+    label: words.seed,
+    press: () => ask({ seed: (data.seed + 1) % 1000 }),
+  });
+
+  // The complex plane.
+  const [cx, cy, unit] = [176, 290 + spare(board) / 2, 96];
+  board.text(cx, cy - 206, words.plane, "20 middle muted");
+  board.line(cx - 160, cy, cx + 160, cy, { stroke: theme.grid });
+  board.line(cx, cy - 160, cx, cy + 160, { stroke: theme.grid });
+  board.circle(cx, cy, unit, { fill: "none", stroke: theme.axis, "stroke-width": 2.5 });
+  board.text(cx + unit + 6, cy + 18, "1", "18 muted");
+  board.circle(cx, cy, unit * data.radius, {
+    fill: "none",
+    stroke: theme.came,
+    "stroke-width": 2,
+    "stroke-dasharray": "7 6",
+  });
+  for (const [re, im] of data.eigenvalues) {
+    const outside = Math.hypot(re, im) > 1 + 1e-9;
+    board.circle(cx + re * unit, cy - im * unit, 9, {
+      fill: outside ? theme.came : theme.model,
+      stroke: theme.background,
+      "stroke-width": 2,
+    });
+  }
+  board.text(
+    cx,
+    cy + 190,
+    `ρ = ${data.radius.toFixed(2)}`,
+    `30 middle 700 ${data.radius > 1 ? "came" : "model"}`,
+  );
+
+  // The matrix, multiplied with itself.
+  const n = data.matrix.length;
+  const cell = 50;
+  const [mx, my] = [388, cy - 150 + 8];
+  const head = board.symbol(mx + (n * cell) / 2, cy - 206, "W", "hh", "middle 26");
+  const above = board.make("tspan", { dy: -16, "font-size": 18 }, head);
+  above.textContent = String(data.power);
+  board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
+  board.text(
+    mx + (n * cell) / 2,
+    cy + 190,
+    `‖W${board.raised(data.power)}‖ = ${board.power(data.size)}`,
+    "24 middle 600",
+  );
+
+  // The curve.
+  const x = 790;
+  const points = (values) => values.map((v, k) => [k, v]);
+  const width = board.W - x - 80;
+  const { Y } = board.chart({
+    x,
+    y: 112,
+    width,
+    height: 340 + spare(board),
+    xs: [0, data.lags],
+    ys: [1e-9, 1e6],
+    log: true,
+    yTitle: words.norm,
+    xTitle: words.lag,
+    lines: [
+      { points: points(data.rule), colour: theme.uniform, dash: "6 6", width: 2.5 },
+      { points: points(data.linear), colour: theme.came, width: 4 },
+      { points: points(data.tanh), colour: theme.model, width: 4 },
+    ],
+    marks: [{ x: data.power, colour: theme.pinned }],
+  });
+  const names = [
+    ["φ(a) = a", data.linear, theme.came],
+    ["tanh", data.tanh, theme.model],
+    ["ρᵏ", data.rule, theme.uniform],
+  ]
+    .map(([label, values, fillColour]) => ({ label, y: Y(values.at(-1)), fillColour }))
+    .sort((a, b) => a.y - b.y);
+  names.forEach((name, i) => {
+    if (i) name.y = Math.max(name.y, names[i - 1].y + 24);
+  });
+  const over = Math.max(0, names.at(-1).y - 448 - spare(board));
+  for (const name of names) board.text(x + width + 8, name.y - over, name.label, `19 700 ${name.fillColour}`);
+}
+
+// ---- clipping ---------------------------------------------------------------------------------------
+
+function clip(board, data, ask) {
+  const { theme, local } = board;
+  const { words } = data;
+  const say = (v) => (10 ** v).toFixed(v < 0 ? 2 : 1);
+  board.slider("threshold", {
+    x: 0,
+    y: 6,
+    width: 560,
+    label: `θ = ${words.threshold}`,
+    min: -1,
+    max: 1,
+    step: 0.02,
+    value: Math.log10(data.threshold),
+    say,
+    change: (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
+  });
+  const [cx, cy, unit] = [280, 290 + spare(board) / 2, 46];
+  const g = local.arrow ?? data.gradient;
+  if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
+  for (let v = -5; v <= 5; v++) {
+    board.line(cx + v * unit, cy - 5 * unit + 30, cx + v * unit, cy + 5 * unit - 30, {
+      stroke: theme.grid,
+      width: v ? 1 : 2,
+    });
+    if (Math.abs(v) < 5)
+      board.line(cx - 5 * unit, cy - v * unit, cx + 5 * unit, cy - v * unit, {
+        stroke: theme.grid,
+        width: v ? 1 : 2,
+      });
+  }
+  const r = Math.min(data.threshold, 4.3);
+  board.circle(cx, cy, r * unit, {
+    fill: theme.model,
+    "fill-opacity": 0.1,
+    stroke: theme.model,
+    "stroke-width": 2.5,
+    "stroke-dasharray": "8 6",
+  });
+  const end = [cx + g[0] * unit, cy - g[1] * unit];
+  board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18 });
+  const c = data.clipped;
+  board.arrow(cx, cy, cx + c[0] * unit, cy - c[1] * unit, { stroke: theme.model, width: 6, head: 18 });
+  const handle = board.circle(...end, 26, { fill: theme.came, "fill-opacity": 0.15 });
+  board.on(handle, "arrow", {
+    label: words.drag,
+    drag: (x, y) => {
+      const to = (v, most) => Math.round(Math.max(-most, Math.min(most, v)) * 20) / 20;
+      local.arrow = [to((x - cx) / unit, 4.8), to((cy - y) / unit, 4.2)];
+      ask({ gradient: local.arrow });
+      board.redraw();
+    },
+  });
+  const lines = [
+    [words.gradient, g, data.norms[0], theme.came],
+    [words.clipped, c, data.norms[1], theme.model],
+  ];
+  lines.forEach(([label, v, norm, colour], i) =>
+    board.text(
+      40,
+      cy + 222 + i * 28,
+      `${label} (${board.number(v[0], 2)}, ${board.number(v[1], 2)}), ‖g‖ = ${board.number(norm, 2)}`,
+      `21 600 ${colour}`,
+    ),
+  );
+  board.text(40, cy - 224, words.drag, "20 muted");
+
+  const x = 690;
+  const low = 10 ** Math.floor(Math.log10(Math.min(...data.weights, data.threshold)));
+  const high = 10 ** Math.ceil(Math.log10(Math.max(...data.weights, data.threshold)));
+  board.chart({
+    x,
+    y: 96,
+    width: board.W - x - 20,
+    height: 366 + spare(board),
+    xs: [data.radii[0], data.radii.at(-1)],
+    ys: [low, high],
+    log: true,
+    size: 20,
+    yTitle: words.norm,
+    xTitle: words.radius,
+    lines: [
+      {
+        points: data.radii.map((v) => [v, data.threshold]),
+        colour: theme.muted,
+        dash: "7 6",
+        width: 2.5,
+        label: "θ",
+        at: data.radii[1],
+      },
+      { points: data.radii.map((v, i) => [v, data.weights[i]]), colour: theme.came, width: 4 },
+      { points: data.radii.map((v, i) => [v, data.cut[i]]), colour: theme.model, width: 5 },
+    ],
+  });
+}
+
+// ---- a cut that can be dragged ----------------------------------------------------------------------
+
+function cut(board, data, ask) {
+  const { theme, local } = board;
+  const { words } = data;
+  const T = data.steps;
+  const now = local.cut ?? data.cut;
+  if (local.cut === data.cut) local.cut = null;
+  const left = 20;
+  const each = (board.W - 2 * left) / T;
+  const X = (t) => left + (t - 0.5) * each; // t = 1 … T
+  const y = 112;
+  const wide = Math.min(66, each * 0.62);
+  board.text(left, 24, words.forward + " →", "22 600 model");
+  board.text(left, 54, "← " + words.backward, "22 600 came");
+  board.button("seed", {
+    x: board.W - 190,
+    y: 2,
+    width: 190,
+    label: words.seed,
+    press: () => ask({ seed: (data.seed + 1) % 1000 }),
+  });
+  for (let t = 1; t <= T; t++) {
+    const reached = t > T - now;
+    const value = data.states[t];
+    const colour = board.colour(value, "diverging", 1);
+    const x = X(t);
+    board.rect(x - wide / 2, y - 8, wide, 60, {
+      fill: colour,
+      stroke: reached ? theme.came : theme.axis,
+      "stroke-width": reached ? 3.5 : 1.5,
+      rx: 8,
+    });
+    board.text(x, y + 22, board.number(value, 2), `18 middle ${board.ink(colour)}`);
+    board.text(x, y + 76, t === T ? "T" : `T−${T - t}`, "18 middle muted");
+    if (t === T) continue;
+    board.arrow(x + wide / 2 + 2, y + 10, X(t + 1) - wide / 2 - 3, y + 10, { stroke: theme.model, head: 9 });
+    if (t >= T - now + 1 || t === T - now) {
+      const crossing = t === T - now;
+      if (!crossing)
+        board.arrow(X(t + 1) - wide / 2 - 2, y + 36, x + wide / 2 + 3, y + 36, {
+          stroke: theme.came,
+          head: 9,
+        });
+    }
+  }
+  // Terms: what each step adds to the gradient.
+  const zero = 366 + spare(board) * 0.75;
+  const most = Math.max(...data.terms.map(Math.abs));
+  const high = 110 + spare(board) * 0.7;
+  board.text(left, 222, words.terms, "20 muted");
+  board.line(left, zero, board.W - left, zero, { stroke: theme.axis });
+  data.terms.forEach((term, k) => {
+    const x = X(T - k);
+    const counted = k < now;
+    const long = (Math.abs(term) / most) * high * (term < 0 ? 0.6 : 1);
+    board.rect(x - wide / 2, term < 0 ? zero : zero - long, wide, Math.max(1, long), {
+      fill: counted ? theme.came : theme.grid,
+      rx: 3,
+    });
+    board.text(
+      x,
+      term < 0 ? zero + long + 14 : zero - long - 14,
+      board.number(term, 2),
+      `18 middle ${counted ? "came" : "muted"} ${counted ? 600 : 400}`,
+    );
+  });
+  if (now < T) {
+    const at = left + (T - now) * each;
+    board.line(at, 84, at, zero + 70, { stroke: theme.pinned, width: 4, "stroke-dasharray": "10 7" });
+    board.text(at, zero + 86, words.drag, "19 middle 700 pinned");
+  } else board.text(left + 60, zero + 86, words.drag, "19 middle 700 pinned");
+  const at = left + (T - now) * each;
+  const handle = board.rect(at - 22, 84, 44, zero + 14, { fill: "transparent" });
+  board.on(handle, "cut", {
+    label: words.cut,
+    drag: (x) => {
+      const to = Math.max(1, Math.min(T, T - Math.round((x - left) / each)));
+      if (to === (local.cut ?? data.cut)) return;
+      local.cut = to;
+      ask({ cut: to });
+      board.redraw();
+    },
+  });
+  const sum = data.terms.slice(0, now).reduce((a, b) => a + b, 0);
+  const third = board.W / 3;
+  [
+    [words.full, data.full, theme.text],
+    [words.truncated, now === data.cut ? data.truncated : sum, theme.came],
+    [words.missing, data.full - (now === data.cut ? data.truncated : sum), theme.muted],
+  ].forEach(([label, value, colour], i) => {
+    board.text(left + i * third, zero + 142, label, `22 ${colour}`);
+    board.text(left + (i + 0.88) * third, zero + 140, board.number(value, 3), `36 end 700 ${colour}`);
+  });
+}
+
+// ---- cut at random ----------------------------------------------------------------------------------
+
+function random(board, data, ask) {
+  const { theme } = board;
+  const { words } = data;
+  board.slider("keep", {
+    x: 0,
+    y: 6,
+    width: 560,
+    label: words.keep,
+    min: 0.3,
+    max: 1,
+    step: 0.01,
+    value: data.keep,
+    say: (v) => v.toFixed(2),
+    change: (keep) => ask({ keep }),
+  });
+  board.button("draw", {
+    x: 600,
+    y: 2,
+    strong: true,
+    label: words.draw,
+    press: () => ask({ draw: (data.draw + 1) % 1000 }),
+  });
+  const T = data.steps;
+  const left = 96;
+  const each = 38;
+  const row = 58 + spare(board) / 5;
+  board.text(0, 78, words.weights, "20 muted");
+  const most = Math.max(4, ...data.weights.flat());
+  data.weights.forEach((weights, i) => {
+    const y = 102 + i * row;
+    board.text(left - 12, y + 22, `${i + 1}`, "20 end muted");
+    weights.forEach((w, k) => {
+      const colour = w
+        ? board.colour(Math.log(1 + w), "sequential", Math.log(1 + most) * 1.3)
+        : theme.background;
+      board.rect(left + k * each, y, each - 3, 44, { fill: colour, stroke: w ? "none" : theme.grid, rx: 4 });
+      board.text(
+        left + (k + 0.5) * each - 1.5,
+        y + 22,
+        w ? (w >= 10 ? w.toFixed(0) : w.toFixed(1)) : "0",
+        `16 middle ${w ? board.ink(colour) : theme.muted}`,
+      );
+    });
+  });
+  const y = 102 + 4 * row + 22;
+  board.text(0, y - 2, words.average, "20 model 600");
+  data.average.forEach((w, k) => {
+    board.rect(left + k * each, y + 14, each - 3, 44, {
+      fill: "none",
+      stroke: theme.model,
+      "stroke-width": 2,
+      rx: 4,
+    });
+    board.text(left + (k + 0.5) * each - 1.5, y + 36, w.toFixed(1), "17 middle 700 model");
+  });
+  board.text(left - 12, y + 36, "Σ/n", "18 end model");
+  board.text(left, y + 80, "0", "18 muted");
+  board.text(left + T * each - 4, y + 80, `${T - 1} ${words.lag}`, "18 end muted");
+
+  const x = left + T * each + 110;
+  const width = board.W - x - 40;
+  const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18];
+  const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18];
+  const { X, Y } = board.chart({
+    x,
+    y: 102,
+    width,
+    height: 330 + spare(board),
+    xs: [1, data.draws],
+    ys: [low, high],
+    logX: true,
+    size: 18,
+    yTitle: words.mean,
+    xTitle: words.count,
+    lines: [],
+  });
+  const inside = (v) => Math.max(low, Math.min(high, v));
+  const up = data.at.map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full + data.band[i])).toFixed(1)}`);
+  const down = data.at
+    .map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full - data.band[i])).toFixed(1)}`)
+    .reverse();
+  board.path(`M${[...up, ...down].join("L")}Z`, { fill: theme.model, stroke: "none", "fill-opacity": 0.15 });
+  board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2.5 });
+  board.line(x, Y(data.regular), x + width, Y(data.regular), {
+    stroke: theme.came,
+    width: 2.5,
+    "stroke-dasharray": "8 6",
+  });
+  const apart = Y(data.full) < Y(data.regular) ? -1 : 1;
+  board.text(x + width, Y(data.full) + apart * 16, words.full, "19 end 600");
+  board.text(
+    x + width,
+    Y(data.regular) - apart * 16,
+    fill(words.regular, { n: data.cut }),
+    "19 end 600 came",
+  );
+  const d = data.at
+    .map((n, i) => `${i ? "L" : "M"}${X(n).toFixed(1)},${Y(inside(data.mean[i])).toFixed(1)}`)
+    .join("");
+  board.path(d, { stroke: theme.model, width: 4 });
+  const said = {
+    mean: board.number(data.last, 3),
+    error: board.number(data.error, 3),
+    full: board.number(data.full, 3),
+  };
+  board.text(board.W - 12, 512 + spare(board), fill(words.result, said), "22 end 600 model");
+}

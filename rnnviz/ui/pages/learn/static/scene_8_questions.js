@@ -1,0 +1,92 @@
+// Scene 8: a question, a prediction, and then what really happens.
+
+import { fill } from "../../../browser/static/words.js";
+
+export function draw(board, data, ask) {
+  const { theme } = board;
+  const { words } = data;
+  const open = data.pick === null;
+  const half = open ? board.W : board.W * 0.46;
+  const number = { n: data.number, count: data.count };
+  board.text(0, 20, fill(data.chapter ? words.chapter : words.own, number), "20 muted");
+  if (data.score.given) board.text(board.W, 20, fill(words.score, data.score), "20 end 600 model");
+  board.say("question", [[data.question, "strong"]], {
+    x: 0,
+    y: 48,
+    width: open ? board.W * 0.86 : half,
+    size: open ? 34 : 27,
+  });
+  if (open) board.text(0, 208, words.predict, "24 came 600");
+
+  const top = open ? 240 : 212;
+  const row = open ? 70 : 62;
+  data.options.forEach((option, i) => {
+    const y = top + i * row;
+    const right = !open && i === data.answer;
+    const wrong = !open && i === data.pick && !right;
+    const g = board.group({ opacity: open || right || wrong ? 1 : 0.45 });
+    const wide = open ? Math.min(board.W, 860) : half;
+    const edge = right ? theme.model : wrong ? theme.came : theme.axis;
+    board.rect(
+      1,
+      y,
+      wide - 2,
+      row - 12,
+      { fill: theme.background, stroke: edge, "stroke-width": right || wrong ? 4 : 2, rx: 10 },
+      g,
+    );
+    const mark = right ? "✓" : wrong ? "✗" : "ABCD"[i];
+    board.text(28, y + (row - 12) / 2, mark, `26 middle 700 ${edge === theme.axis ? "muted" : edge}`, g);
+    const size = Math.min(open ? 27 : 23, (wide - 66) / (width(option) * 0.54));
+    board.text(56, y + (row - 12) / 2, option, `${size} ${right ? 700 : 400}`, g);
+    if (open)
+      board.on(g, `option.${i}`, { click: () => ask({ question: data.key, pick: i }), label: option });
+  });
+  if (open) return;
+
+  const good = data.pick === data.answer;
+  const below = top + data.options.length * row + 4;
+  board.button("again", {
+    x: 0,
+    y: below,
+    label: words.again,
+    press: () => ask({ question: data.key, again: true }),
+  });
+
+  // What was computed, and a control to try it with.
+  const x = half + 56;
+  const side = board.W - x;
+  board.text(x, 62, good ? words.right : words.wrong, `36 700 ${good ? "model" : "came"}`);
+  board.line(x - 28, 48, x - 28, 520, { stroke: theme.grid });
+  board.text(x, 116, `${words.try}: ${data.dial}`, "20 muted");
+  board.choice("setting", {
+    x,
+    y: 134,
+    label: data.dial,
+    options: data.settings.map((s, i) => [i, s]),
+    value: data.setting,
+    pick: (setting) => ask({ question: data.key, setting }),
+  });
+  let y = 212;
+  for (const { label, value, share } of data.rows) {
+    const long = value.length > 40;
+    board.text(x, y, label, "21 muted");
+    if (long) {
+      board.say("long", [[value, "mono"]], { x, y: y + 20, width: side, height: 150, size: 20 });
+      y += 170;
+      continue;
+    }
+    board.text(x + side, y, value, "28 end 700");
+    if (share !== null) {
+      board.rect(x, y + 20, side, 12, { fill: theme.grid, rx: 4 });
+      board.rect(x, y + 20, Math.max(2, side * Math.min(1, share)), 12, { fill: theme.model, rx: 4 });
+      y += 24;
+    }
+    y += 46;
+  }
+}
+
+// A line's width in halves of a Chinese character.
+function width(text) {
+  return [...text].reduce((sum, c) => sum + (c.codePointAt(0) > 0x2e80 ? 1.9 : 1), 0);
+}

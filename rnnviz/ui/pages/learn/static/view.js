@@ -1,0 +1,303 @@
+// What stands around every scene: its size, its steps, the way to the others, keys, the address.
+
+import { BaseView } from "../../../browser/static/base.js";
+import { find, make } from "../../../browser/static/dom.js";
+import { Numbers } from "../../../browser/static/numbers.js";
+import { dress, fonts } from "../../../browser/static/theme.js";
+import { sayer } from "../../../browser/static/words.js";
+import { Board } from "./board.js";
+
+/** @import { Answer, Scene } from "./types" */
+
+const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
+const WIDTH = 1240; // units that every board has at least, across and down
+const HEIGHT = 540;
+const FOREIGN = ["lang"]; // what the page keeps in the address, which is not ours
+
+const decoder = new TextDecoder();
+
+export class View extends BaseView {
+  /** @type {Answer} */
+  answer;
+  /** @type {Map<string, Promise<Scene>>} the scenes' modules by name */
+  modules = new Map();
+  /** @type {Scene | undefined} */
+  module;
+  /** @type {Record<number, object>} what each scene remembers in the browser alone */
+  locals = {};
+  /** @type {Record<number, number>} the last step known of each scene */
+  seen = {};
+  /** @type {object | null} what is asked of the scene and not yet on its way */
+  pending = null;
+  /** @type {object | null} */
+  flying = null;
+  scene = 1;
+  present = false;
+  size = "";
+  /** @type {number | undefined} */
+  began;
+  paint = new MessageChannel();
+  onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
+  onSize = () => this.resized();
+
+  /** @param {HTMLElement} root @param {Promise<unknown>} styled */
+  constructor(root, styled) {
+    super(root, styled);
+    this.stage = find(root, "div.ln-stage");
+    this.notice = find(root, "p.ln-notice");
+    this.presents = find(root, "button.ln-present");
+    this.board = new Board(
+      find(root, "div.ln-scene"),
+      (change) => this.ask(change),
+      () => this.redraw(),
+    );
+    this.presents.onclick = () => this.presenting(!this.present);
+    // A button that was clicked lets go of the keys: Space means the next step again.
+    root.addEventListener("pointerup", () =>
+      setTimeout(() => {
+        const focused = /** @type {HTMLElement | null} */ (this.board.focused);
+        if (focused?.matches("button, [role=button], input[type=range]")) focused.blur();
+      }),
+    );
+    document.addEventListener("keydown", this.onKey);
+    window.addEventListener("resize", this.onSize);
+    this.observer = new ResizeObserver(this.onSize);
+    this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
+    this.paint.port1.onmessage = () => this.painted();
+  }
+
+  close() {
+    super.close();
+    this.board.close();
+    document.removeEventListener("keydown", this.onKey);
+    window.removeEventListener("resize", this.onSize);
+    this.paint.port1.close();
+  }
+
+  recolour() {
+    this.dress();
+    this.redraw();
+  }
+
+  /** @param {Uint8Array} data */
+  decode(data) {
+    return { header: JSON.parse(decoder.decode(data)), arrays: {} };
+  }
+
+  /** @param {Answer} answer */
+  receive(answer) {
+    const moved = this.answer?.scene !== answer.scene;
+    this.answer = answer;
+    this.flying = null;
+    if (!this.link.wanted || !this.link.owns(answer)) {
+      this.scene = answer.scene;
+      this.present = answer.present;
+    }
+    // A step asked for since then is not undone by an older answer.
+    if (!this.link.wanted || this.scene !== answer.scene) this.seen[answer.scene] = answer.step;
+    this.link.answered(answer);
+    this.dress();
+    this.label();
+    const module = this.modules.get(answer.module) ?? import(`./${answer.module}.js`);
+    this.modules.set(answer.module, module);
+    Promise.all([module, this.styled]).then(([scene]) => {
+      if (this.answer !== answer) return;
+      this.module = scene;
+      this.locals[answer.scene] ??= {};
+      if (moved) this.board.empty(this.locals[answer.scene]);
+      this.root.hidden = false;
+      this.resized(true);
+    });
+    this.address();
+  }
+
+  dress() {
+    if (!this.answer) return;
+    this.board.theme = dress(this.root, this.answer.themes);
+    this.board.fonts = fonts(this.root);
+    this.board.numbers = new Numbers(this.answer.language);
+    this.board.said = this.answer.words;
+  }
+
+  /** Everything around the picture that is said in words or dots. */
+  label() {
+    const { words, titles, steps, scene, notice } = this.answer;
+    const say = sayer(words);
+    this.notice.replaceChildren(make("b", "", say("notice")), notice);
+    const step = this.seen[scene] ?? this.answer.step;
+    const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
+      this.step(this.at + 1),
+    );
+    for (let i = 0; i < steps; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
+    dots.append(make("span", "", `${step + 1}/${steps}`));
+    dots.title = say("next");
+    const back = button("↑", say("back"), "", () => this.step(this.at - 1), step === 0);
+    find(this.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
+    const numbers = titles.map((title, i) => {
+      const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => this.go(i + 1));
+      if (i + 1 === scene) number.setAttribute("aria-current", "step");
+      return number;
+    });
+    const scenes = find(this.root, "nav.ln-scenes");
+    scenes.setAttribute("aria-label", say("scenes"));
+    scenes.replaceChildren(
+      button("‹", say("scene.back"), "", () => this.go(this.scene - 1), scene === 1),
+      ...numbers,
+      button("›", say("scene.next"), "", () => this.go(this.scene + 1), scene === titles.length),
+    );
+    this.presents.textContent = this.present ? "✕" : say("present");
+    this.presents.title = say(this.present ? "leave" : "present.help");
+    this.presents.setAttribute("aria-label", this.presents.title);
+    this.root.classList.toggle("ln-presenting", this.present);
+  }
+
+  // ---- asking -------------------------------------------------------------------------------------
+
+  wish() {
+    // What was under way when an answer got lost is asked again.
+    this.flying = { ...this.flying, ...this.pending };
+    this.pending = null;
+    const { scene, present, flying } = this;
+    return { scene, present, ask: flying, ...(scene in this.seen && { step: this.seen[scene] }) };
+  }
+
+  /** @param {object} change */
+  ask(change) {
+    if (this.scene !== this.answer.scene) return; // already leaving
+    this.pending = { ...this.pending, ...change };
+    this.start();
+  }
+
+  start() {
+    this.began ??= performance.now();
+    this.root.dataset.rest = "false";
+    this.link.ask();
+  }
+
+  get at() {
+    return this.seen[this.scene] ?? 0;
+  }
+
+  /** @param {number} to whether there is such a step */
+  step(to) {
+    const last = this.scene === this.answer.scene ? this.answer.steps - 1 : Infinity;
+    if (to < 0 || to > last) return false;
+    this.seen[this.scene] = to;
+    this.start();
+    return true;
+  }
+
+  /** @param {number} scene */
+  go(scene) {
+    if (scene < 1 || scene > this.answer.titles.length || scene === this.scene) return;
+    this.scene = scene;
+    this.pending = this.flying = null;
+    this.start();
+  }
+
+  /** @param {boolean} on */
+  presenting(on) {
+    this.present = on;
+    this.start();
+  }
+
+  /** @param {boolean} is */
+  late(is) {
+    this.root.classList.toggle("ln-late", is);
+    if (is) this.notice.textContent = this.answer.words.late;
+  }
+
+  // ---- keys ---------------------------------------------------------------------------------------
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.answer || event.defaultPrevented || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+    const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
+    if (event.key === "Escape") {
+      if (typing) target.blur();
+      else if (this.present) this.presenting(false);
+      return;
+    }
+    if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
+    /** @type {Record<string, () => void>} */
+    const moves = {
+      " ": () => this.step(this.at + (event.shiftKey ? -1 : 1)),
+      ArrowDown: () => this.step(this.at + 1),
+      ArrowUp: () => this.step(this.at - 1),
+      ArrowRight: () => this.go(this.scene + 1),
+      ArrowLeft: () => this.go(this.scene - 1),
+      // A clicker's two keys walk through everything.
+      PageDown: () => this.step(this.at + 1) || this.go(this.scene + 1),
+      PageUp: () => this.step(this.at - 1) || this.go(this.scene - 1),
+      p: () => this.presenting(!this.present),
+      P: () => this.presenting(!this.present),
+    };
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    moves[event.key]();
+  }
+
+  // ---- the address --------------------------------------------------------------------------------
+
+  /** What brings this scene back, without a place of its own in the browser's history. */
+  address() {
+    const now = new URLSearchParams(window.location.search);
+    const next = new URLSearchParams(this.answer.query);
+    for (const name of FOREIGN) if (now.has(name)) next.set(name, String(now.get(name)));
+    const query = next.toString();
+    if (query !== now.toString())
+      window.history.replaceState(window.history.state, "", `${window.location.pathname}?${query}`);
+  }
+
+  // ---- drawing ------------------------------------------------------------------------------------
+
+  /** All the room there is: as wide as the page, and down to the window's lower edge. */
+  resized(always = false) {
+    if (this.root.hidden || !this.module) return;
+    const top = this.root.getBoundingClientRect().top;
+    this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
+    const { clientWidth: w, clientHeight: h } = this.stage;
+    const size = `${w} ${h}`;
+    if (!always && size === this.size) return;
+    this.size = size;
+    const scale = Math.max(0.3, Math.min(w / WIDTH, h / HEIGHT));
+    this.root.style.setProperty("--type", `${scale * BASE}px`);
+    this.board.measure(w / scale, h / scale, scale);
+    this.redraw();
+  }
+
+  redraw() {
+    const { answer, module } = this;
+    if (!module || this.root.hidden || !this.size) return;
+    if (answer.error) this.board.trouble(answer.error);
+    else this.board.draw(module, answer.data, answer.step);
+    requestAnimationFrame(() => this.paint.port2.postMessage(0));
+  }
+
+  /** Tell whoever watches what is on the screen, and how long it took to get there. */
+  painted() {
+    const { dataset } = this.root;
+    const { scene, step, seq } = this.answer;
+    const rest = !this.link.waiting && !this.link.wanted;
+    const drawn = (Number(dataset.drawn) || 0) + 1;
+    for (const [name, value] of Object.entries({ scene, step, drawn, answered: seq, rest }))
+      dataset[name] = String(value);
+    if (this.began === undefined || !rest) return;
+    dataset.took = (performance.now() - this.began).toFixed(1);
+    this.began = undefined;
+  }
+}
+
+/** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */
+function button(text, title, name, press, off = false) {
+  const made = Object.assign(make("button", name, text), {
+    type: "button",
+    title,
+    onclick: press,
+    disabled: off,
+  });
+  made.setAttribute("aria-label", title);
+  return made;
+}

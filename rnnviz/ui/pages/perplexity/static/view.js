@@ -1,0 +1,299 @@
+// The text viewer: what its parts tell one another, and the conversation with the server.
+
+import { BaseView } from "../../../browser/static/base.js";
+import { find, make, options } from "../../../browser/static/dom.js";
+import { Numbers } from "../../../browser/static/numbers.js";
+import { appearance, dress } from "../../../browser/static/theme.js";
+import { label, sayer } from "../../../browser/static/words.js";
+import { Chunks } from "./chunks.js";
+import { Curve } from "./curve.js";
+import { Detail } from "./detail.js";
+import { explain, rules } from "./key.js";
+import { Pane } from "./pane.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Answer, Arrays, Fixed, Mode, Told, ViewerTheme } from "./types" */
+
+const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
+const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
+const TOLD = 400; // characters told about that are remembered
+
+export class View extends BaseView {
+  chunks = new Chunks();
+  /** @type {Pane} */
+  pane;
+  /** @type {Curve} */
+  curve;
+  /** @type {Detail} */
+  detail;
+  /** @type {Fixed} */
+  fixed;
+  /** @type {Say} */
+  say = (name) => name;
+  /** @type {Numbers} */
+  numbers;
+  /** @type {ViewerTheme} */
+  theme;
+  /** @type {Map<number, Told>} */
+  told = new Map();
+  /** @type {Mode} */
+  mode = "surprisal";
+  digest = "";
+  jumped = 0;
+  first = false; // nothing of this text has been shown
+  width = 0;
+  /** @type {number | null} */
+  hover = null;
+  /** @type {number | null} */
+  pinned = null;
+  /** @type {number | null} the character that the server is asked about */
+  at = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  resting;
+  style = make("style");
+
+  close() {
+    super.close();
+    this.curve?.close();
+    this.style.remove();
+    clearTimeout(this.resting);
+  }
+
+  /** @param {boolean} is */
+  late(is) {
+    this.root.classList.toggle("vw-late", is);
+  }
+
+  recolour() {
+    if (this.fixed && appearance(this.root) !== this.theme.name) this.dress();
+  }
+
+  /** @param {Answer} header @param {Arrays} arrays */
+  receive(header, arrays) {
+    if (header.static) this.begin(header, header.static, arrays);
+    else if (header.digest !== this.digest) {
+      this.digest = "";
+      this.link.wanted = true;
+    }
+    if (header.digest === this.digest) this.take(header, arrays);
+    this.link.answered(header);
+    this.need();
+  }
+
+  /**
+   * The unchanging part: another text, another model or language, or the page made anew.
+   *
+   * @param {Answer} header @param {Fixed} fixed @param {Arrays} arrays
+   */
+  begin(header, fixed, arrays) {
+    const other = header.digest !== this.digest;
+    this.fixed = fixed;
+    this.digest = header.digest;
+    this.say = sayer(fixed.words);
+    this.numbers = new Numbers(fixed.language);
+    if (!this.pane) this.build();
+    this.pane.numbers = this.numbers;
+    this.detail = new Detail(this.root, this.say, this.numbers, fixed);
+    if (other) {
+      this.chunks.clear();
+      this.told.clear();
+      this.pane.reset();
+      this.hover = this.pinned = this.at = null;
+      this.chunks.length = header.length;
+      this.first = true;
+    }
+    this.curve.set(arrays, header.length, this.numbers);
+    this.labels();
+    this.dress();
+  }
+
+  /** @param {Answer} header @param {Arrays} arrays */
+  take(header, arrays) {
+    const { told, jump, place } = header;
+    this.chunks.take(header, arrays);
+    if (told) {
+      this.told.set(told.at, told);
+      if (this.told.size > TOLD) this.told.delete([...this.told.keys()][0]);
+      if (this.at === told.at) this.at = null;
+      this.tell();
+    }
+    if (this.first) {
+      this.first = false;
+      this.pane.recolour(this.mode, this.fixed);
+      this.jumped = jump && place !== jump[1] ? jump[0] : 0;
+      this.pane.go(place, false, 0);
+    }
+    if (jump && jump[0] !== this.jumped) {
+      const [serial, start, stop] = jump;
+      this.jumped = serial;
+      this.pane.marked = [start, stop];
+      this.pane.go(start);
+      if (!this.link.owns(header))
+        find(this.root, "div.vw-frame").scrollIntoView({ block: "nearest", behavior: "smooth" });
+    }
+    this.pane.fill();
+    if (this.root.hidden)
+      this.styled.then(() => {
+        this.root.hidden = false;
+        this.observer?.observe(this.root);
+        this.draw();
+        this.pane.stay();
+        this.need();
+      });
+  }
+
+  // ---- asking -------------------------------------------------------------------------------------
+
+  wish() {
+    if (!this.pane) return { fresh: true };
+    const wish = {
+      chunks: this.pane.missing().slice(0, 6),
+      place: this.pane.sight()[0],
+      static: this.digest,
+    };
+    return this.at === null ? wish : { ...wish, at: this.at };
+  }
+
+  need() {
+    if (!this.pane || this.root.hidden) return;
+    if (this.pane.missing().length || this.at !== null) this.link.ask();
+    else this.link.wanted = false;
+  }
+
+  // ---- what a reader does -------------------------------------------------------------------------
+
+  /** @param {number | null} position */
+  point(position) {
+    if (position === this.hover) return;
+    this.hover = position;
+    this.curve.point(position);
+    this.tell();
+    this.wonder(position);
+  }
+
+  /** @param {number} position */
+  pick(position) {
+    this.pinned = position;
+    this.hover = null;
+    this.pane.pin(position);
+    this.pane.go(position, true);
+    this.tell();
+    this.wonder(position);
+  }
+
+  /** Ask about a character, once the pointer has rested there. @param {number | null} position */
+  wonder(position) {
+    clearTimeout(this.resting);
+    if (position === null) return;
+    this.resting = setTimeout(() => {
+      if (this.told.has(position)) return;
+      this.at = position;
+      this.need();
+    }, DWELL);
+  }
+
+  tell() {
+    const position = this.hover ?? this.pinned;
+    const facts = position === null ? null : this.chunks.tell(position);
+    this.detail.show(facts, facts && this.told.get(facts.position), this.chunks.length);
+  }
+
+  /** What the curve's values are at a place. @param {number | null} position */
+  sayCurve(position) {
+    this.curve.point(position);
+    const { at, lines } = this.curve.values(position ?? 0);
+    const values = (/** @type {"running" | "rolling"} */ name) =>
+      lines.map((line) => this.numbers.rough(line[name])).join(" / ");
+    const said = { at: this.numbers.whole(at), running: values("running"), rolling: values("rolling") };
+    find(this.root, "p.vw-say").textContent =
+      position === null ? this.say("curve.notice") : this.say("curve.at", said);
+  }
+
+  // ---- looks --------------------------------------------------------------------------------------
+
+  build() {
+    const { root } = this;
+    root.before(this.style);
+    this.pane = new Pane(root, this.chunks, {
+      need: () => this.need(),
+      scrolled: (first, last) => this.scrolled(first, last),
+      point: (position) => this.point(position),
+      pick: (position) => this.pick(position),
+    });
+    this.curve = new Curve(root, {
+      jump: (position) => this.pane.jump(position),
+      say: (position) => this.sayCurve(position),
+    });
+    const select = find(root, "select.vw-mode");
+    select.onchange = () => {
+      this.mode = /** @type {Mode} */ (select.value);
+      this.pane.recolour(this.mode, this.fixed);
+      this.pane.fill();
+      explain(root, this.mode, this.fixed, this.theme, this.say);
+    };
+    const number = find(root, "input.vw-number");
+    number.onchange = () => {
+      const position = parseInt(number.value.replace(/\D/g, ""), 10) - 1;
+      if (Number.isNaN(position)) return;
+      const there = Math.max(0, Math.min(this.chunks.length - 1, position));
+      this.pick(there);
+      this.pane.jump(there);
+    };
+    this.observer = new ResizeObserver(() => {
+      if (!root.clientWidth || root.clientWidth === this.width) return;
+      this.pane.stay();
+      this.draw();
+    });
+  }
+
+  /** @param {number} first @param {number} last */
+  scrolled(first, last) {
+    this.curve.see(first, last);
+    const [from, to, n] = [first + 1, Math.max(first + 1, last), this.chunks.length].map((x) =>
+      this.numbers.whole(x),
+    );
+    find(this.root, "span.vw-place").textContent = this.say("place", { from, to, n });
+    this.root.dataset.place = String(first);
+  }
+
+  labels() {
+    const { say, root, fixed } = this;
+    label(root, say);
+    const offered = MODES.filter((mode) => mode !== "versus" || fixed.names.length > 1);
+    this.mode = offered.includes(this.mode) ? this.mode : "surprisal";
+    options(
+      find(root, "select.vw-mode"),
+      offered.map((mode) => [mode, say(`colour.${mode}`)]),
+      this.mode,
+    );
+    const entry = (/** @type {string} */ line, /** @type {number} */ n, /** @type {string} */ text) =>
+      make("span", `vw-line vw-${line} vw-model-${n}`, make("i"), text);
+    const running = say("curve.running");
+    const rolling = say("curve.rolling", { n: this.numbers.whole(fixed.window) });
+    const entries =
+      fixed.names.length === 1
+        ? [entry("running", 0, running), entry("rolling", 0, rolling)]
+        : [
+            ...fixed.names.map((name, n) => entry("running", n, name)),
+            say("curve.both", { running, rolling }),
+          ];
+    find(root, "span.vw-legend").replaceChildren(...entries);
+    this.sayCurve(null);
+    this.tell();
+  }
+
+  dress() {
+    this.theme = dress(this.root, this.fixed.themes);
+    this.style.textContent = rules(this.theme);
+    explain(this.root, this.mode, this.fixed, this.theme, this.say);
+    if (!this.root.hidden) this.draw();
+  }
+
+  draw() {
+    this.width = this.root.clientWidth;
+    if (!this.width) return; // in a closed tab or section: the observer tells when it opens
+    this.curve.draw(this.theme).then((address) => {
+      if (address) find(this.root, "p.vw-say").textContent = this.say("missing", { address });
+    });
+  }
+}

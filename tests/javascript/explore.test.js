@@ -1,0 +1,194 @@
+// What Explore knows of a text: windows put together from answers, running perplexity, and where colours stand.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
+import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
+import { Tint } from "../../rnnviz/ui/pages/explore/static/tint.js";
+
+/** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
+
+test("a column grows, and what follows a place is replaced", () => {
+  const column = new Column(Float32Array);
+  column.put(0, new Float32Array(3000).fill(1));
+  column.put(10, [2, 3]);
+  assert.equal(column.length, 12);
+  assert.deepEqual([...column.data.subarray(8, 12)], [1, 1, 2, 3]);
+});
+
+test("running perplexity goes on from where it was", () => {
+  const [whole, parts] = [new Running(), new Running()];
+  const costs = [1, 2, 0.5, 3];
+  whole.put(0, costs);
+  parts.put(0, [1, 2, 9]);
+  parts.put(2, costs.slice(2));
+  for (let t = 0; t < 4; t++) assert.equal(parts.perplexity(t), whole.perplexity(t));
+  assert.ok(Math.abs(whole.perplexity(3) - Math.exp(6.5 / 4)) < 1e-12);
+});
+
+test("a window is put together from old rows and fresh ones, wherever it moves", () => {
+  const row = (/** @type {number} */ t) => [t, 100 + t];
+  const rows = (/** @type {number[]} */ places) => Uint8Array.from(places.flatMap(row));
+  const range = (/** @type {number} */ a, /** @type {number} */ b) =>
+    Array.from({ length: b - a }, (_, i) => a + i);
+  for (const [origin, stop, start, end] of [
+    [0, 10, 4, 14],
+    [6, 16, 2, 12],
+    [3, 6, 0, 20],
+    [0, 5, 0, 5],
+    [0, 4, 9, 12],
+  ]) {
+    const [low, high] = [Math.max(origin, start), Math.min(stop, end)];
+    const held = high > low ? [low, high] : [0, 0];
+    const fresh = range(start, end).filter((t) => t < held[0] || t >= held[1]);
+    const made = assemble(rows(range(origin, stop)), origin, rows(fresh), 2, start, end, held[0], held[1]);
+    assert.deepEqual([...made], [...rows(range(start, end))]);
+  }
+});
+
+/** An answer about "ab", two units, two known symbols. @param {Partial<Answer>} header @param {Partial<Arrays>} arrays */
+function answer(header = {}, arrays = {}) {
+  const fixed = {
+    units: 2,
+    listed: 2,
+    symbols: ["a", "b"],
+    quantities: { hidden: { kind: "diverging", low: -1, high: 1 } },
+  };
+  const head = {
+    static: fixed,
+    digest: "d",
+    known: 0,
+    length: 2,
+    revision: 1,
+    start: 0,
+    stop: 2,
+    held: [0, 0],
+    unitFrom: 0,
+    quantity: "hidden",
+  };
+  const own = {
+    ids: Uint32Array.of(1, 0),
+    nll: Float32Array.of(Math.LN2, 2 * Math.LN2),
+    rank: Uint32Array.of(1, 3),
+    states: Uint8Array.of(0, 127, 254, 127),
+    next: Uint32Array.of(1, 2, 2, 1, 1, 0),
+    chances: Float32Array.of(0.5, 0.25, 0.75, 0.125, 0.5, 0.5),
+    entropy: Float32Array.of(Math.LN2, 0, 0),
+  };
+  return /** @type {[Answer, Arrays]} */ (
+    /** @type {unknown} */ ([
+      { ...head, ...header },
+      { ...own, ...arrays },
+    ])
+  );
+}
+
+test("an answer is taken in, and one that continues what never arrived is not", () => {
+  const store = new Store();
+  assert.ok(!store.apply(...answer({ known: 1 })));
+  assert.ok(!store.apply(...answer({ static: undefined })));
+  assert.ok(store.apply(...answer()));
+  assert.ok(!store.apply(...answer({ static: undefined, digest: "other" })));
+  assert.deepEqual(
+    [Math.round(store.bits(0)), store.rank(1), store.isUnknown(1), store.symbol(2), store.symbol(0)],
+    [1, 3, true, "b", ""],
+  );
+  assert.deepEqual(store.expected(1), [
+    { id: 2, p: 0.75 },
+    { id: 1, p: 0.125 },
+  ]);
+  assert.deepEqual(
+    [Math.round(store.entropy(0)), store.value(0, 0), store.value(1, 0), store.value(0, 1)],
+    [1, -1, 1, 0],
+  );
+  assert.ok(store.holds(2) && !store.holds(3));
+});
+
+test("units and rows are each other's inverse in any order", () => {
+  const store = new Store();
+  store.apply(...answer({}, { rows: Uint16Array.of(1, 0) }));
+  assert.deepEqual(
+    [0, 1].map((row) => store.row(store.unitAt(row))),
+    [0, 1],
+  );
+  assert.equal(store.unitAt(0), 1);
+});
+
+test("what was typed leaves the colours before and behind it where they are", () => {
+  assert.deepEqual(edges([..."the cat"], [..."the fat cat"]), [4, 3]);
+  assert.deepEqual(edges([..."same"], [..."same"]), [4, 0]);
+});
+
+/** A text area of lines of ten characters, each 8 × 20 pixels, of which five lines can be seen; how often it was asked. */
+function tinted() {
+  const asked = { count: 0 };
+  let data = "\u200b";
+  /** @type {number} */
+  let at;
+  const rect = (/** @type {number} */ i) => {
+    const [left, top] = [(i % 10) * 8, Math.floor(i / 10) * 20];
+    return { left, top, right: left + 8, bottom: top + 20 };
+  };
+  const range = {
+    setStart: (/** @type {unknown} */ _, /** @type {number} */ i) => {
+      at = i;
+    },
+    setEnd() {},
+    getBoundingClientRect: () => {
+      asked.count++;
+      return rect(at);
+    },
+  };
+  const node = {
+    replaceData: (/** @type {number} */ from, /** @type {number} */ count, /** @type {string} */ text) => {
+      data = data.slice(0, from) + text + data.slice(from + count);
+    },
+  };
+  Object.assign(globalThis, { document: { createTextNode: () => node, createRange: () => range } });
+  const area = { scrollTop: 0, clientWidth: 80, clientHeight: 100 };
+  const mirror = { replaceChildren() {}, getBoundingClientRect: () => rect(0), clientLeft: 0, clientTop: 0 };
+  const marks = { point: { hidden: true }, pin: { hidden: true } };
+  const parts =
+    /** @type {[HTMLTextAreaElement, HTMLElement, HTMLCanvasElement, Record<"point" | "pin", HTMLElement>]} */ (
+      /** @type {unknown} */ ([area, mirror, {}, marks])
+    );
+  const tint = new Tint(...parts);
+  const type = (/** @type {string} */ text) => {
+    const points = [...text];
+    const astral = points.length !== text.length;
+    tint.follow(text, points, astral, ...edges(tint.points, points));
+    tint.measure();
+  };
+  tint.reset();
+  return { tint, type, asked, text: () => data };
+}
+
+test("the mirror holds the text, also with pairs of UTF-16 units", () => {
+  const { type, text } = tinted();
+  for (const typed of ["a", "a👩b", "x👩b", "x👩b🇫🇷!", "👩", ""]) {
+    type(typed);
+    assert.equal(text(), `${typed}\u200b`);
+  }
+});
+
+test("only what can be seen is measured, and one more key asks for a line or two", () => {
+  const { tint, type, asked } = tinted();
+  type("x".repeat(5000));
+  assert.ok(asked.count < 90, `${asked.count}`);
+  type("x".repeat(40));
+  asked.count = 0;
+  type("x".repeat(41));
+  assert.ok(asked.count <= 21, `${asked.count}`);
+  assert.equal(tint.boxes.length, 41);
+});
+
+test("after scrolling far the first character in sight is found by halving", () => {
+  const { tint, type, asked } = tinted();
+  type("x".repeat(5000));
+  asked.count = 0;
+  tint.scroll = 4000;
+  tint.measure();
+  assert.ok(asked.count < 150, `${asked.count}`);
+  assert.ok(tint.first <= 2000 && tint.first > 1900);
+  assert.ok(tint.boxes[0][1] <= 4000 && (tint.boxes.at(-1)?.[3] ?? 0) >= 4100);
+});

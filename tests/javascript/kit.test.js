@@ -1,0 +1,205 @@
+// The kit's logic: text as code points, numbers, words, the wire and the conversation.
+
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import * as characters from "../../rnnviz/ui/browser/static/characters.js";
+import { Link } from "../../rnnviz/ui/browser/static/link.js";
+import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
+import { luma } from "../../rnnviz/ui/browser/static/theme.js";
+import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
+import { fill, sayer } from "../../rnnviz/ui/browser/static/words.js";
+
+test("a place in UTF-16 units and one in characters are each other's inverse", () => {
+  for (const text of ["", "abc", "a👩‍👩‍👧b", "水🇫🇷é", "\ud83d lone"]) {
+    const points = Array.from(text);
+    const astral = points.length !== text.length;
+    for (let t = 0; t <= points.length; t++) {
+      const unit = points.slice(0, t).join("").length;
+      assert.equal(characters.toUnit(text, t, astral), unit);
+      assert.equal(characters.toPoint(text, unit, astral), t);
+    }
+  }
+});
+
+test("a text is what the server would make of it", () => {
+  assert.equal(characters.clean("a\r\nb\rc\nd"), "a\nb\nc\nd");
+  assert.equal(characters.clean("\ud83d!"), "\ufffd!");
+});
+
+test("every character can be seen where it stands alone", () => {
+  const marks = {
+    " ": "·",
+    "\n": "⏎",
+    "\t": "⇥",
+    "\u0001": "\u2401",
+    "\u0301": "\u25cc\u0301",
+    "\u200b": "U+200B",
+    a: "a",
+    "": "",
+  };
+  for (const [character, mark] of Object.entries(marks)) assert.equal(characters.visible(character), mark);
+});
+
+test("in running text a line break breaks, what turns letters round is named, and emoji stay whole", () => {
+  const shown = {
+    10: "⏎\n",
+    9: "\t",
+    1: "\u2401",
+    65: "A",
+    0xa0: "\u00a0",
+    0xad: "‹00AD›",
+    0x202e: "‹202E›",
+    0x200d: "\u200d",
+  };
+  for (const [code, text] of Object.entries(shown)) assert.equal(characters.running(Number(code)), text);
+});
+
+test("what two texts share at their ends never overlaps", () => {
+  const [one, other] = ["aaa", "aaaa"].map((text) => Array.from(text));
+  const start = characters.commonPrefix(one, other);
+  assert.deepEqual([start, characters.commonSuffix(one, other, start)], [3, 0]);
+  assert.equal(characters.commonSuffix([..."the cat"], [..."the fat"], 4), 2);
+});
+
+test("numbers follow the app's language, not the browser's", () => {
+  const [english, german] = [new Numbers("en"), new Numbers("de")];
+  assert.equal(english.whole(1234567), "1,234,567");
+  assert.equal(german.whole(1234567), "1.234.567");
+  assert.equal(german.fixed(-0.5), "−0,50");
+  assert.deepEqual(
+    [4.184, 134.23, 12345.6].map((x) => english.number(x)),
+    ["4.18", "134.2", "12,346"],
+  );
+  assert.equal(english.rough(0.0012345), "0.00123");
+});
+
+test("a minus is a minus, zero has none, and what isn't there is a dash", () => {
+  const numbers = new Numbers("en");
+  assert.deepEqual(
+    [-1.5, -0.001, 0].map((x) => numbers.fixed(x)),
+    ["−1.50", "0.00", "0.00"],
+  );
+  assert.deepEqual(
+    [null, undefined, Number.NaN].map((x) => numbers.number(x)),
+    ["–", "–", "–"],
+  );
+  assert.equal(numbers.number(Infinity), "–");
+  assert.equal(numbers.rough(null), "–");
+});
+
+test("a probability is said however small it is", () => {
+  const numbers = new Numbers("en");
+  const said = [1, 0.9996, 0.5, 0.012, 0.0004, 3e-7, 0].map((p) => numbers.percent(p));
+  assert.deepEqual(said, ["100 %", "100 %", "50.0 %", "1.2 %", "0.04 %", "≈ 10⁻⁷", "0 %"]);
+  assert.deepEqual(
+    [1, 0.5, 0.05, 0.0004].map((p) => numbers.share(p)),
+    ["100 %", "50 %", "5.0 %", "< 0.1 %"],
+  );
+});
+
+test("large and tiny numbers are powers of ten", () => {
+  const numbers = new Numbers("en");
+  assert.deepEqual(
+    [0, 12345, 0.25, 1.25e-16, -3e9].map((x) => numbers.power(x)),
+    ["0", "12,345", "0.25", "1.3 × 10⁻¹⁶", "−3.0 × 10⁹"],
+  );
+  assert.equal(raised(-120), "⁻¹²⁰");
+});
+
+test("braces are filled, and those that nobody knows are left", () => {
+  assert.equal(fill("{a} of {b}, {c}", { a: 1, b: "{a}" }), "1 of {a}, {c}");
+  const say = sayer({ at: "character {n}" });
+  assert.equal(say("at", { n: 3 }), "character 3");
+  assert.equal(say("nothing"), "nothing");
+});
+
+test("a background is light or dark as the eye sees it", () => {
+  assert.ok(
+    luma("#ffffff") > 0.99 && luma("#12191e") < 0.1 && luma("#ffff00") > 0.5 && luma("#0000ff") < 0.5,
+  );
+});
+
+/** A block as rnnviz/ui/browser/payload.py packs it. @param {object} header @param {Uint8Array[]} parts */
+function pack(header, parts) {
+  let text = JSON.stringify(header);
+  while ((new TextEncoder().encode(text).length + 4) % 8) text += " ";
+  const head = new TextEncoder().encode(text);
+  const length = new Uint8Array(Uint32Array.of(head.length).buffer);
+  return Uint8Array.from([length, head, ...parts].flatMap((part) => [...part]));
+}
+
+test("the wire's arrays arrive with their types and shapes, wherever the block lies in memory", () => {
+  const floats = new Uint8Array(Float32Array.of(1.5, -2).buffer);
+  const directory = { x: ["f4", [2, 1], 0], y: ["u1", [3], 8] };
+  const block = pack({ said: "é", arrays: directory }, [floats, Uint8Array.of(7, 8, 9)]);
+  const moved = new Uint8Array([0, ...block]).subarray(1); // at an odd address
+  const { header, arrays } = unpack(moved);
+  assert.deepEqual(header, { said: "é" });
+  assert.deepEqual([...arrays.x], [1.5, -2]);
+  assert.deepEqual(arrays.x.shape, [2, 1]);
+  assert.ok(arrays.x instanceof Float32Array && arrays.y instanceof Uint8Array);
+  assert.deepEqual([...arrays.y], [7, 8, 9]);
+});
+
+/** A link, what it has sent, and whether it said that an answer is late. */
+function conversation() {
+  /** @type {{ seq?: number, wish?: number }[]} */
+  const sent = [];
+  const state = { wish: 0, late: false };
+  const link = new Link(
+    () => ({ wish: state.wish }),
+    (is) => {
+      state.late = is;
+    },
+  );
+  link.send = (ask) => sent.push(ask);
+  const ask = () => {
+    state.wish++;
+    link.ask();
+  };
+  const answer = (/** @type {number | undefined} */ seq) => link.answered({ client: link.client, seq });
+  return { link, sent, state, ask, answer };
+}
+
+test("one ask is in flight, and the last wish wins", () => {
+  const { link, sent, ask, answer } = conversation();
+  for (let i = 0; i < 5; i++) ask();
+  assert.equal(sent.length, 1);
+  answer(1);
+  assert.deepEqual(
+    sent.map(({ seq, wish }) => [seq, wish]),
+    [
+      [1, 1],
+      [2, 5],
+    ],
+  );
+  answer(1); // late, and of no use any more
+  assert.equal(link.waiting, 2);
+  answer(2);
+  assert.equal(link.waiting, 0);
+  link.close();
+});
+
+test("another browser's answer leaves the wait as it is", () => {
+  const { link, ask } = conversation();
+  ask();
+  link.answered({ client: "another", seq: 9 });
+  assert.equal(link.waiting, 1);
+  assert.ok(!link.outdated({ client: "another", seq: 0 }));
+  link.close();
+});
+
+test("a lost ask is repeated as it is wished by then", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { link, sent, state, ask, answer } = conversation();
+  ask();
+  state.wish = 7;
+  mock.timers.tick(10_001);
+  assert.deepEqual(sent.at(-1), { client: link.client, seq: 2, wish: 7 });
+  assert.ok(state.late);
+  answer(2);
+  assert.ok(!state.late);
+  mock.timers.tick(60_000);
+  assert.equal(sent.length, 2);
+  mock.timers.reset();
+});
