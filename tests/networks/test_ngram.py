@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -153,9 +155,8 @@ def test_blocks_change_nothing() -> None:
     model = fitted(5)
     ids = np.tile(model.vocabulary.encode(TEXT), 400)
     scorer = model.scorer()
-    np.testing.assert_array_equal(
-        model.score(ids), np.concatenate([scorer.advance(piece) for piece in np.array_split(ids, 7)])
-    )
+    pieces = [scorer.advance(piece) for piece in np.array_split(ids, 7)]
+    np.testing.assert_array_equal(model.score(ids), np.concatenate(pieces))
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -270,6 +271,15 @@ def test_large_counts_keep_their_value() -> None:
     np.testing.assert_array_equal(again.log_probs([1]), model.log_probs([1]))
 
 
+def entry(key: str, place: int | slice, value: int) -> Callable[[dict[str, Any]], None]:
+    """Damage that writes a value into a tensor."""
+    return lambda tensors: tensors[key].__setitem__(place, value)
+
+
+def bytes_of(values: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    return np.asarray(values, np.uint8)
+
+
 HOSTILE = {
     "a tensor is missing": (lambda t: t.pop("counts"), "is stored as"),
     "one too many": (lambda t: t.update(more=t["counts"]), "is stored as"),
@@ -278,29 +288,29 @@ HOSTILE = {
     "a matrix": (lambda t: t.update(counts=t["counts"][None]), "unsigned integers"),
     "a list": (lambda t: t.update(counts=[1, 2]), "received list"),
     "too short": (lambda t: t.update(counts=t["counts"][:-1]), "as many counts"),
-    "a count of 0": (lambda t: t["counts"].__setitem__(0, 0), "count 0"),
-    "no such symbol": (lambda t: t["symbols.2"].__setitem__(-1, 200), "beyond a vocabulary"),
-    "the start symbol": (lambda t: t["symbols.3"].__setitem__(-1, 6), "beyond a vocabulary"),
-    "too many children": (lambda t: t["children.1"].__setitem__(0, 255), "do not fit"),
+    "a count of 0": (entry("counts", 0, 0), "count 0"),
+    "no such symbol": (entry("symbols.2", -1, 200), "beyond a vocabulary"),
+    "the start symbol": (entry("symbols.3", -1, 6), "beyond a vocabulary"),
+    "too many children": (entry("children.1", 0, 255), "do not fit"),
     "children of a large sum": (
         lambda t: t.update({"children.2": np.full(len(t["children.2"]), 2**32 - 1, np.uint32)}),
         "do not fit",
     ),
     "children for other parents": (lambda t: t.update({"children.1": t["children.1"][1:]}), "do not fit"),
     "out of order": (lambda t: t.update({"symbols.2": t["symbols.2"][::-1]}), "not in order"),
-    "twice the same": (lambda t: t["symbols.2"].__setitem__(slice(None), 1), "not in order"),
+    "twice the same": (entry("symbols.2", slice(None), 1), "not in order"),
     "nothing at all": (
         lambda t: t.update({k: np.zeros(7 if k == "children.1" else 0, np.uint8) for k in t}),
         "there is none",
     ),
-    "a suffix that is nowhere": (lambda t: t["symbols.3"].__setitem__(-1, 5), "shorter n-gram at its end"),
+    "a suffix that is nowhere": (entry("symbols.3", -1, 5), "shorter n-gram at its end"),
     "two beginnings": (
         # <s>b is there too, and ends nothing, begins nothing.
         lambda t: t.update(
             {
-                "children.1": np.append(t["children.1"][:-1], 2).astype(np.uint8),
-                "symbols.2": np.append(t["symbols.2"], 2).astype(np.uint8),
-                "children.2": np.append(t["children.2"], 0).astype(np.uint8),
+                "children.1": bytes_of([*t["children.1"][:-1], 2]),
+                "symbols.2": bytes_of([*t["symbols.2"], 2]),
+                "children.2": bytes_of([*t["children.2"], 0]),
             }
         ),
         "more than one way",

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import random
 
-import numpy as np
-import numpy.typing as npt
 import pytest
+import torch
 
 import rnnviz
 from rnnviz import CharModel
 from rnnviz.networks import side_by_side
+from rnnviz.networks.cells import of_torch, step
 from rnnviz.reading import scoring
-
-Doubles = npt.NDArray[np.float64]
 
 _random = random.Random(5)
 STORY = (
@@ -47,35 +45,18 @@ TEXTS = {
 }
 
 
-def sigmoid(x: Doubles) -> Doubles:
-    return np.asarray(1 / (1 + np.exp(-x)))
-
-
-def gru(p: dict[str, Doubles], x: Doubles, h: Doubles, c: Doubles) -> tuple[Doubles, Doubles]:
-    from_input, from_state = p["W_x"] @ x + p["b_x"], p["W_h"] @ h + p["b_h"]
-    (r, z), n = np.split(sigmoid((from_input + from_state)[: 2 * len(h)]), 2), slice(2 * len(h), None)
-    return z * h + (1 - z) * np.tanh(from_input[n] + r * from_state[n]), c
-
-
-def lstm(p: dict[str, Doubles], x: Doubles, h: Doubles, c: Doubles) -> tuple[Doubles, Doubles]:
-    i, f, g, o = np.split(p["W_x"] @ x + p["b_x"] + p["W_h"] @ h + p["b_h"], 4)
-    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-    return sigmoid(o) * np.tanh(c), c
-
-
 def plain_loop(model: CharModel, text: str) -> float:
-    """The perplexity by its definition, one character after another, by the textbook's equations."""
+    """The perplexity by its definition, one character after another, by the textbook's steps in float64."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    vocabulary, step = model.vocabulary, {"gru": gru, "lstm": lstm}[model.config.cell]
-    exact = {name: w.detach().double().numpy() for name, w in model.state_dict().items()}
-    names = {"W_x": "weight_ih", "W_h": "weight_hh", "b_x": "bias_ih", "b_h": "bias_hh"}
-    p = {short: exact[f"recurrence.{name}_l0"] for short, name in names.items()}
-    h = c = np.zeros(model.config.hidden_size)
+    vocabulary, exact = model.vocabulary, {name: w.double() for name, w in model.state_dict().items()}
+    (parameters,) = of_torch(model.config, exact)
+    h = c = torch.zeros(1, model.config.hidden_size, dtype=torch.float64)
     total, before = 0.0, vocabulary.start
     for symbol in vocabulary.encode(text).tolist():
-        h, c = step(p, exact["embedding.weight"][before], h, c)
-        logits = exact["readout.weight"] @ h + exact["readout.bias"]
-        total -= logits[symbol] - logits.max() - np.log(np.exp(logits - logits.max()).sum())
+        parts = step(model.config.cell, parameters, exact["embedding.weight"][before, None], h, c)
+        h, c = parts["state"], parts.get("cell", c)
+        logits = h[0] @ exact["readout.weight"].T + exact["readout.bias"]
+        total -= float(torch.log_softmax(logits, dim=0)[symbol])
         if symbol == 0:
             total += math.log(0x110000 - 0x800 - (vocabulary.size - 1))
         before = symbol

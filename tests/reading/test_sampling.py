@@ -101,18 +101,13 @@ def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
 
 
 @every_model
-def test_a_long_prompt_is_read_whole(name: str) -> None:
-    """The continuation after 2,500 characters is that of one call per character."""
-    prompt = (TEXT * 200)[:2500]
+@pytest.mark.parametrize("length", [0, 2500])
+def test_a_prompt_is_read_whole_however_long_or_empty(name: str, length: int) -> None:
+    """The continuation is that of one call per character."""
+    prompt = (TEXT * 200)[:length]
     p = next_probabilities(name, prompt)
     p[0] = 0
     assert sample(MODELS[name], prompt, 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
-
-
-@every_model
-def test_continuing_a_continuation_is_one_continuation(name: str) -> None:
-    whole = sample(MODELS[name], "a", 20, temperature=0)
-    assert sample(MODELS[name], "a" + whole[:8], 12, temperature=0) == whole[8:]
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -130,13 +125,6 @@ def test_a_trace_is_continued_from_where_it_has_been() -> None:
             resume(read, t, 5)
     with pytest.raises(ConfigError, match="temperature is a number"):
         resume(read, 1, 5, temperature=-1)
-
-
-@every_model
-def test_an_empty_prompt_begins_a_text(name: str) -> None:
-    p = next_probabilities(name, "")
-    p[0] = 0
-    assert sample(MODELS[name], "", 1, temperature=0) == VOCABULARY.symbol(int(p.argmax()))
 
 
 @every_model
