@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, escaped, layout, legend
+from rnnviz.figures.frame import Figure, axis, escaped, layout, legend, level
 from rnnviz.figures.themes import LIGHT, Theme
 
 
@@ -75,25 +75,15 @@ def ranking(
             ),
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
-            shapes=[_across(value, n, theme) for n, value in enumerate(marks.values())],
+            shapes=[
+                level(value, (theme.came, theme.pinned)[n % 2], 2, ("solid", "dot")[n % 2], upright=True)
+                for n, value in enumerate(marks.values())
+            ],
             annotations=[
                 _named(f"{name} {value:.3f}", value, n, low + (high - low) / 2, theme)
                 for n, (name, value) in enumerate(marks.items())
             ],
         ),
-    }
-
-
-def _across(value: float, n: int, theme: Theme) -> Figure:
-    colour = (theme.came, theme.pinned)[n % 2]
-    return {
-        "type": "line",
-        "yref": "paper",
-        "x0": value,
-        "x1": value,
-        "y0": 0,
-        "y1": 1,
-        "line": {"color": colour, "width": 2, "dash": ("solid", "dot")[n % 2]},
     }
 
 

@@ -6,6 +6,7 @@ Plotly's own settings as plain dictionaries. Words on axes are handed in, in any
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,6 +48,73 @@ def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
         "yaxis": yaxis,
         **more,
     }
+
+
+def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any) -> Figure:
+    """A line without points yet. Its name is escaped: Plotly reads a little HTML in names."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": html.escape(name, quote=False),
+        "x": [],
+        "y": [],
+        "line": {"color": colour, "width": width, "dash": dash},
+        "hoverinfo": "skip",
+        **more,
+    }
+
+
+def level(
+    value: float, colour: str, width: float = 1, dash: str = "solid", *, upright: bool = False, **more: Any
+) -> Figure:
+    """A straight line through the whole frame at a value of one axis."""
+    along, at = ("y", "x") if upright else ("x", "y")
+    return {
+        "type": "line",
+        f"{along}ref": "paper",
+        f"{along}0": 0,
+        f"{along}1": 1,
+        f"{at}0": value,
+        f"{at}1": value,
+        "line": {"color": colour, "width": width, "dash": dash},
+        **more,
+    }
+
+
+def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **more: Any) -> Figure:
+    """A logarithmic axis between two powers of ten, with round numbers on it."""
+    values, texts = ticks(*ends)
+    return axis(
+        theme, title, **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **more}
+    )
+
+
+def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
+    """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
+    if high - low > 3:
+        step = math.ceil((high - low) / 6)
+        values = [10.0**k for k in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
+    elif high - low > 0.7:
+        decades = range(math.floor(low), math.floor(high) + 1)
+        values = [s * 10.0**k for k in decades for s in (1, 2, 5) if low <= math.log10(s * 10.0**k) <= high]
+    else:  # less than a factor of five: evenly spaced numbers are rounder
+        start, stop = 10**low, 10**high
+        unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
+        step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
+        values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
+    return values, [_written(value) for value in values]
+
+
+def _written(value: float) -> str:
+    if 0.001 <= value < 100_000:
+        return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
+    power = math.floor(math.log10(value) + 1e-9)
+    front = f"{value / 10.0**power:.4g}"
+    raised = "10" + str(power).translate(_RAISED)
+    return raised if front == "1" else f"{front}·{raised}"
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def legend(theme: Theme, **more: Any) -> Figure:

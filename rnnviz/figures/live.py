@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
-from rnnviz.figures.frame import Figure, axis, layout
+from rnnviz.figures.frame import Figure, axis, layout, line
 from rnnviz.figures.themes import LIGHT, Scale, Theme
 from rnnviz.reading.scoring import running
 from rnnviz.reading.trace import Trace
@@ -47,7 +47,7 @@ SYMBOLS = {
 """The textbook's letters."""
 
 # Shares of the figure's height, from the top: states, perplexity, surprisal.
-PANELS = {"states": (0.46, 1.0), "perplexity": (0.2, 0.38), "surprisal": (0.0, 0.14)}
+PANELS = {"states": [0.46, 1.0], "perplexity": [0.2, 0.38], "surprisal": [0.0, 0.14]}
 
 
 def scale(quantity: str, activation: str = "tanh") -> Scale:
@@ -97,72 +97,47 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     Traces by name: "uniform" (filled in already), "ngram", "model" (running perplexities) and "surprisal"
     (bits). x is a column of the window, 0 .. columns - 1. The heat map's axes are x and y, without a trace.
     """
-    line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "xaxis": "x", "yaxis": "y2"}
     top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess
     decades = [10**k for k in range(math.ceil(top))]
-    quiet = axis(theme)
     bits = surprisal_top(vocabulary_size)
+    ends = [-0.5, columns - 0.5]
+    perplexity = {"xaxis": "x", "yaxis": "y2"}
     return {
         "data": [
-            {
-                **line,
-                "name": "uniform",
-                "x": [-0.5, columns - 0.5],
-                "y": [vocabulary_size, vocabulary_size],
-                "line": {"color": theme.uniform, "width": 1.5, "dash": "dash"},
-            },
-            {
-                **line,
-                "name": "ngram",
-                "x": [],
-                "y": [],
-                "line": {"color": theme.ngram, "width": 1.5, "dash": "dot"},
-            },
-            {**line, "name": "model", "x": [], "y": [], "line": {"color": theme.model, "width": 2.25}},
-            {
-                **line,
-                "name": "surprisal",
-                "x": [],
-                "y": [],
-                "yaxis": "y3",
-                "line": {"color": theme.model, "width": 1, "shape": "hvh"},
-                "fill": "tozeroy",
-                "fillcolor": theme.bar,
-            },
+            line("uniform", theme.uniform, 1.5, "dash", x=ends, y=[vocabulary_size] * 2, **perplexity),
+            line("ngram", theme.ngram, 1.5, "dot", **perplexity),
+            line("model", theme.model, 2.25, **perplexity),
+            line(
+                "surprisal",
+                theme.model,
+                1,
+                xaxis="x",
+                yaxis="y3",
+                line={"color": theme.model, "width": 1, "shape": "hvh"},
+                fill="tozeroy",
+                fillcolor=theme.bar,
+            ),
         ],
         "layout": layout(
             theme,
             margin={"l": 46, "r": 8, "t": 4, "b": 4, "pad": 0},
-            xaxis={
-                **quiet,
-                "domain": [0, 1],
-                "anchor": "y3",
-                "range": [-0.5, columns - 0.5],
-                "showgrid": False,
-                "showticklabels": False,
-            },
-            yaxis={
-                **quiet,
-                "domain": list(PANELS["states"]),
-                "showgrid": False,
-                "autorange": False,
-                "range": [1, 0],
-            },
-            yaxis2={
-                **quiet,
-                "domain": list(PANELS["perplexity"]),
-                "type": "log",
-                "range": [0, top],
-                "tickvals": decades,
-                "ticktext": [f"{v:,}" for v in decades],
-            },
-            yaxis3={
-                **quiet,
-                "domain": list(PANELS["surprisal"]),
-                "range": [0, bits],
-                "tickvals": [0, bits / 2, bits],
-                "ticktext": ["0", f"{bits / 2:g}", f"{bits:g}"],
-            },
+            xaxis=axis(theme, domain=[0, 1], anchor="y3", range=ends, showgrid=False, showticklabels=False),
+            yaxis=axis(theme, domain=PANELS["states"], showgrid=False, autorange=False, range=[1, 0]),
+            yaxis2=axis(
+                theme,
+                domain=PANELS["perplexity"],
+                type="log",
+                range=[0, top],
+                tickvals=decades,
+                ticktext=[f"{v:,}" for v in decades],
+            ),
+            yaxis3=axis(
+                theme,
+                domain=PANELS["surprisal"],
+                range=[0, bits],
+                tickvals=[0, bits / 2, bits],
+                ticktext=["0", f"{bits / 2:g}", f"{bits:g}"],
+            ),
         ),
     }
 
@@ -221,7 +196,7 @@ def figure(
         )
     columns = max(1, stop - start)
     drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=columns)
-    lines = {line["name"]: line for line in drawn["data"]}
+    lines = {drawn_line["name"]: drawn_line for drawn_line in drawn["data"]}
     x = list(range(stop - start))
     lines["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
     if ngram_nll is not None:

@@ -8,14 +8,13 @@ A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a no
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, layout
+from rnnviz.figures.frame import Figure, axis, layout, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.reports.analysis import Curve
 
@@ -46,34 +45,6 @@ def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
     return max(0.0, low - room), high + room
 
 
-def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
-    if high - low > 3:
-        step = math.ceil((high - low) / 6)
-        values = [10.0**k for k in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
-    elif high - low > 0.7:
-        decades = range(math.floor(low), math.floor(high) + 1)
-        values = [s * 10.0**k for k in decades for s in (1, 2, 5) if low <= math.log10(s * 10.0**k) <= high]
-    else:  # less than a factor of five: evenly spaced numbers are rounder
-        start, stop = 10**low, 10**high
-        unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
-        step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
-        values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
-    return values, [_written(value) for value in values]
-
-
-def _written(value: float) -> str:
-    if 0.001 <= value < 100_000:
-        return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
-    power = math.floor(math.log10(value) + 1e-9)
-    front = f"{value / 10.0**power:.4g}"
-    raised = "10" + str(power).translate(_RAISED)
-    return raised if front == "1" else f"{front}·{raised}"
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
 def skeleton(
     names: tuple[str, ...], *, length: int, ends: tuple[float, float], theme: Theme = LIGHT
 ) -> Figure:
@@ -84,24 +55,17 @@ def skeleton(
     """
     if not 1 <= len(names) <= MOST:
         raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))
-    values, texts = ticks(*ends)
-    quiet = axis(theme)
     data = []
     for name, colour in zip(names, (theme.model, theme.ngram), strict=False):
-        # Names come from files; Plotly reads a little HTML in them.
-        line = {"type": "scatter", "mode": "lines", "hoverinfo": "skip", "x": [], "y": []}
-        shown = html.escape(name)
-        data += [
-            {**line, "name": f"{shown} rolling", "opacity": PALE, "line": {"color": colour, "width": 1.25}},
-            {**line, "name": f"{shown} running", "line": {"color": colour, "width": 2.25}},
-        ]
+        data.append(line(f"{name} rolling", colour, 1.25, opacity=PALE))
+        data.append(line(f"{name} running", colour, 2.25))
     return {
         "data": data,
         "layout": layout(
             theme,
             margin={"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
-            xaxis={**quiet, "range": [0, max(1, length)], "showgrid": False, "tickformat": ",d", "nticks": 8},
-            yaxis={**quiet, "type": "log", "range": list(ends), "tickvals": values, "ticktext": texts},
+            xaxis=axis(theme, range=[0, max(1, length)], showgrid=False, tickformat=",d", nticks=8),
+            yaxis=log_axis(theme, ends),
         ),
     }
 
@@ -112,8 +76,8 @@ def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
     drawn = skeleton(tuple(curves), length=length, ends=extent(curves), theme=theme)
     for n, curve in enumerate(curves.values()):
         x = np.asarray(curve.position).tolist()
-        for line, values in zip(drawn["data"][2 * n :], (curve.rolling, curve.running), strict=False):
-            line.update(x=x, y=[float(v) if np.isfinite(v) else None for v in values])
+        for drawn_line, values in zip(drawn["data"][2 * n :], (curve.rolling, curve.running), strict=False):
+            drawn_line.update(x=x, y=[float(v) if np.isfinite(v) else None for v in values])
     layout = drawn["layout"]
     layout.update(height=360, showlegend=True, margin={"l": 64, "r": 16, "t": 16, "b": 48})
     layout["xaxis"]["title"] = "characters read"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, colours, layout, legend
-from rnnviz.figures.perplexity import ticks
+from rnnviz.figures import frame
+from rnnviz.figures.frame import Figure, axis, colours, layout, legend, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
 Doubles = npt.NDArray[np.float64]
@@ -74,55 +73,24 @@ def lines(
             shown = np.asarray(which, np.float32)
             if log:
                 shown = np.where(shown > largest * FLAT, shown, np.nan).astype(np.float32)
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "lines" if np.isfinite(shown).sum() > 1 else "markers",
-                    "name": html.escape(name, quote=False),
-                    "showlegend": dash == "solid",
-                    "x": np.arange(first, first + len(shown), dtype=np.float32),
-                    "y": shown,
-                    "line": {"color": colour, "width": 2, "dash": dash},
-                    "hoverinfo": "skip",
-                }
-            )
+            mode = "lines" if np.isfinite(shown).sum() > 1 else "markers"
+            x_values = np.arange(first, first + len(shown), dtype=np.float32)
+            solid = dash == "solid"
+            data.append(line(name, colour, 2, dash, mode=mode, showlegend=solid, x=x_values, y=shown))
     longest = max(len(v) for v in curves.values())
-    upright: Figure = _logarithmic([d["y"] for d in data]) if log else {"nticks": 6}
     heights = [np.log10(d["y"]) if log else d["y"] for d in data]
     every = np.concatenate(heights)
     every = every[np.isfinite(every)] if np.isfinite(every).any() else np.zeros(1)
-    shapes = [] if level is None else [_level(level, theme)]
+    low, high = float(every.min()), float(every.max())
+    room = max(0.05, 0.05 * (high - low))
     return {
         "data": data,
         "layout": layout(
             theme,
             axis(theme, x, range=[first - 0.5, first + max(longest, 2) - 0.5], showgrid=False),
-            axis(theme, y, **upright),
+            log_axis(theme, (low - room, high + room), y) if log else axis(theme, y, nticks=6),
             showlegend=len(curves) > 1,
-            legend=legend(theme, **_free(heights, (float(every.min()), float(every.max())))),
-            shapes=shapes,
+            legend=legend(theme, **_free(heights, (low, high))),
+            shapes=[] if level is None else [frame.level(level, theme.muted, dash="dot")],
         ),
-    }
-
-
-def _logarithmic(lines: list[npt.NDArray[Any]]) -> Figure:
-    """A logarithmic axis around all values, with round numbers on it."""
-    every = np.concatenate(lines) if lines else np.empty(0)
-    every = every[np.isfinite(every) & (every > 0)]
-    low, high = (float(np.log10(every.min())), float(np.log10(every.max()))) if len(every) else (0.0, 1.0)
-    room = max(0.05, 0.05 * (high - low))
-    ends = low - room, high + room
-    values, texts = ticks(*ends)
-    return {"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts}
-
-
-def _level(value: float, theme: Theme) -> Figure:
-    return {
-        "type": "line",
-        "xref": "paper",
-        "x0": 0,
-        "x1": 1,
-        "y0": value,
-        "y1": value,
-        "line": {"color": theme.muted, "width": 1, "dash": "dot"},
     }

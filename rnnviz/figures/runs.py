@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from rnnviz.figures.frame import Figure, axis, layout, legend
-from rnnviz.figures.perplexity import ticks
+from rnnviz.figures.frame import Figure, axis, layout, legend, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.figures.training import Curves, extent
 
@@ -20,7 +18,6 @@ def compared(
 ) -> Figure:
     """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
     low, high = extent(several.values()) if several else (0.0, 2.0)
-    values, texts = ticks(low, high)
     data: list[dict[str, Any]] = []
     for n, (name, one) in enumerate(several.items()):
         colour = theme.runs[n % len(theme.runs)]
@@ -28,16 +25,18 @@ def compared(
         own = np.isfinite(one.validation)
         x, y = (one.measured[own], one.validation[own]) if own.any() else (one.characters, one.train)
         data.append(
-            {
-                "type": "scatter",
-                "mode": "lines+markers" if own.any() and own.sum() < 60 else "lines",
-                "name": html.escape(name),
-                "x": x.tolist(),
-                "y": [v if math.isfinite(v) else None for v in y.tolist()],
-                "line": {"color": colour, "width": 2.25, "dash": dash},
-                "marker": {"size": 5, "color": colour},
-                "hovertemplate": "%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
-            }
+            line(
+                name,
+                colour,
+                2.25,
+                dash,
+                mode="lines+markers" if own.any() and own.sum() < 60 else "lines",
+                x=x.tolist(),
+                y=[v if math.isfinite(v) else None for v in y.tolist()],
+                marker={"size": 5, "color": colour},
+                hoverinfo="x+y+name",
+                hovertemplate="%{y:.3f} · %{x:,.0f}<extra>%{fullData.name}</extra>",
+            )
         )
     total = max([1.0, *(max([0.0, *one.characters[-1:], *one.measured[-1:]]) for one in several.values())])
     return {
@@ -50,6 +49,6 @@ def compared(
             legend=legend(theme),
             hovermode="closest",
             xaxis=axis(theme, title, range=[0, 1.02 * total], showgrid=False),
-            yaxis=axis(theme, type="log", range=[low, high], tickvals=values, ticktext=texts),
+            yaxis=log_axis(theme, (low, high)),
         ),
     }

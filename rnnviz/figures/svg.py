@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.figures.perplexity import extent, ticks
+from rnnviz.figures.frame import ticks
+from rnnviz.figures.perplexity import extent
 from rnnviz.reports.analysis import Curve
 
 Doubles = npt.NDArray[np.float64]

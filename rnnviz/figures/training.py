@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.figures.frame import Figure, axis, layout
-from rnnviz.figures.perplexity import ticks
+from rnnviz.figures.frame import Figure, axis, layout, level, line, log_axis
 from rnnviz.figures.themes import LIGHT, Theme
 
 Doubles = npt.NDArray[np.float64]
@@ -37,7 +36,7 @@ SPREAD = 100.0
 """The axis of gradient norms goes from clip / SPREAD to clip × SPREAD."""
 
 # Shares of the figure's height, from the top.
-PANELS = {"perplexity": (0.42, 1.0), "gradient": (0.17, 0.32), "rate": (0.0, 0.08)}
+PANELS = {"perplexity": [0.42, 1.0], "gradient": [0.17, 0.32], "rate": [0.0, 0.08]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,77 +205,56 @@ def _alone(drawn: Figure, one: Curves, labels: int) -> Figure:
 
 def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
     """`skeleton` with all its panels."""
-    low, high = extent([one])
-    values, texts = ticks(low, high)
-    quiet = axis(theme)
-    line = {"type": "scatter", "mode": "lines", "x": [], "y": [], "hoverinfo": "skip"}
-    height = math.log10(SPREAD)
-    middle = math.log10(one.clip)
-    top_rate = one.highest_rate
+    ends = extent([one])
+    height, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
     return {
         "data": [
-            {**line, "name": "train", "line": {"color": theme.model, "width": 1.25}, "opacity": 0.55},
-            {
-                **line,
-                "name": "validation",
-                "mode": "lines+markers",
-                "line": {"color": theme.model, "width": 2.5},
-                "marker": {"size": 5, "color": theme.model},
-            },
-            {**line, "name": "gradient", "yaxis": "y2", "line": {"color": theme.muted, "width": 1}},
-            {
-                **line,
-                "name": "clipped",
-                "yaxis": "y2",
-                "mode": "markers",
-                "marker": {"size": 4, "color": theme.came},
-            },
-            {**line, "name": "rate", "yaxis": "y3", "line": {"color": theme.model, "width": 1.5}},
+            line("train", theme.model, 1.25, opacity=0.55),
+            line(
+                "validation", theme.model, 2.5, mode="lines+markers", marker={"size": 5, "color": theme.model}
+            ),
+            line("gradient", theme.muted, 1, yaxis="y2"),
+            line(
+                "clipped", theme.came, 1, yaxis="y2", mode="markers", marker={"size": 4, "color": theme.came}
+            ),
+            line("rate", theme.model, 1.5, yaxis="y3"),
         ],
         "layout": layout(
             theme,
             margin={"l": 44, "r": 8, "t": 6, "b": 20, "pad": 0},
-            xaxis={
-                **quiet,
-                "range": [0, one.total],
-                "anchor": "y3",
-                "showgrid": False,
-                "showticklabels": one.total > 1,
-                "nticks": 5,
-                "tickformat": "~s" if one.total >= 10_000 else ",d",
-            },
-            yaxis={
-                **quiet,
-                "domain": list(PANELS["perplexity"]),
-                "type": "log",
-                "range": [low, high],
-                "tickvals": values,
-                "ticktext": texts,
-            },
-            yaxis2={
-                **quiet,
-                "domain": list(PANELS["gradient"]),
-                "type": "log",
-                "range": [middle - height, middle + height],
-                "tickvals": [one.clip],
-                "ticktext": [f"{one.clip:g}"],
-                "showgrid": False,
-            },
-            yaxis3={
-                **quiet,
-                "domain": list(PANELS["rate"]),
-                "range": [0, 1.1 * top_rate],
-                "tickvals": [0, top_rate],
-                "ticktext": ["0", f"{top_rate:.2g}"],
-                "showgrid": False,
-            },
+            xaxis=axis(
+                theme,
+                range=[0, one.total],
+                anchor="y3",
+                showgrid=False,
+                showticklabels=one.total > 1,
+                nticks=5,
+                tickformat="~s" if one.total >= 10_000 else ",d",
+            ),
+            yaxis=log_axis(theme, ends, domain=PANELS["perplexity"]),
+            yaxis2=log_axis(
+                theme,
+                (middle - height, middle + height),
+                domain=PANELS["gradient"],
+                tickvals=[one.clip],
+                ticktext=[f"{one.clip:g}"],
+                showgrid=False,
+            ),
+            yaxis3=axis(
+                theme,
+                domain=PANELS["rate"],
+                range=[0, 1.1 * top],
+                tickvals=[0, top],
+                ticktext=["0", f"{top:.2g}"],
+                showgrid=False,
+            ),
             shapes=[
-                *(_level(value, name, theme) for name, value in yardsticks(one)),
+                *(_yardstick(value, name, theme) for name, value in yardsticks(one)),
                 *([_moment(one.passed[0], theme)] if one.passed else []),
-                {**_across(one.clip, "y2"), "line": {"color": theme.came, "width": 1, "dash": "dot"}},
+                level(one.clip, theme.came, dash="dot", yref="y2"),
             ],
             annotations=[
-                *_labels(one, words, (low, high), theme),
+                *_labels(one, words, ends, theme),
                 _heading(words["gradient"], PANELS["gradient"][1], theme),
                 _heading(words["rate"], PANELS["rate"][1], theme),
             ],
@@ -284,30 +262,17 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
     }
 
 
-def _across(value: float, axis: str) -> dict[str, Any]:
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": axis, "y0": value, "y1": value}
-
-
-def _level(value: float, name: str, theme: Theme) -> dict[str, Any]:
+def _yardstick(value: float, name: str, theme: Theme) -> Figure:
     colour, dash = {
         "uniform": (theme.uniform, "dash"),
         "unigram": (theme.uniform, "dashdot"),
         "ngram": (theme.ngram, "dot"),
     }[name]
-    return {**_across(value, "y"), "line": {"color": colour, "width": 1.5, "dash": dash}, "layer": "below"}
+    return level(value, colour, 1.5, dash, yref="y", layer="below")
 
 
-def _moment(characters: float, theme: Theme) -> dict[str, Any]:
-    return {
-        "type": "line",
-        "x0": characters,
-        "x1": characters,
-        "yref": "paper",
-        "y0": PANELS["perplexity"][0],
-        "y1": 1,
-        "line": {"color": theme.ngram, "width": 1.5},
-        "layer": "below",
-    }
+def _moment(characters: float, theme: Theme) -> Figure:
+    return level(characters, theme.ngram, 1.5, upright=True, y0=PANELS["perplexity"][0], layer="below")
 
 
 def _labels(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures import perplexity
+from rnnviz.figures.frame import ticks
 from rnnviz.figures.themes import THEMES
 
 
@@ -85,7 +86,7 @@ def test_one_or_two_models(names: tuple[str, ...]) -> None:
 
 @given(low=st.floats(0, 250), span=st.floats(0.12, 50))
 def test_every_axis_has_a_few_numbers_within_it(low: float, span: float) -> None:
-    values, texts = perplexity.ticks(low, low + span)
+    values, texts = ticks(low, low + span)
     assert 2 <= len(values) == len(texts) <= 13
     assert len(set(texts)) == len(texts)
     assert values == sorted(values)
@@ -94,7 +95,7 @@ def test_every_axis_has_a_few_numbers_within_it(low: float, span: float) -> None
 
 
 def test_large_numbers_are_powers() -> None:
-    assert perplexity.ticks(0, 7)[1] == ["1", "100", "10,000", "10⁶"]
-    assert perplexity.ticks(5.1, 6.1)[1] == ["2·10⁵", "5·10⁵", "10⁶"]
-    assert perplexity.ticks(0, 2)[1] == ["1", "2", "5", "10", "20", "50", "100"]
-    assert perplexity.ticks(math.log10(3.19), math.log10(4.1))[1] == ["3.2", "3.4", "3.6", "3.8", "4"]
+    assert ticks(0, 7)[1] == ["1", "100", "10,000", "10⁶"]
+    assert ticks(5.1, 6.1)[1] == ["2·10⁵", "5·10⁵", "10⁶"]
+    assert ticks(0, 2)[1] == ["1", "2", "5", "10", "20", "50", "100"]
+    assert ticks(math.log10(3.19), math.log10(4.1))[1] == ["3.2", "3.4", "3.6", "3.8", "4"]
