@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from rnnviz.errors import TrainingError
+from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import save
+from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log
-from rnnviz.runs import failure as run_failure
+from rnnviz.runs.failure import in_words
 from rnnviz.runs.folder import RunFolder
 from rnnviz.training import estimate
 from rnnviz.ui import i18n
@@ -20,12 +22,6 @@ from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.runs.made_runs import made
 from tests.ui.conftest import Open
-
-DIVERGED = TrainingError(
-    "the loss is no longer a number at step {step_index:,}: the run diverged. "
-    "Lower learning_rate (now {learning_rate:g}) or clip (now {clip:g})",
-    step_index=1200, learning_rate=1.0, clip=50.0,
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +47,7 @@ def chinese(app: AppTest, *parts: str, foreign: str = "") -> None:
         ("empty.txt", b"", "没有字符"),
         ("nul.txt", b"machine\0\0\0" * 30, "NUL"),
         ("cut.txt", "Grüße und Ärger ".encode() * 40 + b"\xc3", "UTF-8"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(200), "PNG"),
     ],
 )
 def test_a_file_without_a_perplexity(open_app: Open, name: str, data: bytes, said: str) -> None:
@@ -102,15 +99,23 @@ def test_settings_and_memory_that_refuse_a_run(open_app: Open, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("started")
-@pytest.mark.parametrize("cause", [DIVERGED, OSError(30, "Read-only file system")])
-def test_a_run_that_failed(open_app: Open, cause: Exception) -> None:
-    said = run_failure.in_words(cause)
+@pytest.mark.parametrize(
+    ("fails", "words"),
+    [
+        (lambda: TrainConfig(hidden_size=0), "hidden_size 是从"),
+        (lambda: Path("/").write_text(""), "系统拒绝了操作"),
+    ],
+)
+def test_a_run_that_failed(open_app: Open, fails: Callable[[], object], words: str) -> None:
+    with pytest.raises((ConfigError, OSError)) as caught:
+        fails()
+    said = in_words(caught.value)
     assert said is not None
     folder = RunFolder(made("one", None))
     event_log.append(folder.events, {"event": "failed", "reason": str(said), "error": said.to_json()})
     line = stage(open_app("train", locale="zh-CN"))
     assert str(said) not in line
-    assert ("训练发散" if cause is DIVERGED else "系统拒绝了操作") in line
+    assert words in line
 
 
 @pytest.mark.usefixtures("started")
