@@ -229,11 +229,11 @@ def write_model(
     """A model file of tensors, metadata and a sketch. Raises CheckpointError if it can't be written."""
     from safetensors.numpy import save
 
-    held = {key: array for key, array in tensors.items() if key != SKETCH}
+    stored = {key: array for key, array in tensors.items() if key != SKETCH}
     meta = {key: value for key, value in meta.items() if key != "overlap"}
     if sketch is not None:
-        held[SKETCH], meta["overlap"] = sketch.hashes, {"modulus": sketch.modulus}
-    write_atomic(path, save(held, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
+        stored[SKETCH], meta["overlap"] = sketch.hashes, {"modulus": sketch.modulus}
+    write_atomic(path, save(stored, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -298,8 +298,8 @@ def pick_device(device: Device = "auto") -> torch.device:
         torch.zeros(1, device=chosen)
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(
-            "device {device!r} can't be used here ({splitlines}); use cpu",
+            "device {device!r} can't be used here ({reason}); use cpu",
             device=device,
-            splitlines=str(error).splitlines()[0],
+            reason=str(error).splitlines()[0],
         ) from None
     return chosen

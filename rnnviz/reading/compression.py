@@ -136,7 +136,7 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
             name=model.name or "this one",
         )
     vocabulary = model.vocabulary
-    known = [0, *map(ord, vocabulary.characters)]  # the code point of each symbol
+    point_of = [0, *map(ord, vocabulary.characters)]
     before, unknown = reader(model), Unknown(vocabulary)
     steps = Steps(Decoder(header.payload))
     clock = Clock()
@@ -145,7 +145,7 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
         if clock.due():
             yield place / header.characters
         symbol = steps.symbol(_log_probs(before, model.name))
-        points[place] = unknown.code(steps.coder) if symbol == UNKNOWN else known[symbol]
+        points[place] = unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol]
         before.read(np.array([symbol]))
     if zlib.crc32(points.tobytes()) != header.text_checksum:
         raise unrestorable()
@@ -165,9 +165,9 @@ def read_header(data: bytes) -> Header:
         raise cut_off
     if data[: len(MAGIC)] != MAGIC:
         raise DecodingError(
-            "this compressed text has format {data} and this version reads {magic}; update rnnviz",
-            data=data[len(MAGIC) - 1],
-            magic=MAGIC[-1],
+            "this compressed text has format {format} and this version reads {newest}; update rnnviz",
+            format=data[len(MAGIC) - 1],
+            newest=MAGIC[-1],
         )
     start = len(MAGIC) + 6
     number, end = 0, start
