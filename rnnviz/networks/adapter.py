@@ -24,7 +24,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rnnviz.errors import ConfigError
+from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.adapter_weights import Symbols, build
 from rnnviz.networks.config import Cell
 from rnnviz.networks.torch_model import CharModel
@@ -52,24 +52,24 @@ def adapt(
     characters   what each index of the network's vocabulary stands for: single characters, each once; any
                  name at the indices `start` and `unknown`
     embedding    nn.Embedding with len(characters) rows; None: the network reads one-hot vectors of that width
-    start        the character, or the index of the entry, that is read before a text; see above
+    start        the character, or the index of the entry, that is read before a text; see above. One that is
+                 no character is never predicted: probabilities are those given that something else comes
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  nats, see above
+
+    Raises ConfigError for layers of other kinds, bidirectional ones, ones with a dropout or a projection,
+    an embedding with max_norm, and for shapes that don't fit.
 
     >>> import rnnviz
     >>> import torch
     >>> rnn, output = torch.nn.GRU(3, 8), torch.nn.Linear(8, 3)
     >>> rnnviz.trace(rnnviz.adapt(rnn, output, "abc"), "cab").hidden.shape
     (3, 1, 8)
-
-    A start symbol that is no character is never predicted: the probabilities are those given that
-    something else comes.
-    Raises ConfigError, saying what is wrong, for layers of other kinds, bidirectional ones, ones with a
-    dropout or a projection, an embedding with max_norm, and for shapes that don't fit.
     """
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
-        layer = type(recurrence).__name__
-        raise ConfigError("the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}", layer=layer)
+        raise ConfigError(
+            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}", layer=type(recurrence).__name__
+        )
     if recurrence.dropout:
         raise ConfigError(
             "the recurrence has a dropout of {dropout:g} between its layers, which a CharModel "
@@ -80,13 +80,17 @@ def adapt(
         raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=type(output).__name__)
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
-    tensors = {f"recurrence.{key}": w for key, w in recurrence.state_dict().items()}
-    tensors |= {f"output.{key}": w for key, w in output.state_dict().items()}
-    if embedding is not None:
-        tensors["embedding.weight"] = embedding.weight
-    activation = getattr(recurrence, "nonlinearity", "tanh")
-    called = {part: part for part in KEYS}
-    return _adapted(tensors, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
+    modules = {"recurrence": recurrence, "output": output, "embedding": embedding}
+    found = {KEYS[part]: module for part, module in modules.items() if module is not None}
+    return adapt_state_dict(
+        nn.ModuleDict(found).state_dict(),
+        characters,
+        activation=getattr(recurrence, "nonlinearity", "tanh"),
+        start=start,
+        unknown=unknown,
+        unknown_gap=unknown_gap,
+        name=name,
+    )
 
 
 def adapt_state_dict(
@@ -103,10 +107,10 @@ def adapt_state_dict(
     """The same from the state dict of a module that has such layers.
 
     `keys` says what they are called there, KEYS where it doesn't: with {"recurrence": "lstm"} the tensors
-    lstm.weight_ih_l0, lstm.weight_hh_l0 and so on are read, and as ever embedding.weight (where it
-    is missing, the network reads one-hot vectors), output.weight and output.bias. The cell is
-    found from the shapes. `activation` is that of an nn.RNN, "tanh" or "relu", which a state dict
-    doesn't tell. All else is as for `adapt`.
+    lstm.weight_ih_l0, lstm.weight_hh_l0 and so on are read, and embedding.weight (where it is
+    missing, the network reads one-hot vectors), output.weight and output.bias. Others are ignored.
+    The cell is found from the shapes. `activation` is that of an nn.RNN, "tanh" or
+    "relu", which a state dict doesn't tell. All else is as for `adapt`.
 
     >>> import rnnviz
     >>> import torch
@@ -114,56 +118,39 @@ def adapt_state_dict(
     >>> rnnviz.adapt_state_dict(network.state_dict(), "abc", keys={"recurrence": "lstm"}).config.cell
     'lstm'
     """
-    called = {**KEYS, **(keys or {})}
-    if strange := sorted(called.keys() - KEYS.keys()):
+    if unexpected := sorted((keys or {}).keys() - KEYS.keys()):
         raise ConfigError(
-            "keys are {keys}; received {strange}", keys=", ".join(KEYS), strange=", ".join(map(repr, strange))
+            "keys are {keys}; received {unexpected}",
+            keys=", ".join(KEYS),
+            unexpected=", ".join(map(repr, unexpected)),
         )
-    return _adapted(state, Symbols(characters, start, unknown), called, activation, unknown_gap, name)
-
-
-def _adapted(
-    state: Mapping[str, Tensor],
-    symbols: Symbols,
-    called: Mapping[str, str],
-    activation: str,
-    unknown_gap: float,
-    name: str,
-) -> CharModel:
-    """Check that everything is there and fits, and build it."""
+    if not (math.isfinite(unknown_gap) and unknown_gap > 0):
+        raise ConfigError(
+            "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
+        )
+    symbols = Symbols(characters, start, unknown)
+    called = {**KEYS, **(keys or {})}
     parts = {part: _part(state, prefix) for part, prefix in called.items()}
-    recurrence, readout = parts["recurrence"], parts["output"].get("weight")
+    cell, layers, H = _check(parts, symbols, called)
+    return build(cell, (layers, H, activation), parts, symbols, unknown_gap, name)
+
+
+def _check(
+    parts: Mapping[str, dict[str, Tensor]], symbols: Symbols, called: Mapping[str, str]
+) -> tuple[Cell, int, int]:
+    """The cell, L and H; missing biases become zeros. Raises ConfigError unless all is there and fits."""
+    recurrence, output, embedding = parts["recurrence"], parts["output"], parts["embedding"].get("weight")
     layers = _layers(recurrence, called["recurrence"])
-    H = recurrence["weight_hh_l0"].shape[1]
-    gates, remainder = divmod(recurrence["weight_hh_l0"].shape[0], H)
-    kinds: dict[int, Cell] = {1: "rnn", 3: "gru", 4: "lstm"}
-    cell = None if remainder else kinds.get(gates)
-    if cell is None:
+    rows, H = recurrence["weight_hh_l0"].shape
+    kinds: dict[int, Cell] = {H: "rnn", 3 * H: "gru", 4 * H: "lstm"}
+    if rows not in kinds:
         raise ConfigError(
             "{called}.weight_hh_l0 has shape {shape}, which is no rnn's, gru's or lstm's",
             called=called["recurrence"],
-            shape=tuple(recurrence["weight_hh_l0"].shape),
+            shape=(rows, H),
         )
-    n = len(symbols.entries)
-    if readout is None or tuple(readout.shape) != (n, H):
-        received = "none" if readout is None else str(tuple(readout.shape))
-        raise ConfigError(
-            "{called}.weight has a row for each of the {n} characters and {h} columns, one for "
-            "each unit; received {received}",
-            called=called["output"],
-            n=n,
-            h=H,
-            received=received,
-        )
-    embedding = parts["embedding"].get("weight")
-    if embedding is not None and len(embedding) != n:
-        raise ConfigError(
-            "{called}.weight has a row for each of the {n} characters; received {shape}",
-            called=called["embedding"],
-            n=n,
-            shape=tuple(embedding.shape),
-        )
-    X = n if embedding is None else int(embedding.shape[1])
+    _check_rows(output.get("weight"), embedding, len(symbols.entries), H, called)
+    X = len(symbols.entries) if embedding is None else int(embedding.shape[1])
     if recurrence["weight_ih_l0"].shape[1] != X:
         read = recurrence["weight_ih_l0"].shape[1]
         if embedding is None:
@@ -173,41 +160,56 @@ def _adapted(
         raise ConfigError(
             "the recurrence reads {read} numbers and has {x} from the embedding", read=read, x=X
         )
-    if not (math.isfinite(unknown_gap) and unknown_gap > 0):
-        raise ConfigError(
-            "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
-        )
     if symbols.start is None and layers > 1:
         raise ConfigError(
             "this network has {layers} layers, and no input leaves them all as they are before a text; "
             "name the character that is read first, such as start='\\n'",
             layers=layers,
         )
-    parts["recurrence"] |= {  # a layer without biases has biases of 0
-        f"bias_{kind}_l{layer}": torch.zeros(gates * H)
-        for layer in range(layers)
-        for kind in ("ih", "hh")
-        if f"bias_{kind}_l{layer}" not in recurrence
-    }
-    expected: dict[tuple[str, str], tuple[int, ...]] = {}
     for layer in range(layers):
-        sizes = [(gates * H, H if layer else X), (gates * H, H), (gates * H,), (gates * H,)]
-        for kind, size in zip(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), sizes, strict=True):
-            expected["recurrence", f"{kind}_l{layer}"] = size
-    if "bias" in parts["output"]:
-        expected["output", "bias"] = (n,)
-    for (part, key), size in expected.items():
-        found = tuple(parts[part][key].shape) if key in parts[part] else ()
-        if found != size:
-            raise ConfigError(
-                "{part}.{key} should have shape {size}; received {found}",
-                part=called[part],
-                key=key,
-                size=size,
-                found=found,
-            )
-    shape = (layers, H, activation)
-    return build(cell, shape, recurrence, embedding, parts["output"], symbols, unknown_gap, name)
+        _check_shape(recurrence, f"weight_ih_l{layer}", (rows, H if layer else X), called["recurrence"])
+        _check_shape(recurrence, f"weight_hh_l{layer}", (rows, H), called["recurrence"])
+        _check_shape(recurrence, f"bias_ih_l{layer}", (rows,), called["recurrence"])
+        _check_shape(recurrence, f"bias_hh_l{layer}", (rows,), called["recurrence"])
+    _check_shape(output, "bias", (len(symbols.entries),), called["output"])
+    return kinds[rows], layers, H
+
+
+def _check_rows(
+    output: Tensor | None, embedding: Tensor | None, n: int, H: int, called: Mapping[str, str]
+) -> None:
+    """Raise ConfigError unless output and embedding have a row for each of n characters."""
+    if output is None or tuple(output.shape) != (n, H):
+        raise ConfigError(
+            "{called}.weight has a row for each of the {n} characters and {units} columns, one for "
+            "each unit; received {received}",
+            called=called["output"],
+            n=n,
+            units=H,
+            received=Phrase("none") if output is None else tuple(output.shape),
+        )
+    if embedding is not None and len(embedding) != n:
+        raise ConfigError(
+            "{called}.weight has a row for each of the {n} characters; received {shape}",
+            called=called["embedding"],
+            n=n,
+            shape=tuple(embedding.shape),
+        )
+
+
+def _check_shape(part: dict[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
+    """Raise ConfigError for another shape; a bias that isn't there becomes one of zeros."""
+    if "bias" in key:
+        part.setdefault(key, torch.zeros(shape))
+    received = tuple(part[key].shape) if key in part else Phrase("none")
+    if received != shape:
+        raise ConfigError(
+            "{called}.{key} should have shape {shape}; received {received}",
+            called=called,
+            key=key,
+            shape=shape,
+            received=received,
+        )
 
 
 def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
