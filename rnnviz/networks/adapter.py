@@ -68,7 +68,8 @@ def adapt(
     """
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
         raise ConfigError(
-            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}", layer=type(recurrence).__name__
+            "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
+            layer=type(recurrence).__name__,
         )
     if recurrence.dropout:
         raise ConfigError(

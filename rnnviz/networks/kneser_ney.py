@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.errors import ConfigError
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
@@ -91,6 +93,21 @@ def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
     return Counts(size, tuple(keys), np.bincount(nodes, minlength=len(keys[-1])).astype(np.int64))
 
 
+def shorten(counts: Counts, order: int) -> Counts:
+    """The counts of the n-grams up to `order` alone; see `NgramModel.shortened`."""
+    base, keys, leaf_counts = counts.size + 1, counts.keys, counts.leaf_counts
+    for level in range(len(keys) - 1, order - 2, -1):
+        nodes = len(keys[level - 1]) if level else base
+        leaf_counts = np.bincount(keys[level] // base, leaf_counts, minlength=nodes).astype(np.int64)
+        if level:
+            leaf_counts = np.maximum(leaf_counts, 1)  # what occurred at the very end alone
+    if order == 1 and keys:
+        leaf_counts[counts.size] = 0  # the start symbol
+        if not leaf_counts.any():  # a text of one character, which nothing followed
+            leaf_counts[1 : counts.size] = 1
+    return Counts(counts.size, keys[: order - 1], leaf_counts)
+
+
 def discounts(counts: Ints) -> tuple[float, float, float]:
     """D_1, D_2 and D_3+ of one order, from the counts a(·) of all its n-grams.
 
@@ -112,7 +129,7 @@ def discounts(counts: Ints) -> tuple[float, float, float]:
 def adjusted_counts(counts: Counts) -> list[Ints]:
     """a(·) of every node, one array a level, level 1 first.
 
-    Raises ValueError when `counts` is no tree of a text's n-grams: a node without its suffix, or
+    Raises ConfigError when `counts` is no tree of a text's n-grams: a node without its suffix, or
     one of a lower order that nothing precedes.
     """
     base = counts.size + 1
@@ -125,21 +142,21 @@ def adjusted_counts(counts: Counts) -> list[Ints]:
         wanted = suffixes[parents] * base + symbols
         suffixes = np.minimum(np.searchsorted(upper_keys, wanted), len(upper_keys) - 1)
         if np.any(upper_keys[suffixes] != wanted):
-            raise ValueError("an n-gram is there without the shorter n-gram at its end")
+            raise ConfigError("an n-gram is there without the shorter n-gram at its end")
         preceding = np.bincount(suffixes, minlength=len(upper_keys)).astype(np.int64)
         if result:
             preceding[initial] = 1  # nothing precedes the start symbol; a text begins once
             if not preceding.all():
-                raise ValueError("an n-gram is there without the longer n-grams that end in it")
+                raise ConfigError("an n-gram is there without the longer n-grams that end in it")
         result.append(preceding)
         upper_keys, initial = keys, initial[parents]
         if np.count_nonzero(initial) > 1:
-            raise ValueError("the text begins in more than one way")
+            raise ConfigError("the text begins in more than one way")
     return [*result, counts.leaf_counts]
 
 
 def estimate(counts: Counts) -> list[Level]:
-    """The levels of the interpolated model, level 1 first. Raises ValueError as `adjusted_counts` does."""
+    """The levels of the interpolated model, level 1 first. Raises ConfigError as `adjusted_counts` does."""
     base = counts.size + 1
     adjusted = adjusted_counts(counts)
     all_keys = (np.empty(0, np.int64), *counts.keys)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate
+from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate, shorten
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
@@ -57,7 +57,7 @@ class NgramModel:
         normaliser: str = "newlines",
         sketch: Sketch | None = None,
     ) -> None:
-        """From the counts of a text in `vocabulary`'s integers. Raises ValueError if they are no text's."""
+        """From the counts of a text in `vocabulary`'s integers. Raises ConfigError if they are no text's."""
         self.vocabulary = vocabulary
         self.order = counts.order
         self.name, self.normaliser = name, normaliser
@@ -112,17 +112,7 @@ class NgramModel:
                 longest=self.order,
                 order=order,
             )
-        base, keys, counts = self.vocabulary.size + 1, self._counts.keys, self._counts.leaf_counts
-        for level in range(len(keys) - 1, order - 2, -1):
-            nodes = len(keys[level - 1]) if level else base
-            counts = np.bincount(keys[level] // base, counts, minlength=nodes).astype(np.int64)
-            if level:
-                counts = np.maximum(counts, 1)  # what occurred at the very end alone
-            else:
-                counts[self.vocabulary.size] = 0  # the start symbol
-                if not counts.any():  # a text of one character, which nothing followed
-                    counts[1 : self.vocabulary.size] = 1
-        shorter = Counts(self._counts.size, keys[: order - 1], counts)
+        shorter = shorten(self._counts, order)
         return NgramModel(
             shorter, self.vocabulary, name=self.name, card=self.card, normaliser=self.normaliser
         )
@@ -136,17 +126,20 @@ class NgramModel:
         Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
-        state = self._state(context)
-        result = np.empty(len(targets))
-        for begin in range(0, len(targets), _BLOCK):
-            block = targets[begin : begin + _BLOCK]
-            result[begin : begin + len(block)] = self._score_block(state, block)
-            state = self._advanced(state, block)
-        return result
+        parts = [self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK)]
+        return np.concatenate([np.empty(0), *parts])
 
     def log_probs(self, context: AnyInts | None = None) -> Floats:
         """log P(w | context) of every symbol w, in nats, shape (V,). `context` as for `score`."""
-        return np.asarray(np.log(self._dense_block(self._state(context), np.zeros(1, np.int64))[0]))
+        base = self.vocabulary.size + 1
+        probabilities = self._levels[0].share[: base - 1].copy()
+        contexts = self._nodes(self._state(context))
+        for (upper, level), nodes in zip(pairwise(self._levels), contexts, strict=False):
+            node = int(nodes[-1])
+            first, last = np.searchsorted(level.keys, (node * base, (node + 1) * base))
+            probabilities *= upper.backoff[node]
+            probabilities[level.keys[first:last] - node * base] += level.share[first:last]
+        return np.asarray(np.log(probabilities))
 
     def scorer(self) -> NgramScorer:
         """A reader at the start of a text."""
@@ -186,23 +179,20 @@ class NgramModel:
         """
         try:
             _check_order(order)
-            expected = {"counts"}
-            expected |= {key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}")}
-            if set(tensors) != expected:
-                raise CheckpointError(
-                    "an order-{order} n-gram model is stored as {expected}; received {received}; "
-                    "the file is damaged or not one of ours",
-                    order=order,
-                    expected=", ".join(sorted(expected)),
-                    received=", ".join(sorted(map(str, tensors)))[:200] or "-",
-                )
-            arrays = {key: _unsigned(key, tensors[key]) for key in expected}
-            counts = _counts_from(arrays, vocabulary.size, order)
+            counts = _counts_from(tensors, vocabulary.size, order)
             return cls(counts, vocabulary, name=name, card=card, normaliser=normaliser, sketch=sketch)
         except ValueError as error:
             raise CheckpointError(
                 "these are not the n-gram counts of a text: {error}; the file is damaged", error=error
             ) from None
+
+    def _blocks(self, ids: Ints, context: AnyInts | None, length: int) -> Iterator[tuple[Ints, Ints]]:
+        """`ids` in blocks of at most `length`, each with the state before it."""
+        state = self._state(context)
+        for begin in range(0, len(ids), length):
+            block = ids[begin : begin + length]
+            yield state, block
+            state = self._advanced(state, block)
 
     def _nodes(self, sequence: Ints) -> Iterator[Ints]:
         """Level by level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
@@ -225,21 +215,16 @@ class NgramModel:
 
     def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
         """`score` (T,), and beside it the rank of each symbol and the entropy of the prediction before it."""
-        log_p = self.score(ids, context)
-        targets, state = np.asarray(ids, np.int64), self._state(context)
-        ranks, entropies = np.empty(len(targets), np.int32), np.empty(len(targets), np.float32)
-        step = max(1, _DENSE // self.vocabulary.size)
-        for begin in range(0, len(targets), step):
-            block = targets[begin : begin + step]
-            rows = self._dense_block(state, block)
-            here = slice(begin, begin + len(block))
-            ranks[here] = rank(rows, block)
-            entropies[here] = -np.einsum("nv,nv->n", rows, np.log(rows))
-            state = self._advanced(state, block)
-        return Scores(log_p, ranks, entropies)
+        log_p, targets = self.score(ids, context), np.asarray(ids, np.int64)
+        ranks, entropies = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+        for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
+            rows = self._rows(state, block)
+            ranks.append(rank(rows, block))
+            entropies.append((-np.einsum("nv,nv->n", rows, np.log(rows))).astype(np.float32))
+        return Scores(log_p, np.concatenate(ranks), np.concatenate(entropies))
 
-    def _dense_block(self, state: Ints, block: Ints) -> Floats:
-        """P of every symbol before each one of `block` (n,) came, (n, V)."""
+    def _rows(self, state: Ints, block: Ints) -> Floats:
+        """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
         base = self.vocabulary.size + 1
         sequence = np.concatenate([state, block])
         probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))
@@ -315,46 +300,52 @@ def _check_order(order: object) -> None:
 
 
 def _smallest(values: Ints) -> npt.NDArray[np.unsignedinteger[Any]]:
-    highest = int(values.max(initial=0))
-    for kind in (np.uint8, np.uint16):
-        if highest <= np.iinfo(kind).max:
-            return values.astype(kind)
-    return values.astype(np.uint32)
+    return values.astype(np.min_scalar_type(int(values.max(initial=0))))
 
 
 def _unsigned(key: str, array: object) -> Ints:
-    received = type(array).__name__
+    received: object = type(array).__name__
     if isinstance(array, np.ndarray):
         if array.ndim == 1 and array.dtype in (np.uint8, np.uint16, np.uint32):
             return array.astype(np.int64)
-        received = f"{array.dtype} of shape {array.shape}"
-    raise CheckpointError(
-        "the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}; "
-        "the file is damaged or not one of ours",
+        received = array.dtype, array.shape
+    raise ConfigError(
+        "the tensor {key!r} is a row of unsigned integers of 8 to 32 bits; received {received}",
         key=key,
         received=received,
     )
 
 
-def _counts_from(arrays: Mapping[str, Ints], size: int, order: int) -> Counts:
-    """The tree of `NgramModel.to_tensors`. Raises ValueError where lengths or values don't fit together."""
+def _counts_from(tensors: Mapping[str, npt.NDArray[Any]], size: int, order: int) -> Counts:
+    """The tree of `NgramModel.to_tensors`. Raises ConfigError where lengths or values don't fit together."""
+    expected = {"counts", *(key for k in range(1, order) for key in (f"children.{k}", f"symbols.{k + 1}"))}
+    if set(tensors) != expected:
+        raise ConfigError(
+            "an order-{order} n-gram model is stored as {expected}; received {received}",
+            order=order,
+            expected=", ".join(sorted(expected)),
+            received=", ".join(sorted(map(str, tensors)))[:200] or "-",
+        )
+    arrays = {key: _unsigned(key, tensor) for key, tensor in tensors.items()}
     keys: list[Ints] = []
     nodes = size + 1
-    for level in range(1, order):
-        children, symbols = arrays[f"children.{level}"], arrays[f"symbols.{level + 1}"]
+    for level in range(2, order + 1):
+        children, symbols = arrays[f"children.{level - 1}"], arrays[f"symbols.{level}"]
         if len(children) != nodes or int(children.sum()) != len(symbols):
-            raise ValueError(f"children.{level} and symbols.{level + 1} do not fit together")
+            raise ConfigError("symbols.{level} and the children before it do not fit together", level=level)
         if symbols.max(initial=0) >= size:
-            raise ValueError(f"symbols.{level + 1} goes beyond a vocabulary of {size:,}")
+            raise ConfigError("symbols.{level} goes beyond a vocabulary of {size:,}", level=level, size=size)
         keys.append(np.repeat(np.arange(nodes), children) * (size + 1) + symbols)
         if np.any(keys[-1][1:] <= keys[-1][:-1]):
-            raise ValueError(f"symbols.{level + 1} is not in order")
+            raise ConfigError("symbols.{level} is not in order", level=level)
         nodes = len(symbols)
     leaf_counts = arrays["counts"]
     if len(leaf_counts) != nodes:
-        raise ValueError(f"{nodes:,} n-grams need as many counts; there are {len(leaf_counts):,}")
+        raise ConfigError(
+            "{nodes:,} n-grams need as many counts; there are {count:,}", nodes=nodes, count=len(leaf_counts)
+        )
     if order == 1 and (leaf_counts[size] or not leaf_counts.any()):
-        raise ValueError("the start symbol has a count, or nothing has")
+        raise ConfigError("the start symbol has a count, or nothing has")
     if order > 1 and not (len(keys[0]) and leaf_counts.all()):
-        raise ValueError("an n-gram has the count 0, or there is none")
+        raise ConfigError("an n-gram has the count 0, or there is none")
     return Counts(size, tuple(keys), leaf_counts)
