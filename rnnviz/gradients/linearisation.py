@@ -19,13 +19,12 @@ Shape letters: n inputs (the start symbol and T characters), G parts, H units, X
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
@@ -108,17 +107,7 @@ def read(
     TextError for more than `limit` characters (`square` names the way around it), CheckpointError if the
     network's states overflow.
     """
-    if isinstance(model, NgramModel):
-        raise ConfigError(
-            "gradients flow through networks, and the n-gram model {name!r} is a table of counts; "
-            "choose an mlp, rnn, gru or lstm",
-            name=model.name,
-        )
-    if not hasattr(model, "config"):
-        raise ConfigError(
-            "gradients flow through networks, and {type} is none; choose an mlp, rnn, gru or lstm",
-            type=type(model).__name__,
-        )
+    weights = weights_of(model)
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")
@@ -127,20 +116,8 @@ def read(
         raise ConfigError(
             "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=stop
         )
-    if stop > limit and square:
-        raise TextError(
-            "received {count:,} characters, and the limit is {limit:,}: "
-            "cut the text, or ask for one row of it with connectivity_row",
-            count=stop,
-            limit=limit,
-        )
     if stop > limit:
-        raise TextError(
-            "received {count:,} characters, and the limit is {limit:,}: cut the text's beginning off",
-            count=stop,
-            limit=limit,
-        )
-    weights = weights_of(model)
+        _refuse(stop, limit, square)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
     hidden, cell = weights.states(len(inputs) + 1)  # (n + 1, L, H)
@@ -164,6 +141,21 @@ def read(
     if len(came) < len(inputs):
         came = np.append(came, weights.predict(hidden[-1:, -1])[0].argmax())
     return Linearisation(text[:stop], model.vocabulary, weights, inputs, came, hidden[1:, -1], layers)
+
+
+def _refuse(count: int, limit: int, square: bool) -> NoReturn:
+    if square:
+        raise TextError(
+            "received {count:,} characters, and the limit is {limit:,}: "
+            "cut the text, or ask for one row of it with connectivity_row",
+            count=count,
+            limit=limit,
+        )
+    raise TextError(
+        "received {count:,} characters, and the limit is {limit:,}: cut the text's beginning off",
+        count=count,
+        limit=limit,
+    )
 
 
 def first_inputs(weights: Weights, inputs: Ids) -> Floats:

@@ -44,15 +44,8 @@ class SmallRNN:
         for name in ("W_xh", "W_hh", "b_h", "W_hq", "b_q"):
             object.__setattr__(self, name, np.array(getattr(self, name), np.float64))
         H, V = self.b_h.size, self.b_q.size
-        shapes = {"b_h": (H,), "b_q": (V,), "W_xh": (*self.W_xh.shape[:1], H), "W_hh": (H, H), "W_hq": (H, V)}
-        for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ConfigError(
-                    "{name} should be {shape}; received {received}",
-                    name=name,
-                    shape=shape,
-                    received=getattr(self, name).shape,
-                )
+        X = self.W_xh.shape[:1]
+        check_shapes(self, W_xh=(*X, H), W_hh=(H, H), b_h=(H,), W_hq=(H, V), b_q=(V,))
         if self.activation not in ("tanh", "relu", "identity"):
             raise ConfigError(
                 "activation is tanh, relu or identity; received {activation!r}", activation=self.activation
@@ -80,6 +73,16 @@ class SmallRNN:
         arrays = layer.table, layer.W_h.T, np.zeros(layer.units), weights.readout.T, weights.bias
         W_xh, W_hh, b_h, W_hq, b_q = (np.asarray(array, np.float64) for array in arrays)
         return cls(W_xh, W_hh, b_h, W_hq, b_q, layer.activation)
+
+
+def check_shapes(net: object, **shapes: tuple[int, ...]) -> None:
+    """Raise ConfigError unless the arrays of `net` have these shapes, by their names."""
+    for name, shape in shapes.items():
+        received = getattr(net, name).shape
+        if received != shape:
+            raise ConfigError(
+                "{name} should be {shape}; received {received}", name=name, shape=shape, received=received
+            )
 
 
 class Unrolled(NamedTuple):

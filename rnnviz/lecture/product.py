@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.gradients.small import check_shapes
 
 Doubles = npt.NDArray[np.float64]
 
@@ -42,15 +43,7 @@ class Factors:
 
     def __post_init__(self) -> None:
         (rows, inputs), units = self.X.shape, self.W_hh.shape[0]
-        wanted = {"W_xh": (inputs, units), "H": (rows, units), "W_hh": (units, units)}
-        for name, shape in wanted.items():
-            if getattr(self, name).shape != shape:
-                raise ConfigError(
-                    "{name} must be {shape}; received {received}",
-                    name=name,
-                    shape=shape,
-                    received=getattr(self, name).shape,
-                )
+        check_shapes(self, W_xh=(inputs, units), H=(rows, units), W_hh=(units, units))
 
     @classmethod
     def drawn(cls, seed: int, *, rows: int = 3, inputs: int = 1, units: int = 4) -> Factors:

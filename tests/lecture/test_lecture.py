@@ -158,7 +158,7 @@ def test_a_matrix_is_changed_for_one_of_its_size_only() -> None:
     ):
         with pytest.raises(ConfigError):
             factors.changed(name, values)
-    with pytest.raises(ConfigError, match=r"H must be \(3, 4\)"):
+    with pytest.raises(ConfigError, match=r"H should be \(3, 4\)"):
         product.Factors(factors.X, factors.W_xh, factors.H[:2], factors.W_hh)
 
 
