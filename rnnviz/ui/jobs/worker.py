@@ -181,15 +181,9 @@ class Jobs:
                 raise _Left
 
         state: State = "done"
-        result, error, steps = None, None, None
+        result, error = None, None
         try:
-            check()
-            steps = make(check)
-            while True:
-                job.step = next(steps)
-                check()
-        except StopIteration as end:
-            result = end.value
+            result = _finish(job, make, check)
         except Cancelled:
             state = "cancelled"
         except _Left:
@@ -199,9 +193,6 @@ class Jobs:
             if not isinstance(raised, RnnvizError):
                 log.error("%s failed", job.title, exc_info=raised)
             raised.__traceback__ = None  # its frames would hold on to what the job read
-        finally:
-            if steps is not None:
-                steps.close()
         with self._changed:
             if job.state == "running":
                 job.result, job.error, job.state = result, error, state
@@ -209,6 +200,20 @@ class Jobs:
                     for other in self.busy():
                         other.state, other.make = "left", None
             self._changed.notify_all()
+
+
+def _finish(job: Job, make: Make, check: Check) -> Any:
+    """Take a job through its steps; returns its result."""
+    check()
+    steps = make(check)
+    try:
+        while True:
+            job.step = next(steps)
+            check()
+    except StopIteration as end:
+        return end.value
+    finally:
+        steps.close()
 
 
 def of_session(page: str) -> Jobs:

@@ -74,9 +74,15 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
     )
     if again:
         start(jobs, unpack, text.name, partial(work.restoring, unpack, context.model, data, scored))
-    same: bool | None = kept.get(unpack)
+    restored(jobs, unpack, report, data)
+    return [pack, unpack]
+
+
+def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
+    """Whether the text came back, once somebody asked."""
+    same: bool | None = store.shared().get(key)
     if same is None:
-        wait(jobs, unpack)
+        wait(jobs, key)
     elif same:
         st.success(
             _(
@@ -90,7 +96,6 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             _("What came back is not the text. Reload the page and compress it again."),
             icon=":material/error:",
         )
-    return [pack, unpack]
 
 
 def start(jobs: Jobs, key: Hashable, title: str, make: Make) -> None:

@@ -45,17 +45,13 @@ SAMPLE = 44  # characters of a text shown to judge an encoding by
 
 def override(content: str) -> str | None:
     """The encoding that the reader said this content is in."""
-    said: dict[str, str] = st.session_state.setdefault(STATE, {})
+    said: dict[str, str | None] = st.session_state.setdefault(STATE, {})
     return said.get(content)
 
 
 def choose(content: str, encoding: str | None) -> None:
     """Read this content in another encoding from now on; None to find it again."""
-    said: dict[str, str] = st.session_state.setdefault(STATE, {})
-    if encoding is None:
-        said.pop(content, None)
-    else:
-        said[content] = encoding
+    st.session_state.setdefault(STATE, {})[content] = encoding
 
 
 def how_known(certainty: str | None) -> str:
@@ -106,23 +102,16 @@ def mend(text: Text) -> None:
 
 def picker(text: Text, *, beside: bool = False) -> None:
     key = f"encoding-{text.content[:16]}-{text.name}"
-    options = ["", *COMMON]
-    now = text.encoding or ""
-    if now not in options:
-        options.append(now)
-    st.session_state[key] = now
-
-    usual = _("Read it as it is found to be") if text.data is not None else ""
-
-    def picked() -> None:
-        choose(text.content, st.session_state[key] or None)
-
+    words = {"": _("Read it as it is found to be")}
+    for encoding in (*COMMON, *filter(None, [text.encoding])):
+        words[encoding] = _("Read it as {encoding}").format(encoding=COMMON.get(encoding, encoding))
+    st.session_state[key] = text.encoding or ""
     st.selectbox(
         _("Read it as"),
-        options,
+        list(words),
         key=key,
-        format_func=lambda e: _("Read it as {encoding}").format(encoding=COMMON.get(e, e)) if e else usual,
-        on_change=picked,
+        format_func=words.__getitem__,
+        on_change=lambda: choose(text.content, st.session_state[key] or None),
         label_visibility="collapsed" if beside else "visible",
         width=300,
     )
