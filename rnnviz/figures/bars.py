@@ -66,13 +66,7 @@ def ranking(
         "layout": layout(
             theme,
             axis(theme, x, range=[low - (room if low < start else 0), high + room], nticks=6),
-            axis(
-                theme,
-                range=[len(names) - 0.4, -0.6],
-                showgrid=False,
-                tickvals=list(range(len(names))),
-                ticktext=escaped(names),
-            ),
+            _listing(theme, names),
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
             shapes=[
@@ -85,6 +79,12 @@ def ranking(
             ],
         ),
     }
+
+
+def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
+    """An axis with a name for each bar, the first one above."""
+    ends, ticks = [len(names) - 0.4, -0.6], list(range(len(names)))
+    return axis(theme, range=ends, showgrid=False, tickvals=ticks, ticktext=escaped(names), **more)
 
 
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
@@ -108,10 +108,10 @@ def histogram(
     """How often values lay between two `edges` (n + 1,), as shares of all `counts` (n,)."""
     if len(edges) != len(counts) + 1:
         raise ConfigError(
-            "{count} bins have {count2} edges; received {count3}",
-            count=len(counts),
-            count2=len(counts) + 1,
-            count3=len(edges),
+            "{bins} bins have {needed} edges; received {edges}",
+            bins=len(counts),
+            needed=len(counts) + 1,
+            edges=len(edges),
         )
     shares = np.asarray(counts, np.float64) / max(1, int(np.sum(counts)))
     seen = np.flatnonzero(counts)
@@ -163,14 +163,7 @@ def pair(
         "layout": layout(
             theme,
             axis(theme, x, range=[0, 1.02], tickformat=".0%", nticks=5),
-            axis(
-                theme,
-                range=[len(names) - 0.4, -0.6],
-                showgrid=False,
-                tickvals=list(range(len(names))),
-                ticktext=escaped(names),
-                tickfont={"color": theme.text, "size": 13},
-            ),
+            _listing(theme, names, tickfont={"color": theme.text, "size": 13}),
             margin={"l": 46, "r": 14, "t": 8, "b": 40, "pad": 0},
             barmode="group",
             bargap=0.25,

@@ -6,14 +6,14 @@ costs a byte each.
 
 from __future__ import annotations
 
-import html
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, layout
+from rnnviz.figures.frame import Figure, axis, escaped, layout
 from rnnviz.figures.themes import LEVELS, LIGHT, Scale, Theme
 
 CONNECTED = Scale("sequential", -4.0, 0.0)
@@ -27,19 +27,43 @@ def table(
     x: str = "",
     y: str = "",
     bar: bool = True,
+    words: Sequence[str] | None = None,
     theme: Theme = LIGHT,
 ) -> Figure:
-    """`values` (rows, T) as colours of `scale`, the first row above. Raises ConfigError for another shape."""
+    """`values` (rows, T) as colours of `scale`, the first row above; `words` instead of numbers on its bar.
+
+    Raises ConfigError for another shape.
+    """
     if values.ndim != 2:
         raise ConfigError("a table is (rows, T); received shape {shape}", shape=values.shape)
     rows, T = values.shape
-    ends = [f"{scale.low:g}", f"{(scale.low + scale.high) / 2:g}", f"{scale.high:g}"]
+    levels = scale.levels(values)
+    middle = (scale.low + scale.high) / 2
+    heat = {
+        "type": "heatmap",
+        "z": levels,
+        "zmin": 0,
+        "zmax": LEVELS - 1,
+        "zsmooth": "fast" if levels.size > 20_000 else False,
+        "colorscale": scale.colorscale(theme),
+        "hoverinfo": "skip",
+        "showscale": bar,
+        "colorbar": {
+            "thickness": 9,
+            "outlinewidth": 0,
+            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
+            "ticktext": escaped(words or [f"{value:g}" for value in (scale.low, middle, scale.high)]),
+            "tickfont": {"color": theme.muted, "size": 11},
+            "xpad": 4,
+            "ypad": 0,
+        },
+    }
     return {
-        "data": [_heat(scale.levels(values), scale, theme, ends if bar else None)],
+        "data": [heat],
         "layout": layout(
             theme,
             axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False),
-            axis(theme, y, range=[max(rows, 1) - 0.5, -0.5], showgrid=False, nticks=5),
+            axis(theme, y, range=[max(rows, 1) - 0.5, -0.5], showgrid=False, nticks=6),
         ),
     }
 
@@ -59,35 +83,5 @@ def square(
     """
     if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
         raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)
-    T = len(log10)
-    levels = CONNECTED.levels(np.where(np.isfinite(log10), log10, CONNECTED.low))
-    return {
-        "data": [_heat(levels, CONNECTED, theme, list(words))],
-        "layout": layout(
-            theme,
-            axis(theme, x, range=[-0.5, max(T, 1) - 0.5], showgrid=False),
-            axis(theme, y, range=[max(T, 1) - 0.5, -0.5], showgrid=False, nticks=6),
-        ),
-    }
-
-
-def _heat(levels: npt.NDArray[np.uint8], scale: Scale, theme: Theme, ends: list[str] | None) -> Figure:
-    return {
-        "type": "heatmap",
-        "z": levels,
-        "zmin": 0,
-        "zmax": LEVELS - 1,
-        "zsmooth": "fast" if levels.size > 20_000 else False,
-        "colorscale": scale.colorscale(theme),
-        "hoverinfo": "skip",
-        "showscale": ends is not None,
-        "colorbar": {
-            "thickness": 9,
-            "outlinewidth": 0,
-            "tickvals": [0, (LEVELS - 1) / 2, LEVELS - 1],
-            "ticktext": [html.escape(end, quote=False) for end in ends or ()],
-            "tickfont": {"color": theme.muted, "size": 11},
-            "xpad": 4,
-            "ypad": 0,
-        },
-    }
+    shares = np.where(np.isfinite(log10), log10, CONNECTED.low)
+    return table(shares, CONNECTED, x=x, y=y, words=words, theme=theme)

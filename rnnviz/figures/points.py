@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, colours, layout, legend
+from rnnviz.figures.frame import Figure, axis, colours, layout, legend, line
 from rnnviz.figures.themes import LIGHT, Theme
 
 KINDS = ("letter", "space", "line break", "punctuation or digit")
@@ -46,37 +45,19 @@ def path(
     """
     if points.ndim != 2 or points.shape[1] != 2 or kind.shape != points.shape[:1]:
         raise ConfigError(
-            "a path is (T, 2) with T kinds; received {shape} and {shape2}",
-            shape=points.shape,
-            shape2=kind.shape,
+            "a path is (T, 2) with T kinds; received {points} and {kinds}",
+            points=points.shape,
+            kinds=kind.shape,
         )
     places = np.asarray(points, np.float32)
-    data: list[Figure] = [
-        {
-            "type": "scatter",
-            "mode": "lines",
-            "x": places[:, 0],
-            "y": places[:, 1],
-            "line": {"color": theme.axis, "width": 0.7},
-            "opacity": 0.6,
-            "showlegend": False,
-            "hoverinfo": "skip",
-        }
+    data = [
+        line("", theme.axis, 0.7, x=places[:, 0], y=places[:, 1], opacity=0.6, showlegend=False),
+        *(
+            _dots(name, colour, places[kind == which], 0.8)
+            for which, (name, colour) in enumerate(zip(names, colours(theme), strict=False))
+            if (kind == which).any()
+        ),
     ]
-    for which, (name, colour) in enumerate(zip(names, colours(theme), strict=False)):
-        here = places[kind == which]
-        if len(here):
-            data.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "name": html.escape(name, quote=False),
-                    "x": here[:, 0],
-                    "y": here[:, 1],
-                    "marker": {"color": colour, "size": 6, "opacity": 0.8},
-                    "hoverinfo": "skip",
-                }
-            )
     titles = [f"{axes} {n} ({share:.0%})" for n, share in enumerate(explained, 1)]
     return {
         "data": data,
@@ -103,15 +84,7 @@ def saturation(
     The idea is that of Karpathy, Johnson & Fei-Fei (2015). No point can lie above the diagonal.
     """
     data = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": html.escape(name, quote=False),
-            "x": np.asarray(low, np.float32),
-            "y": np.asarray(high, np.float32),
-            "marker": {"color": colour, "size": 6, "opacity": 0.6},
-            "hoverinfo": "skip",
-        }
+        _dots(name, colour, np.stack([low, high], axis=1).astype(np.float32), 0.6)
         for (name, (low, high)), colour in zip(gates.items(), colours(theme), strict=False)
     ]
     edge = {"type": "line", "x0": 0, "y0": 1, "x1": 1, "y1": 0, "line": {"color": theme.axis, "width": 1}}
@@ -127,3 +100,8 @@ def saturation(
             shapes=[edge],
         ),
     }
+
+
+def _dots(name: str, colour: str, places: npt.NDArray[np.float32], opacity: float) -> Figure:
+    marker = {"color": colour, "size": 6, "opacity": opacity}
+    return line(name, colour, 0, mode="markers", x=places[:, 0], y=places[:, 1], marker=marker)
