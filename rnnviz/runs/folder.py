@@ -184,9 +184,7 @@ class RunFolder:
             ) from None
         except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
             raise TrainingError(
-                "{path} is damaged ({error}); start a new run",
-                path=self.description_file,
-                error=error,
+                "{path} is damaged ({error}); start a new run", path=self.description_file, error=error
             ) from None
 
     def keep_reserve(self) -> None:

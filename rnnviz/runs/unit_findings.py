@@ -59,10 +59,7 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
         Finding("line-position", 35, 0.541, 0.032, 0.360),
         Finding("capital", 247, 0.866, 0.523, 1.0),
     ),
-    "chinese-gru": (
-        Finding("quotes", 372, 0.924, 0.579, 0.691),
-        Finding("line-position"),
-    ),
+    "chinese-gru": (Finding("quotes", 372, 0.924, 0.579, 0.691), Finding("line-position")),
     "timemachine-gru": (
         Finding("line-position", 239, 0.122, 0.071, 0.074),
         Finding("quotes", 196, 0.542, 0.584, 0.510),

@@ -47,10 +47,7 @@ def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]
     return AdamW(
-        [
-            {"params": matrices, "weight_decay": config.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ],
+        [{"params": matrices, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
         lr=config.learning_rate,
         betas=(0.9, 0.99),
         fused=True,

@@ -101,10 +101,7 @@ def new(jobs: Jobs) -> None:
 
 def _opened() -> str | None:
     """What to look at more closely: "settings", "text" or nothing."""
-    parts = {
-        "settings": ":material/tune: " + _("Settings"),
-        "text": ":material/article: " + _("The text"),
-    }
+    parts = {"settings": ":material/tune: " + _("Settings"), "text": ":material/article: " + _("The text")}
     return st.pills(
         _("Look at"),
         list(parts),

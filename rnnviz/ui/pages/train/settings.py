@@ -217,19 +217,13 @@ def _guarding() -> None:
         )
     st.markdown("**" + _("How long, and from where") + "**")
     until = _choice(
-        "until",
-        _("Until"),
-        {"minutes": _("minutes are over"), "characters": _("characters are read")},
+        "until", _("Until"), {"minutes": _("minutes are over"), "characters": _("characters are read")}
     )
     if until == "minutes":
         _real("minutes", (0.05, 10_000.0, 0.5), "%.2f", _("Its speed is measured first."), _("Minutes"))
     else:
         _whole(
-            "characters",
-            1,
-            10**12,
-            _("Counted as read: a text read twice counts twice."),
-            _("Characters"),
+            "characters", 1, 10**12, _("Counted as read: a text read twice counts twice."), _("Characters")
         )
     _whole("seed", 0, 2**31, _("The same seed gives the same run, number for number."))
 
