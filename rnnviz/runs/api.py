@@ -48,13 +48,11 @@ DIED = TrainingError(
 class Run:
     """A run as it is now.
 
-    state        "waiting" in the queue, "starting", "running", or ended: "stopped" (by someone),
-                 "finished", "failed" (it says why), "died" (without a word)
-    created      Unix time
-    description  run.json: name, config, corpus, title, language, probe (the watched sentence), minutes, …
-    last         the newest "progress" event
-    report       the newest "report" event
-    error        why it failed or died, None otherwise; `reason` is its sentence, or ""
+    state         "stopped" by someone, "failed" and said why, "died" without a word
+    created       Unix time
+    description   run.json: name, config, corpus, title, language, probe (the watched sentence), minutes, …
+    last, report  the newest "progress" and "report" events
+    error         why it failed or died, None otherwise
     """
 
     id: str
@@ -69,7 +67,7 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """Why it failed or died, in words; "" otherwise."""
+        """The sentence of `error`, or ""."""
         return str(self.error or "")
 
     @property
@@ -84,7 +82,7 @@ def limit() -> int:
 
 
 def set_limit(n: int) -> None:
-    """Let `n` runs train at a time, 1 to 64. Waiting ones notice by themselves. Raises ConfigError."""
+    """Let `n` runs train at a time, 1 to 64. Raises ConfigError."""
     queue.set_limit(home(), n)
 
 
@@ -159,7 +157,7 @@ def delete(id: str) -> None:
 
 
 def listed() -> list[Run]:
-    """Every run in `home()`, newest first. Cheap: only what is new since the last call is read."""
+    """Every run in `home()`, newest first. Only what is new since the last call is read."""
     _reap()
     runs = [_run(folder) for folder in folders(home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
@@ -189,10 +187,7 @@ def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[d
 
 
 def snapshots(id: str) -> list[int]:
-    """The steps whose snapshot was kept, in order: 0, and from there about evenly on a log scale.
-
-    Raises TrainingError if there is no such run.
-    """
+    """The steps whose snapshot was kept, in order. Raises TrainingError if there is no such run."""
     folder = RunFolder(find(id).path)
     found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in folder.snapshots.glob("*.safetensors"))
     return sorted(int(match[1]) for match in found if match)

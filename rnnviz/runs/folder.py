@@ -55,16 +55,14 @@ class Description:
     """What a run is: everything that is decided before it starts.
 
     name      the run's, and its model's: letters, digits, '.', '_' and '-'
-    config    the recipe
     corpus    a corpus's name or a text file's path; "" where `text` is the text
     text      the user's own text; None in a description that was read back (it is in text.txt)
-    title, language  of the text, for the card; "" where unknown
+    title, language  of the text, for the card
     watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
     minutes   train so long: the speed is measured at the start, and `config.characters` follows from it
     ngram     the name of a saved n-gram model that the finished model's card compares with
     example   the text the app shows first with the model
     half      store the finished model's weights as float16
-    device    "auto", "cpu" or "cuda"
     threads   processor threads; None for torch's choice, which is then kept
     output    where the finished model goes; "" for the run's own folder
     command   the command line that says the same, for the card
@@ -154,10 +152,7 @@ class RunFolder:
         return self.path.name
 
     def begin(self, description: Description) -> Description:
-        """Write what the run is. Returns it as written, with the time.
-
-        Raises TrainingError if the folder already holds a run.
-        """
+        """Write what the run is; returns it with the time. Raises TrainingError if there is a run already."""
         if self.description_file.exists():
             raise TrainingError(
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
@@ -220,8 +215,7 @@ class RunFolder:
     def take_lock(self, wait: float = 5.0) -> IO[bytes]:
         """The lock, held until the returned file is closed here and in every child that inherited it.
 
-        Tries for `wait` seconds, since who asks whether it is held holds it for an instant.
-        Raises TrainingError if another process keeps it.
+        Tried for `wait` seconds: `locked` holds it for an instant. Raises TrainingError if it stays taken.
         """
         descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o644)
         file = os.fdopen(descriptor, "r+b", buffering=0)
@@ -257,10 +251,7 @@ class RunFolder:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """`data` at `path`, whole or not at all, but not held fast against a power cut: for what comes often.
-
-    Raises OSError.
-    """
+    """`data` at `path`, whole or not at all, though not safe from a power cut: for what comes often."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -61,8 +61,7 @@ def snapshot_steps(total: int) -> list[int]:
 class Journal:
     """Keeps the folder of a run up to date. Call `begin`, then `step` and `report` from the trainer's run.
 
-    `baselines` are those of rnnviz.runs.baselines. Everything raises OSError or CheckpointError if it can't
-    be written, `step` and `report` TrainingError if the run has diverged.
+    All raise OSError or CheckpointError if the folder can't be written, TrainingError if the run diverged.
     """
 
     def __init__(self, folder: RunFolder, trainer: Trainer, watched: str, baselines: dict[str, Any]) -> None:

@@ -1,9 +1,8 @@
 """The process of a run: waits for its turn, trains, writes down what happens, and ends in words.
 
-It is the same whether a terminal or the app started it; the app's has the
-run's lock from its parent, waits in the queue and makes way for others
-(`--queued`). torch is loaded when the run's turn has come, so that a waiting
-run costs next to nothing.
+A process that the app started has the run's lock from its parent, waits in the
+queue and makes way for others (`--queued`). torch is loaded when the run's turn has
+come, so that a waiting run costs next to nothing.
 """
 
 from __future__ import annotations

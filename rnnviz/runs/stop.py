@@ -1,10 +1,9 @@
 """How a run is asked to end: SIGTERM, Ctrl-C, or the file `stop` in its folder.
 
 While it waits, starts or measures, the request raises `Stopped` wherever the
-process is. While it trains, the request only sets a flag, so that the step
-is finished and the state saved. A process that the app started has
-1.6 seconds for that; then it ends as it is, and what was saved last
-counts: a step or a disk may be slow, and who pressed Stop waits.
+process is. While it trains, the request sets a flag, so that the step is finished
+and the state saved. A process that the app started has 1.6 seconds for that; then it
+ends as it is: a step or a disk may be slow, and who pressed Stop waits.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ MARGIN = 0.02
 class Finding:
     """One search.
 
-    target     what was asked for, a name of `rnnviz.units.KINDS`
+    target     a name of `rnnviz.units.KINDS`
     unit       that which ranked best; None where nothing was found
     score      AUC, or correlation for a target that is a matter of degree; None: nothing was found
     chance     what chance reaches in 95 of 100 searches

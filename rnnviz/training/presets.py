@@ -5,14 +5,13 @@
     best           an lstm of 512 units for half an hour
     toy            the textbook's "machine": 8 units, every number small enough to look at
 
-A text that is read many times over is learned by heart, and dropout is what
-holds against it; a text that is read once needs none. So a preset's dropout
-follows from the passes that its minutes allow. On The Time Machine an lstm of 256
-units reaches a held-out perplexity of 4.3 after 2.1 million characters and of 4.18
-after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
+A text that is read many times over is learned by heart unless dropout prevents it,
+so a preset's dropout follows from the passes that its minutes allow. On The Time Machine
+an lstm of 256 units reaches a held-out perplexity of 4.3 after 2.1 million characters and
+of 4.18 after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
 
 A preset trains on the first 85 % only, so that the validation text shows when
-the n-gram is passed, and the best model on it is kept. Importing this loads no torch.
+the n-gram is passed. Importing this loads no torch.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
 The training text is cut into B streams that run side by side. Each step reads
-the next characters of every stream, carries the state over from the step
-before, and lets gradients flow back to the beginning of these characters and
-no further (the state is detached). Regular truncation reads `steps` characters
-at a time, random truncation more or fewer (rnnviz.training.batches). Streams begin at a
-new place every epoch, with the start symbol and a zero state, so that the
-model learns what to expect before it has read anything.
-
-`train` yields a report per interval; rnnviz.runs.training_state saves a trainer.
+the next characters of every stream (rnnviz.training.batches), carries the state
+over from the step before, and lets gradients flow back to the beginning of these
+characters and no further: the state is detached. Streams begin at a new place every
+epoch, with the start symbol and a zero state, so that the model learns what to
+expect before it has read anything.
 """
 
 from __future__ import annotations
@@ -221,9 +218,8 @@ class Trainer:
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; a report every `evaluate_every` steps and one after the last.
 
-        `on_step` is called after every step, for a progress bar. `early` adds a report after the
-        first step, which changes nothing about the others. Raises TrainingError when the loss is no
-        longer a number.
+        `prompt` begins each report's sample, `on_step` is called after every step. `early` adds a report
+        after the first step, which changes nothing about the others. Raises TrainingError if it diverges.
         """
         self._clock(True)
         try:
@@ -268,7 +264,7 @@ class Trainer:
         self._running = now if on else None
 
     def check(self, loss: float = 0.0) -> None:
-        """Raise TrainingError if the last step, or `loss`, says that the run diverged. Waits for the step."""
+        """Raise TrainingError if the last step, or `loss`, says that the run diverged."""
         if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
             raise self._diverged()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
@@ -52,33 +54,32 @@ def show() -> None:
             st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
 
 
+@contextmanager
+def _written(data: bytes, name: str) -> Iterator[Path]:
+    """An uploaded model as a file, its weights read once. Raises CheckpointError."""
+    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
+        path = Path(folder) / f"{name}{checkpoint.SUFFIX}"
+        path.write_bytes(data)
+        checkpoint.load_numpy(path)
+        yield path
+
+
 def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
-    """What an uploaded file is, its weights read once. Raises CheckpointError."""
+    """What an uploaded file is. Raises CheckpointError."""
     kept: dict[str, checkpoint.ModelInfo] = st.session_state.setdefault("train.brought", {})
     if id not in kept:
         kept.clear()
-        with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-            path = Path(folder) / _harmless(name)
-            path.write_bytes(data)
-            info = checkpoint.read_info(path)
-            checkpoint.load_numpy(path)
-            kept[id] = info
+        # Its name without anything that could lead elsewhere.
+        stem = os.path.basename(name.replace("\\", "/")).removesuffix(checkpoint.SUFFIX)
+        with _written(data, file_name(stem)) as path:
+            kept[id] = checkpoint.read_info(path)
     return kept[id]
 
 
-def _harmless(name: str) -> str:
-    """The uploaded file's name, for messages, without anything that could lead elsewhere."""
-    stem = os.path.basename(name.replace("\\", "/")).removesuffix(checkpoint.SUFFIX)
-    return file_name(stem) + checkpoint.SUFFIX
-
-
 def save(data: bytes, name: str) -> Path:
-    """Put a checked file among the models. Raises CheckpointError for a bad name or one that is taken."""
-    checkpoint.check_name(name)
-    if any((folder / f"{name}{checkpoint.SUFFIX}").exists() for folder in checkpoint.folders()):
+    """Put an uploaded file among the models. Raises CheckpointError for a bad name or one that is taken."""
+    target = checkpoint.folders()[0] / f"{checkpoint.check_name(name)}{checkpoint.SUFFIX}"
+    if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)
-    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-        source = Path(folder) / f"{name}{checkpoint.SUFFIX}"
-        source.write_bytes(data)
-        checkpoint.load_numpy(source)
-        return checkpoint.copy(source, checkpoint.folders()[0] / source.name)
+    with _written(data, name) as path:
+        return checkpoint.copy(path, target)

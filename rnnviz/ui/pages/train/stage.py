@@ -44,7 +44,7 @@ def _stage(id: str, explore: Any, started: bool) -> None:
         watch = state[_WATCH] = Watch(id, subject.born)
         fresh = True
     watch.refresh(subject)
-    toolbar.show(subject, watch, explore)
+    toolbar.show(subject, explore)
     ask = state.pop(_ASK, None)
     facts = {**said(subject, watch), "started": started}
     data = watch.answer(subject, say.words(), language(), facts, ask=ask, fresh=fresh)

@@ -39,6 +39,11 @@ class Subject:
     run: runs.Run | None = None
     story: run_story.Story | None = None
 
+    @property
+    def config(self) -> dict[str, Any]:
+        """The recipe, by the names of TrainConfig."""
+        return self.description.get("config") or {}
+
     def follow(self, after: int) -> tuple[list[dict[str, Any]], int]:
         """New events, and where to go on."""
         if self.story is None:

@@ -11,37 +11,36 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
+from rnnviz.runs.folder import RunFolder
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import SHIPPED, Subject
-from rnnviz.ui.pages.train.watch import Watch
 from rnnviz.ui.trouble import plain
 
 _TROUBLE, _STOPPING = "train.trouble", "train.stopping"
 
 
-def show(subject: Subject, watch: Watch, explore: Any) -> None:
+def show(subject: Subject, explore: Any) -> None:
     """Name, state and buttons; below them what went wrong with the last click."""
-    config = subject.description.get("config") or {}
     stopping = st.session_state.get(_STOPPING) == subject.id and subject.alive
     state = _("stopping …") if stopping else say.state(subject.state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
             f"### {plain(subject.id.removeprefix(SHIPPED))}\n"
-            f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(config)}"
+            f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(subject.config)}"
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
             width="stretch",
         )
         if subject.run is not None:
-            _of_run(subject.run, watch, explore, stopping)
+            _of_run(subject.run, explore, stopping)
         elif st.button(_("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary"):
             st.switch_page(explore, query_params={"model": subject.name})
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         trouble.show(error)
 
 
-def _of_run(run: runs.Run, watch: Watch, explore: Any, stopping: bool) -> None:
+def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
     if run.alive:
         waiting = run.state == "waiting"
         st.button(
@@ -63,10 +62,10 @@ def _of_run(run: runs.Run, watch: Watch, explore: Any, stopping: bool) -> None:
             type="primary",
             help=_("Keeps the model under its name, if it isn't kept yet, and lets you type with it."),
         )
-        if opening and (name := _kept(run, watch)) is not None:
+        if opening and (name := _kept(run)) is not None:
             st.switch_page(explore, query_params={"model": name})
         with st.popover(_("Keep"), icon=":material/bookmark:", key="train-keep"):
-            _keep(run, watch)
+            _keep_form(run)
         st.download_button(
             _("Download"),
             model.read_bytes,
@@ -98,7 +97,7 @@ def _of_run(run: runs.Run, watch: Watch, explore: Any, stopping: bool) -> None:
         st.rerun()
 
 
-def _keep(run: runs.Run, watch: Watch) -> None:
+def _keep_form(run: runs.Run) -> None:
     """Name and save: the model picker lists it from then on."""
     with st.form("train-keep-form", border=False):
         name = st.text_input(
@@ -108,48 +107,44 @@ def _keep(run: runs.Run, watch: Watch) -> None:
             help=_("Letters, digits, '.', '_' and '-'."),
         )
         asked = st.form_submit_button(_("Save among the models"), type="primary", icon=":material/save:")
-    if asked:
-        try:
-            path = runs.keep(run.id, name.strip())
-        except RnnvizError as error:
-            trouble.show(error)
-            return
-        note(run, watch, path.stem)
-        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(path.stem)))
+    if asked and (kept := _keep(run, name.strip())) is not None:
+        st.success(_("Saved. The model picker lists it as **{name}**.").format(name=plain(kept)))
 
 
-def _kept(run: runs.Run, watch: Watch) -> str | None:
+def _kept(run: runs.Run) -> str | None:
     """The name that the run's model is kept under; kept now if it isn't yet. None if that fails."""
-    step = watch.last("progress").get("step", 0)
-    try:
-        written = (run.path / "kept").read_text("utf-8").split()
-        if len(written) == 2 and written[1] == str(step) and checkpoint.find(written[0]):
-            return written[0]
-    except (OSError, ValueError, RnnvizError):
-        pass
+    with contextlib.suppress(OSError, ValueError, RnnvizError):
+        name, step = (run.path / "kept").read_text("utf-8").split()
+        if step == str(_step(run)) and checkpoint.find(name):
+            return name
     taken = {info.path.stem for info in checkpoint.available()[0]}
-    name = next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
+    return _keep(
+        run, next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
+    )
+
+
+def _keep(run: runs.Run, name: str) -> str | None:
+    """Keep the model; remember under which name and at which step. None if it fails, with the reason shown."""
     try:
         with st.spinner(_("Keeping the model …")):
-            path = runs.keep(run.id, name)
+            name = runs.keep(run.id, name).stem
     except RnnvizError as error:
         trouble.show(error)
         return None
-    note(run, watch, path.stem)
-    return path.stem
-
-
-def note(run: runs.Run, watch: Watch, name: str) -> None:
-    """Remember under which name the model was kept, and at which step."""
     with contextlib.suppress(OSError):  # it is then kept twice, under two names
-        (run.path / "kept").write_text(f"{name} {watch.last('progress').get('step', 0)}", "utf-8")
+        (run.path / "kept").write_text(f"{name} {_step(run)}", "utf-8")
+    return name
+
+
+def _step(run: runs.Run) -> int:
+    return int((run.last or {}).get("step", 0))
 
 
 def file_of(run: runs.Run) -> Path | None:
     """The finished model's file, or the best one so far; None where there is none."""
-    finished = sorted((run.path / "model").glob(f"*{checkpoint.SUFFIX}"))
-    best = run.path / "best.safetensors"
-    return finished[0] if finished and run.state == "finished" else best if best.is_file() else None
+    folder = RunFolder(run.path)
+    finished = sorted(folder.finished.glob(f"*{checkpoint.SUFFIX}")) if run.state == "finished" else []
+    return next((path for path in (*finished, folder.best) if path.is_file()), None)
 
 
 def _stop(id: str) -> None:

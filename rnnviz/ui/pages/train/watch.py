@@ -1,10 +1,7 @@
-"""What a browser is sent of one run: curves, the probe's states as colours, what is expected next.
+"""What a browser is sent of one run: curves, the states as colours, what is expected next.
 
-A `Watch` belongs to one reader and one run. It reads what is new in the run's
-events, and packs everything the training view draws into one block of bytes,
-small enough to be sent whole every time.
-
-This module knows nothing of Streamlit's elements.
+Everything the training view draws is packed into one block of bytes, small enough
+to be sent whole every time.
 """
 
 from __future__ import annotations
@@ -67,13 +64,6 @@ class Watch:
             except RnnvizError:
                 self._now = None  # the view says that there is none
 
-    def curves(self, subject: Subject) -> training.Curves:
-        """The curves so far."""
-        config = subject.description.get("config") or {}
-        return training.curves(
-            self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
-        )
-
     def last(self, kind: str) -> dict[str, Any]:
         """The newest event of a kind, or {}."""
         return next((e for e in reversed(self.events) if e["event"] == kind), {})
@@ -93,8 +83,10 @@ class Watch:
         `fresh`: the browser may hold nothing yet. `ask` is what it asked: which snapshots it holds, and
         the digest of the words and colours.
         """
-        one = self.curves(subject)
-        config = subject.description.get("config") or {}
+        config = subject.config
+        one = training.curves(
+            self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
+        )
         scale = live.scale("hidden", str(config.get("activation", "tanh")))
         fixed, digest = _fixed(one, words, language)
         steps = subject.steps()
