@@ -15,6 +15,9 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from rnnviz.runs import event_log
+from rnnviz.runs.folder import RunFolder
+
 DEADLINE = 120.0
 """Seconds until a test gives up waiting; the machine may be busy."""
 
@@ -26,6 +29,16 @@ def until(condition: Callable[[], Any], *, within: float = DEADLINE, every: floa
         assert time.monotonic() < end, f"waited {within} s in vain"
         time.sleep(every)
     return value
+
+
+def events(folder: RunFolder, kind: str | None = None) -> list[dict[str, Any]]:
+    """What a run told, all of it or of one kind."""
+    return [e for e in event_log.read(folder.events)[0] if kind in (None, e["event"])]
+
+
+def progressed(folder: RunFolder, after: int = 0) -> bool:
+    """Whether a run told where it is, after so many bytes of its events."""
+    return any(e["event"] == "progress" for e in event_log.read(folder.events, after)[0])
 
 
 @cache
@@ -51,7 +64,6 @@ def _train(folder: Path, queued: bool, settings: dict[str, Any]) -> None:
 
     from rnnviz.runs import journal
     from rnnviz.runs import process as run_process
-    from rnnviz.runs.folder import RunFolder
     from rnnviz.training import trainer
 
     torch.set_num_threads(1)

@@ -22,13 +22,12 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
 from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.trainer import Trainer
-from tests.runs.processes import train, until
+from tests.runs.processes import events, progressed, train, until
 
 TOY = TrainConfig(
     cell="rnn", hidden_size=8, embedding_size=0, epochs=400, batch=1, steps=8, learning_rate=0.03,
@@ -66,14 +65,6 @@ def begin(home: Path, config: TrainConfig = SMALL, **more: Any) -> RunFolder:
     folder.path.mkdir(parents=True)
     folder.begin(Description("run", config, text=TEXT, threads=1, watched="lit the lamp", **more))
     return folder
-
-
-def events(folder: RunFolder, kind: str) -> list[dict[str, Any]]:
-    return [e for e in event_log.read(folder.events)[0] if e["event"] == kind]
-
-
-def progressed(folder: RunFolder, after: int) -> bool:
-    return any(e["event"] == "progress" for e in event_log.read(folder.events, after)[0])
 
 
 def final(folder: RunFolder) -> dict[str, torch.Tensor]:

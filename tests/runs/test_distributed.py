@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -25,6 +24,7 @@ from rnnviz.runs import process as run_process
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.text import corpora
 from rnnviz.training.trainer import Trainer
+from tests.runs.processes import events, progressed, until
 
 pytestmark = pytest.mark.skipif(
     not (torch.distributed.is_available() and torch.distributed.is_gloo_available()),
@@ -120,16 +120,9 @@ def launch(*arguments: str, folder: Path) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def events(run: RunFolder) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in run.events.read_text().splitlines()] if run.events.exists() else []
-
-
 def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    until(lambda: condition() or process.poll() is not None)
+    assert process.poll() is None, process.communicate()[0]
 
 
 def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same_model(
@@ -143,7 +136,7 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
 
     # Asked to stop: saved, at a step that both workers agreed on.
     process = launch(*new, "--run-dir", str(broken.path), "--output", "broken.safetensors", folder=tmp_path)
-    wait_for(lambda: any(event["event"] == "progress" for event in events(broken)), process)
+    wait_for(lambda: progressed(broken), process)
     process.send_signal(signal.SIGTERM)
     said = process.communicate(timeout=120)[0]
     assert process.returncode != 0
@@ -151,11 +144,10 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
     assert broken.state.exists()
 
     # A worker is lost: the run says so, and what was saved can be resumed.
+    seen = broken.events.stat().st_size
     process = launch("--resume", str(broken.path), folder=tmp_path)
-    seen = len(events(broken))
-    wait_for(lambda: any(e["event"] == "progress" for e in events(broken)[seen:]), process)
-    starts = [event for event in events(broken) if event["event"] == "start"]
-    writer = starts[-1]["pid"]
+    wait_for(lambda: progressed(broken, seen), process)
+    writer = events(broken, "start")[-1]["pid"]
     helpers = [child for child in psutil.Process(process.pid).children() if child.pid != writer]
     assert len(helpers) == 1
     helpers[0].kill()
@@ -170,8 +162,7 @@ def test_torchrun_is_stopped_resumed_loses_a_worker_and_still_ends_with_the_same
     said = process.communicate(timeout=120)[0]
     assert process.returncode == 0, said
     assert events(broken)[-1]["event"] == "finished"
-    kinds = [event["event"] for event in events(broken)]
-    assert kinds.count("start") == 3  # one writer
+    assert len(events(broken, "start")) == 3  # one writer
     state = load_file(broken.state)
     names = [
         name for name, _ in Trainer(TrainConfig(**LONG), corpora.from_text(TEXT)).model.named_parameters()

@@ -62,18 +62,7 @@ def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
     assert (tmp_path / "kept" / "one.safetensors").is_file()
 
 
-def test_the_story_of_a_shipped_model_is_played(open_app: Open, tmp_path: Path) -> None:
-    made("tiny-gru")
-    story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
-    runs.delete("tiny-gru")
-    app = open_app("train")
-    header, _ = sent(app)
-    assert (header["run"], header["state"]) == ("shipped:tiny-gru", "shipped")
-    assert header["steps"] == [0, 1, 3, 10, 30]
-    assert "This run is not there" not in everything(app)
-
-
-def test_a_run_called_like_a_shipped_story_is_told_from_it(open_app: Open, tmp_path: Path) -> None:
+def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Open, tmp_path: Path) -> None:
     made("tiny-gru")
     story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
     app = open_app("train")
@@ -81,7 +70,11 @@ def test_a_run_called_like_a_shipped_story_is_told_from_it(open_app: Open, tmp_p
     for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
         app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
-        assert sent(app)[0]["run"] == id
+        header, _ = sent(app)
+        assert (header["run"], header["state"]) == (id, "finished" if id == "tiny-gru" else "shipped")
+        assert header["steps"] == [0, 1, 3, 10, 30]
+    runs.delete("tiny-gru")
+    assert sent(open_app("train"))[0]["run"] == "shipped:tiny-gru"  # what there is to see without any run
 
 
 def test_the_run_that_was_shown_is_shown_again_after_another_page(open_app: Open) -> None:

@@ -24,26 +24,21 @@ CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 def chosen() -> str | None:
     """The run to show: the one that was picked, else one that trains, the newest, or a shipped story."""
-    everything = options(runs.listed(), everything=True)
-    state = st.session_state
-    if state.get(CHOSEN) not in everything:
-        asked = st.query_params.get(CHOSEN)
+    found, state = runs.listed(), st.session_state
+    ids = options(found, everything=True)
+    if state.get(CHOSEN) not in ids:
         state.pop(CHOSEN, None)
-        if asked in everything:
-            state[CHOSEN] = asked
-        elif everything:
-            state[CHOSEN] = usual()
+        asked = st.query_params.get(CHOSEN)
+        if ids:
+            state[CHOSEN] = asked if asked in ids else usual(found, ids)
     return state.get(CHOSEN)
 
 
-def usual() -> str | None:
+def usual(found: list[runs.Run], ids: list[str]) -> str:
     """What is shown before anyone chose."""
-    found = runs.listed()
-    if found:
-        training = [run for run in found if run.state in ("running", "starting")]
-        watchable = [run for run in found if run.last is not None]
-        return [*training, *watchable, *found][0].id
-    return next((subject.SHIPPED + name for name in first(list(subject.stories()))), None)
+    training = [run.id for run in found if run.state in ("running", "starting")]
+    watchable = [run.id for run in found if run.last is not None]
+    return [*training, *watchable, *ids][0]
 
 
 def first(names: list[str]) -> list[str]:
@@ -59,8 +54,8 @@ def first(names: list[str]) -> list[str]:
 
 def options(found: list[runs.Run], *, everything: bool) -> list[str]:
     """Ids, newest runs first, then the shipped stories."""
-    over = [run for run in found if not run.alive]
-    hidden = set() if everything else {run.id for run in over[FEW:]}
+    over = [run.id for run in found if not run.alive]
+    hidden = set() if everything else set(over[FEW:])
     return [
         *(run.id for run in found if run.id not in hidden),
         *(subject.SHIPPED + name for name in first(list(subject.stories()))),

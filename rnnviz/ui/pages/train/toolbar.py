@@ -124,7 +124,7 @@ def _kept(run: runs.Run) -> str | None:
 
 
 def _keep(run: runs.Run, name: str) -> str | None:
-    """Keep the model; remember under which name and at which step. None if it fails, with the reason shown."""
+    """Keep the model; remember under which name and at which step. None if it fails; the page says why."""
     try:
         with st.spinner(_("Keeping the model …")):
             name = runs.keep(run.id, name).stem
