@@ -19,19 +19,16 @@ Shape letters: n inputs (the start symbol and T characters), G parts, H units, X
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.networks.numpy_model import NumpyModel, weights_of
+from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -99,7 +96,7 @@ class Linearisation:
 
 
 def read(
-    model: CharModel | NumpyModel, text: str, *, limit: int, stop: int | None = None, square: bool = False
+    model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
 ) -> Linearisation:
     """Read `text`, or its first `stop` characters, and find the slopes.
 

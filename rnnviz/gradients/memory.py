@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, read
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import Network
 
 MAX_SQUARE = 1_000
 """Characters of a whole T × T picture: twice as many take four times the memory and the time."""
@@ -116,7 +113,7 @@ class ConnectivityRow:
         return len(self.norms)
 
 
-def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None = None) -> Connectivity:
+def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:
     """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
 
     x_{t+1} is the character that came, and after the last one the most probable; or `target` at every step
@@ -149,7 +146,7 @@ def connectivity(model: CharModel | NumpyModel, text: str, *, target: str | None
 
 
 def connectivity_row(
-    model: CharModel | NumpyModel, text: str, *, at: int | None = None, target: str | None = None
+    model: Network, text: str, *, at: int | None = None, target: str | None = None
 ) -> ConnectivityRow:
     """One row of `connectivity`: the prediction after `at` characters of `text`, at most 10,000; None: all.
 

@@ -8,18 +8,14 @@ Shape letters: T steps, X inputs, H units, V symbols.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import Doubles
-from rnnviz.networks.numpy_model import weights_of
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import Network, weights_of
 
 Activation = Literal["tanh", "relu", "identity"]
 
@@ -60,7 +56,7 @@ class SmallRNN:
         return cls(W_xh, W_hh, b_h, W_hq, b_q)
 
     @classmethod
-    def of(cls, model: CharModel | NumpyModel) -> SmallRNN:
+    def of(cls, model: Network) -> SmallRNN:
         """The net of an rnn with one layer. Its inputs are the model's integers: W_xh has a row for each.
 
         Raises ConfigError for any other model.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,17 +17,14 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import Doubles
 from rnnviz.gradients.states import Largest, Norm
-from rnnviz.networks.numpy_model import NumpyModel, weights_of
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 
 Complexes = npt.NDArray[np.complex128]
 
 MAX_POWER = 10_000
 
 
-def hidden_weights(model: CharModel | NumpyModel, layer: int = 0) -> Doubles:
+def hidden_weights(model: Network, layer: int = 0) -> Doubles:
     """W_hh (H, H), float64, of one layer of an rnn, as in H_{t-1} W_hh.
 
     Raises ConfigError for a cell with several such matrices or none, and for a layer that isn't there.
@@ -65,7 +62,7 @@ def eigenvalues(W: npt.ArrayLike) -> Complexes:
 
 
 @overload
-def scaled(of: NumpyModel | CharModel, rho: float) -> NumpyModel: ...
+def scaled(of: Network, rho: float) -> NumpyModel: ...
 @overload
 def scaled(of: npt.ArrayLike, rho: float) -> Doubles: ...
 def scaled(of: Any, rho: float) -> NumpyModel | Doubles:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Doubles, Floats, Linearisation, read
 from rnnviz.networks.config import CELLS
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import Network
 
 MAX_LOSS = 10_000
 """Characters between a loss and the first state."""
@@ -63,7 +60,7 @@ class StateNorms:
 
 
 def state_gradients(
-    model: CharModel | NumpyModel, text: str, *, at: int | None = None, target: str | None = None
+    model: Network, text: str, *, at: int | None = None, target: str | None = None
 ) -> StateNorms:
     """‖∂L/∂h_t‖ and, of an lstm, ‖∂L/∂c_t‖ for every t ≤ T, where L = -log P(target | x_1 .. x_T) in nats.
 
@@ -88,7 +85,7 @@ def state_gradients(
 
 
 def jacobian_norms(
-    model: CharModel | NumpyModel, text: str, *, norm: Norm = "frobenius", at: int | None = None
+    model: Network, text: str, *, norm: Norm = "frobenius", at: int | None = None
 ) -> StateNorms:
     """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
 

@@ -8,7 +8,6 @@ parameters however far back it looks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,9 +15,7 @@ import numpy as np
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import Doubles, nats
 from rnnviz.networks.ngram import NgramModel
-
-if TYPE_CHECKING:
-    from rnnviz.lecture.prediction import Model
+from rnnviz.networks.numpy_model import Model
 
 
 def table_size(symbols: int, n: int) -> int:

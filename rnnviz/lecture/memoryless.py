@@ -9,17 +9,13 @@ Two texts that end in the same character leave the first in the same state, to t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.numpy_model import Network
 from rnnviz.reading.trace import trace
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
 
 Floats = npt.NDArray[np.float32]
 
@@ -32,7 +28,7 @@ class Ending:
     probabilities: Floats  # (V,), of the next symbol
 
 
-def ending(model: CharModel | NumpyModel, text: str) -> Ending:
+def ending(model: Network, text: str) -> Ending:
     """Where `model` is after `text`, of one character at least (else ConfigError).
 
     >>> import rnnviz

@@ -14,17 +14,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lecture.prediction import Doubles, nats
+from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import running
 from rnnviz.text.normalising import normalise
-
-if TYPE_CHECKING:
-    from rnnviz.lecture.prediction import Model
 
 Probability = float | Fraction
 

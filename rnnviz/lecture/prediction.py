@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.scoring import costs
 from rnnviz.reading.trace import trace
 from rnnviz.text.normalising import normalise
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
-
-    Model: TypeAlias = CharModel | NumpyModel | NgramModel
 
 Doubles = npt.NDArray[np.float64]
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,10 +25,8 @@ from rnnviz.lecture import backwards, memorising, perplexity
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.product import Factors
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import Model
 from rnnviz.reading import sampling
-
-if TYPE_CHECKING:
-    from rnnviz.lecture.prediction import Model
 
 Load = Callable[[str], "Model"]
 Setting = str | float

@@ -10,7 +10,7 @@ Rows here are (X,) and (H,): one text, no batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +18,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import first_inputs, read
 from rnnviz.gradients.small import forwards
-
-if TYPE_CHECKING:
-    from rnnviz.networks.numpy_model import NumpyModel
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.numpy_model import Network
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -117,7 +114,7 @@ class Recurrence:
     True
     """
 
-    def __init__(self, model: CharModel | NumpyModel, text: str) -> None:
+    def __init__(self, model: Network, text: str) -> None:
         reading = read(model, text, limit=LONGEST)
         (layer, *more) = reading.weights.layers
         if layer.cell != "rnn" or more or layer.W_h is None:

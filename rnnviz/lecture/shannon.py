@@ -18,16 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import Doubles, expected
-
-if TYPE_CHECKING:
-    from rnnviz.lecture.prediction import Model
+from rnnviz.networks.numpy_model import Model
 
 ALPHABET = " abcdefghijklmnopqrstuvwxyz"
 PASS = "?"

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.lecture import counts
-from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.networks.numpy_model import Model
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
@@ -44,7 +43,7 @@ def picture(state: State) -> dict[str, Any]:
     ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
     symbols, n = ngram.vocabulary.size, state["n"]
     looks = min(n, ngram.order)
-    shown: dict[str, NumpyModel | NgramModel] = {
+    shown: dict[str, Model] = {
         "mlp": models.network("timemachine-mlp"),
         "ngram": counts.shortened(ngram, looks),
         "rnn": rnn,
