@@ -16,7 +16,7 @@ from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny
-from tests.ui.apptest import sent
+from tests.ui.apptest import clean, sent
 from tests.ui.conftest import Open, everything
 
 GRU = tiny("gru", layers=2)
@@ -25,8 +25,9 @@ YARDSTICK = NgramModel.fit(TEXT, order=3)
 
 
 def test_on_opening_an_example_is_read_already(open_app: Open) -> None:
-    app = open_app("explore", model="tiny-gru")
-    assert not app.exception
+    app = open_app("explore")
+    clean(app)
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     header, arrays = sent(app)
     assert header["text"] == "The Time Traveller"
     assert header["numbers"]["characters"] == 18
@@ -37,7 +38,9 @@ def test_on_opening_an_example_is_read_already(open_app: Open) -> None:
 
 def test_the_words_are_the_languages(open_app: Open) -> None:
     english = sent(open_app("explore", model="tiny-gru"))[0]["static"]["words"]
-    chinese = sent(open_app("explore", model="tiny-gru", lang="zh"))[0]["static"]["words"]
+    app = open_app("explore", locale="zh-CN")
+    clean(app)
+    chinese = sent(app)[0]["static"]["words"]
     assert english.keys() == chinese.keys()
     assert english["text"] == "Your text"
 

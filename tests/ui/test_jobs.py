@@ -90,14 +90,18 @@ def test_cancelling_is_seen_at_once_and_the_work_stops() -> None:
     assert jobs.wait(["long"], SOON)
 
 
-def test_a_job_still_waiting_is_never_started_once_it_is_cancelled() -> None:
-    jobs, first, second = Jobs(), Endless(), Endless()
-    jobs.ask(1, "1", first)
-    jobs.ask(2, "2", second)
-    assert first.started.wait(SOON)
-    jobs.cancel([1, 2])
+def test_a_job_cancelled_while_it_waits_never_starts_and_lets_go_of_what_it_was_to_read() -> None:
+    jobs, endless, done = Jobs(), Endless(), list[object]()
+    jobs.ask("a", "a", endless)
+    assert endless.started.wait(SOON)
+    waiting = jobs.ask("b", "b", simple("b", done))
+    jobs.cancel(["a", "b"])
     assert jobs.stopped(SOON)
-    assert not second.started.is_set()
+    assert (waiting.make, done) == (None, [])
+    assert jobs.ask("b", "b", simple("b", done)).state == "cancelled"
+    again = jobs.ask("b", "b", simple("b", done), again=OVER)
+    assert jobs.wait(["b"], SOON)
+    assert (again.state, again.make, done) == ("done", None, ["b"])
 
 
 def test_nothing_keeps_running_once_the_reader_has_left() -> None:
@@ -178,20 +182,6 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
     store.forget("huge")
     assert store.get("huge") is None
     assert not huge.exists()
-
-
-def test_a_job_that_is_over_lets_go_of_what_it_read_and_can_be_asked_for_again() -> None:
-    jobs, endless, done = Jobs(), Endless(), list[object]()
-    jobs.ask("a", "a", endless)
-    assert endless.started.wait(SOON)
-    waiting = jobs.ask("b", "b", simple("b", done))
-    jobs.cancel(["a", "b"])
-    assert jobs.stopped(SOON)
-    assert waiting.make is None
-    assert jobs.ask("b", "b", simple("b", done)).state == "cancelled"
-    again = jobs.ask("b", "b", simple("b", done), again=OVER)
-    assert jobs.wait(["b"], SOON)
-    assert (again.state, again.make, done) == ("done", None, ["b"])
 
 
 def test_a_result_that_is_put_again_replaces_its_folder() -> None:

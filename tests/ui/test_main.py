@@ -20,14 +20,6 @@ from tests.ui.apptest import clean
 from tests.ui.conftest import Open, everything
 
 
-@pytest.mark.parametrize("page", ["explore", "perplexity"])
-@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
-def test_every_page_opens(open_app: Open, page: str, locale: str) -> None:
-    app = open_app(page, locale=locale)
-    clean(app)
-    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
-
-
 def test_the_first_model_is_the_one_for_newcomers(monkeypatch: pytest.MonkeyPatch) -> None:
     def info(name: str, kind: str) -> checkpoint.ModelInfo:
         return checkpoint.ModelInfo(name, Path(f"{name}.safetensors"), kind, {}, 1, 3)
