@@ -19,6 +19,7 @@ from typing import Any
 from rnnviz.cli.output import progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint
+from rnnviz.networks.config import CELLS
 from rnnviz.runs import process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
@@ -73,7 +74,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--order", type=int, default=6, help="with --cell ngram: the order, 1 to 6 (default: 6)"
     )
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
-    recipe.add_argument("--cell", choices=("mlp", "rnn", "gru", "lstm", "ngram"))
+    recipe.add_argument("--cell", choices=(*CELLS, "ngram"))
     for flag, kind, text in RECIPE:
         if kind is bool:
             recipe.add_argument(flag, action="store_true", default=None, help=text)

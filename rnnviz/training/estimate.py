@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from rnnviz.errors import ConfigError, Phrase
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import CELLS, TrainConfig
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that has loaded torch and trained something tiny."""
@@ -91,7 +91,8 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     the recipe asks for that; "auto" is counted as float32, so that the run fits whichever it turns out.
     """
     model = config.model_config(vocabulary_size)
-    kept, made = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}[config.cell]
+    measured = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}
+    kept, made = measured.get(config.cell, (6.0 * CELLS[config.cell].blocks, 0.0))
     # Other cells read their embeddings through a table.
     embedded = 6.0 * config.embedding_size if config.cell in ("mlp", "lstm") else 0.0
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each

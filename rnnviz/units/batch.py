@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.stepping import Floats, Ids, Layer, Weights, product
 
 FEW = 4
@@ -34,7 +35,7 @@ class Batch:
         self.weights, self._held = weights, held
         shape = (len(weights.layers), texts, weights.layers[0].units)
         self.hidden = np.zeros(shape, np.float32)
-        self.cell = np.zeros(shape, np.float32) if weights.cell == "lstm" else None
+        self.cell = np.zeros(shape, np.float32) if CELLS[weights.cell].has_cell else None
 
     def start(self, text: int, state: tuple[Floats, Floats | None]) -> None:
         """Let one of the texts go on from a `state`, (L, H) each."""

@@ -151,7 +151,7 @@ def _network() -> None:
         key="set-cell",
         persist_state="session",
         on_change=_renamed,
-        format_func=lambda name: cells[name],
+        format_func=lambda name: cells.get(name, CELLS[name].label),
         help=_("How the new hidden state is made from the old one and the next character."),
     )
     _choice(
