@@ -24,14 +24,11 @@ from torch.nn import functional as F
 
 from rnnviz.networks.config import ModelConfig
 
-KINDS = ("tanh", "relu", "gru")
-"""The kinds of step: the two activations of an rnn, and the gru."""
-
 
 class Layer(NamedTuple):
     """One layer's parameters as `unroll` takes them.
 
-    kind  of KINDS
+    kind  "gru", or an rnn's activation: "tanh" or "relu"
     w_x   (gates·H, X); b (gates·H,) all the biases that can be added to the inputs' part
     w_h   (gates·H, H)
     b_hn  (H,), the bias inside a gru's reset product, or None

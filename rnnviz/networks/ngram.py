@@ -131,10 +131,13 @@ class NgramModel:
 
     def log_probs(self, context: AnyInts | None = None) -> Floats:
         """log P(w | context) of every symbol w, in nats, shape (V,). `context` as for `score`."""
+        return self._row(self._state(context))
+
+    def _row(self, state: Ints) -> Floats:
+        """log P (V,) after `state`: as `_dense_block` finds it, in half the time."""
         base = self.vocabulary.size + 1
-        probabilities = self._levels[0].share[: base - 1].copy()
-        contexts = self._nodes(self._state(context))
-        for (upper, level), nodes in zip(pairwise(self._levels), contexts, strict=False):
+        probabilities = self._levels[0].share[: self.vocabulary.size].copy()
+        for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(state), strict=False):
             node = int(nodes[-1])
             first, last = np.searchsorted(level.keys, (node * base, (node + 1) * base))
             probabilities *= upper.backoff[node]
@@ -275,7 +278,7 @@ class NgramScorer:
 
     def log_probs(self) -> Floats:
         """log P (V,) of the next symbol, in nats."""
-        return self._model.log_probs(self.state)
+        return self._model._row(self.state)
 
     def advance(self, ids: AnyInts) -> Floats:
         """log P of each of the next symbols `ids` (n,), in nats, shape (n,), each given all before it."""

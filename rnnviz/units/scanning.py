@@ -191,7 +191,7 @@ def scan(
     def report() -> ScanReport:
         return ScanReport(named, model.vocabulary, tallies)
 
-    reading = _Reading(model, layer, quantity, columns)
+    reading = _UnitReader(model, layer, quantity, columns)
     clock = Clock()
     for piece in source.pieces(length):
         ids = model.vocabulary.encode(piece)
@@ -209,7 +209,7 @@ def scan(
     return report()
 
 
-class _Reading:
+class _UnitReader:
     """A text read in pieces, as the values (n, U) of some units after each character and before it."""
 
     def __init__(

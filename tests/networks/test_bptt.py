@@ -71,7 +71,7 @@ def test_values_and_gradients_are_torchs(
         torch.testing.assert_close(ours[name], value, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: f"{n}: {m}")
 
 
-@pytest.mark.parametrize("kind", bptt.KINDS)
+@pytest.mark.parametrize("kind", ["tanh", "relu", "gru"])
 def test_gradients_are_those_of_small_differences(kind: str) -> None:
     gates = 3 if kind == "gru" else 1
     generator = torch.Generator().manual_seed(1)
