@@ -46,10 +46,10 @@ test("in running text a line break breaks, what turns letters round is named, an
     9: "\t",
     1: "\u2401",
     65: "A",
-    0xa0: "\u00a0",
-    0xad: "‹00AD›",
-    0x202e: "‹202E›",
-    0x200d: "\u200d",
+    160: "\u00a0",
+    173: "‹00AD›",
+    8238: "‹202E›",
+    8205: "\u200d",
   };
   for (const [code, text] of Object.entries(shown)) assert.equal(characters.running(Number(code)), text);
 });

@@ -83,7 +83,7 @@ function training(steps, sent, now, run = "one") {
     probe: now === null ? "" : "ab",
     symbols: ["", "a"],
     frames,
-  }); // biome-ignore lint/suspicious/noExplicitAny: a part of an answer
+  });
 }
 
 test("snapshots are kept by step, the newest trace stands last, and another run begins anew", () => {

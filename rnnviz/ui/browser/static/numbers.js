@@ -18,8 +18,8 @@ export class Numbers {
   /** @param {number} x @param {Intl.NumberFormatOptions} options */
   format(x, options) {
     const key = JSON.stringify(options);
-    let format = this.formats.get(key);
-    if (!format) this.formats.set(key, (format = new Intl.NumberFormat(this.language, options)));
+    const format = this.formats.get(key) ?? new Intl.NumberFormat(this.language, options);
+    this.formats.set(key, format);
     return format.format(x).replace("-", "−");
   }
 

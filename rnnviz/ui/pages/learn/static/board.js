@@ -22,7 +22,7 @@ import { chart } from "./chart.js";
 import { matrix } from "./matrix.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
-/** @import { Answers, Area, Ask, Attributes, ChartOptions, Into, MatrixOptions, Ramp, Scene, SceneTheme, Style } from "./types" */
+/** @import { Answers, Area, Ask, Attributes, ChartOptions, Into, MatrixOptions, Ramp, Range, Scene, SceneTheme, Style } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
 const INK = ["#12191e", "#ffffff"]; // what can be read on any colour: both themes' darkest and lightest
@@ -237,7 +237,8 @@ export class Board {
       else if (["start", "middle", "end"].includes(word)) found["text-anchor"] = word;
       else if (word === "mono") found["font-family"] = this.fonts.code;
       else if (word === "italic") found["font-style"] = word;
-      else if (word) found.fill = word[0] === "#" ? word : String(this.theme[word]);
+      else if (word[0] === "#") found.fill = word;
+      else if (typeof this.theme[word] === "string") found.fill = this.theme[word];
     }
     return { "font-family": this.fonts.text, "dominant-baseline": "central", ...found, ...more };
   }
@@ -312,9 +313,13 @@ export class Board {
     return matrix(this, options, into);
   }
 
-  /** Axes and lines: see chart.js. Returns {X, Y}, from values to units. @param {ChartOptions} options */
-  chart(options) {
-    return chart(this, options);
+  /**
+   * Axes and lines: see chart.js. Returns {X, Y}, from values to units.
+   *
+   * @param {Area} area the plot itself @param {Range} xs @param {Range} ys @param {ChartOptions} options
+   */
+  chart(area, xs, ys, options) {
+    return chart(this, area, xs, ys, options);
   }
 
   /**
@@ -349,8 +354,14 @@ export class Board {
 
   // ---- controls -----------------------------------------------------------------------------------
 
-  /** An element made once, as long as every drawing asks for it. @template {HTMLElement} E @param {string} name @param {() => E} create @param {Area} area @returns {E} */
-  keep(name, create, { x, y, width, height }) {
+  /**
+   * An element made once, as long as every drawing asks for it.
+   *
+   * @template {HTMLElement} E
+   * @param {string} name @param {() => E} create @param {Area} area
+   * @returns {E}
+   */
+  keep(name, create, area) {
     this.used.add(name);
     let element = this.kept.get(name);
     if (!element) {
@@ -359,41 +370,39 @@ export class Board {
       this.kept.set(name, element);
       this.root.append(element);
     }
-    const px = (/** @type {number | undefined} */ units) =>
-      units === undefined ? "" : `${units * this.scale}px`;
-    const place = { position: "absolute", left: px(x), top: px(y), width: px(width), height: px(height) };
-    Object.assign(element.style, place);
+    const [left, top, width, height] = [0, 1, 2, 3].map((i) =>
+      i in area ? `${Number(area[i]) * this.scale}px` : "",
+    );
+    Object.assign(element.style, { position: "absolute", left, top, width, height });
     return element;
   }
 
   /**
    * A line of text to write in. `change(text)` comes with every character, but never within a composition.
    *
-   * @param {string} name
-   * @param {Area & { label?: string, value: string, change: (text: string) => void, limit?: number, size?: number }} options
+   * @param {string} name @param {Area} area @param {string} value
+   * @param {{ label?: string, limit?: number, size?: number }} options
+   * @param {(text: string) => void} change
    */
-  field(name, { label = "", value, change, limit = 60, size = 22, ...area }) {
-    const wrap = this.keep(
-      name,
-      () => {
-        const input = Object.assign(make("input"), { type: "text", spellcheck: false, autocomplete: "off" });
-        const own = /** @type {string | undefined} */ (undefined); // what was typed since it has the focus
-        const made = Object.assign(make("label", "ln-field", make("span"), input), { input, own, change });
-        const typed = () => {
-          made.own = input.value;
-          made.change(input.value);
-        };
-        input.addEventListener("input", (event) => {
-          if (!(/** @type {InputEvent} */ (event).isComposing)) typed();
-        });
-        input.addEventListener("compositionend", typed);
-        input.addEventListener("keydown", (event) => {
-          if (event.key === "Enter" && !event.isComposing) input.blur(); // the keys are the lecture's again
-        });
-        return made;
-      },
-      area,
-    );
+  field(name, area, value, { label = "", limit = 60, size = 22 }, change) {
+    const create = () => {
+      const input = Object.assign(make("input"), { type: "text", spellcheck: false, autocomplete: "off" });
+      const own = /** @type {string | undefined} */ (undefined); // what was typed since it has the focus
+      const made = Object.assign(make("label", "ln-field", make("span"), input), { input, own, change });
+      const typed = () => {
+        made.own = input.value;
+        made.change(input.value);
+      };
+      input.addEventListener("input", (event) => {
+        if (!(/** @type {InputEvent} */ (event).isComposing)) typed();
+      });
+      input.addEventListener("compositionend", typed);
+      input.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" && !event.isComposing) input.blur(); // the keys are the lecture's again
+      });
+      return made;
+    };
+    const wrap = this.keep(name, create, area);
     const { input } = wrap;
     const caption = /** @type {HTMLElement} */ (wrap.firstChild);
     wrap.change = change;
@@ -411,46 +420,37 @@ export class Board {
   /**
    * A slider. `change(value)` comes while it moves; `say(value)` is what stands beside it.
    *
-   * @param {string} name
-   * @param {Area & { label: string, min: number, max: number, step?: number, value: number,
-   *   change: (value: number) => void, say?: (value: number) => string }} options
+   * @param {string} name @param {Area} area @param {string} label
+   * @param {{ min: number, max: number, step?: number, value: number, say?: (value: number) => string }} options
+   * @param {(value: number) => void} change
    */
-  slider(name, { label, min, max, step = 1, value, change, say = (v) => this.numbers.whole(v), ...area }) {
-    const wrap = this.keep(
-      name,
-      () => {
-        const [caption, input, output] = [make("span"), make("input"), make("output")];
-        input.type = "range";
-        const made = Object.assign(make("label", "ln-slider", caption, input, output), {
-          caption,
-          input,
-          output,
-          change,
-          say,
-        });
-        input.addEventListener("input", () => {
-          output.textContent = made.say(Number(input.value));
-          made.change(Number(input.value));
-        });
-        return made;
-      },
-      area,
-    );
+  slider(name, area, label, { min, max, step = 1, value, say = String }, change) {
+    const create = () => {
+      const [caption, input, output] = [make("span"), make("input"), make("output")];
+      const made = Object.assign(make("label", "ln-slider", caption, input, output), { input, change, say });
+      input.type = "range";
+      input.addEventListener("input", () => {
+        output.textContent = made.say(Number(input.value));
+        made.change(Number(input.value));
+      });
+      return made;
+    };
+    const wrap = this.keep(name, create, area);
     const { input } = wrap;
     Object.assign(wrap, { change, say });
-    put(wrap.caption, label);
+    put(wrap.children[0], label);
     Object.assign(input, { min, max, step });
     input.setAttribute("aria-label", label);
     if (this.focused !== input) input.value = String(value);
-    put(wrap.output, say(Number(input.value)));
+    put(wrap.children[2], say(Number(input.value)));
     return wrap;
   }
 
   /**
-   * @param {string} name
-   * @param {Area & { label: string, press: () => void, strong?: boolean, off?: boolean, title?: string }} options
+   * @param {string} name @param {Area} area @param {string} label @param {() => void} press
+   * @param {{ strong?: boolean, off?: boolean, title?: string }} [options]
    */
-  button(name, { label, press, strong = false, off = false, title = "", ...area }) {
+  button(name, area, label, press, { strong = false, off = false, title = "" } = {}) {
     const button = this.keep(name, () => Object.assign(make("button"), { type: "button" }), area);
     const className = strong ? "ln-button ln-strong" : "ln-button";
     return Object.assign(button, { className, textContent: label, title, disabled: off, onclick: press });
@@ -459,14 +459,14 @@ export class Board {
   /**
    * One of a few.
    *
-   * @template {string | number | null} K
-   * @param {string} name
-   * @param {Area & { label?: string, options: [key: K, label: string][], value: K, pick: (key: K) => void }} options
+   * @template {string | number | null | undefined} K
+   * @param {string} name @param {Area} area @param {string} label @param {[key: K, label: string][]} options
+   * @param {K} value @param {(key: K) => void} pick
    */
-  choice(name, { label = name, options, value, pick, ...area }) {
+  choice(name, area, label, options, value, pick) {
     const group = this.keep(name, () => make("div", "ln-choice"), area);
     group.setAttribute("role", "radiogroup");
-    group.setAttribute("aria-label", label);
+    group.setAttribute("aria-label", label || name);
     while (group.childElementCount > options.length) group.lastChild?.remove();
     options.forEach(([key, said], i) => {
       const button = /** @type {HTMLButtonElement} */ (group.children[i]) ?? make("button");
@@ -483,14 +483,15 @@ export class Board {
   /**
    * A paragraph: plain text, or a list of strings and [text, class] pairs (strong, quiet, big, a theme colour).
    *
-   * @param {string} name @param {string | (string | [text: string, classes: string])[]} parts
-   * @param {Area & { size?: number, align?: string }} options
+   * @param {string} name @param {Area} area @param {string | (string | [text: string, classes: string])[]} parts
+   * @param {{ size?: number, align?: string }} [options]
    */
-  say(name, parts, { size = 22, align = "left", ...area }) {
+  say(name, area, parts, { size = 22, align = "left" } = {}) {
     const words = this.keep(name, () => make("p", "ln-say"), area);
     words.style.fontSize = `${size * this.scale}px`;
     words.style.textAlign = align;
-    const spans = [parts].flat().map((part) => {
+    const list = typeof parts === "string" ? [parts] : parts;
+    const spans = list.map((part) => {
       if (typeof part === "string") return part;
       const span = make("span", "", part[0]);
       for (const word of part[1].split(" ")) {

@@ -1,30 +1,17 @@
 // Axes and lines, straight or logarithmic.
 //
-//   x, y, width, height   the plot itself; ticks stand to its left and below it, titles beyond them
-//   xs, ys                [low, high]; `log` makes y logarithmic, `logX` x
-//   xTicks, yTicks        [[value, text], …]; made up if left out (powers of ten where logarithmic)
-//   lines                 null breaks a line; `label` stands right of the last point, or at x = `at` above the line
-//   marks                 upright lines
+//   area             the plot itself; ticks stand to its left and below it, titles beyond them
+//   xs, ys           [low, high]; `log` makes y logarithmic, `logX` x
+//   xTicks, yTicks   [[value, text], …]; made up if left out (powers of ten where logarithmic)
+//   lines            null breaks a line; `label` stands right of the last point, or at x = `at` above the line
+//   marks            upright lines
 
 /** @import { Board } from "./board.js" */
-/** @import { ChartOptions, Ticks } from "./types" */
+/** @import { Area, ChartOptions, Range, Ticks } from "./types" */
 
-/** Returns {X, Y}: from values to units. @param {Board} board @param {ChartOptions} options */
-export function chart(board, options) {
-  const {
-    x,
-    y,
-    width,
-    height,
-    xs,
-    ys,
-    log = false,
-    logX = false,
-    lines = [],
-    marks = [],
-    size = 20,
-  } = options;
-  const { xTitle, yTitle } = options;
+/** @param {Board} board @param {Area} area @param {Range} xs @param {Range} ys @param {ChartOptions} options */
+export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
+  const { log = false, logX = false, lines = [], marks = [], size = 20, xTitle, yTitle } = options;
   const { theme } = board;
   const share = (
     /** @type {number} */ v,
@@ -67,16 +54,17 @@ export function chart(board, options) {
     let pen = "M";
     for (const [px, py] of points) {
       const drawn = py !== null && (!log || py > 0);
-      if (drawn) d += `${pen}${X(px).toFixed(1)},${Y(py).toFixed(1)}`;
+      if (drawn) d += `${pen}${X(Number(px)).toFixed(1)},${Y(py).toFixed(1)}`;
       pen = drawn ? "L" : "M";
     }
     board.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round" }, g);
     if (dots)
-      for (const [px, py] of points) if (py !== null) board.circle(X(px), Y(py), 5, { fill: colour }, g);
+      for (const [px, py] of points)
+        if (py !== null) board.circle(X(Number(px)), Y(py), 5, { fill: colour }, g);
     const last = points.findLast(([, py]) => py !== null);
     if (!label || !last) continue;
     const [left, top] =
-      at === undefined ? [X(last[0]) + 10, Y(Number(last[1]))] : [X(at), Y(Number(last[1])) - 15];
+      at === undefined ? [X(Number(last[0])) + 10, Y(Number(last[1]))] : [X(at), Y(Number(last[1])) - 15];
     board.text(left, top, label, `${size} 600 ${at === undefined ? "start" : anchor} ${colour}`, g);
   }
   return { X, Y };

@@ -67,7 +67,7 @@ export function matrix(board, options, into) {
       number.style.fontVariantNumeric = "tabular-nums";
       if (!name) return;
       /** @type {Answers} */
-      const answers = hover ? { enter: () => hover(i, j), leave: () => hover(null) } : {};
+      const answers = hover ? { enter: () => hover(i, j), leave: () => hover(null, 0) } : {};
       if (pick) answers.click = () => pick(i, j);
       if (edit) {
         answers.click = () => open(board, options, i, j);

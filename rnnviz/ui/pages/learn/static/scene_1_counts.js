@@ -2,6 +2,10 @@
 
 import { fill } from "../../../browser/static/words.js";
 
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Counts, Line, Said } from "./types" */
+
+/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask */
 export function draw(board, data, ask) {
   const { step } = board;
   const reading = step >= 2;
@@ -10,11 +14,13 @@ export function draw(board, data, ask) {
   if (reading) rows(board, data, ask, board.H - 285);
 }
 
+/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {number} height */
 function sizes(board, data, ask, height) {
   const { theme, step, W } = board;
   const { words, n } = data;
   const [x, y] = [96, 44];
   const width = W - x - 500;
+  /** @type {Line[]} */
   const fits =
     step >= 1 ? [{ points: data.seen, colour: theme.ngram, dash: "3 7", width: 4, dots: false }] : [];
   const flat = [
@@ -22,18 +28,12 @@ function sizes(board, data, ask, height) {
     [data.longest, data.parameters],
   ];
   if (step >= 1) fits.push({ points: flat, colour: theme.model, width: 5 });
-  const { X, Y } = board.chart({
-    x,
-    y,
-    width,
-    height,
-    xs: [1, data.longest],
-    ys: [1, 1e19],
+  const { X, Y } = board.chart([x, y, width, height], [1, data.longest], [1, 1e19], {
     log: true,
-    xTicks: data.sizes.map(([k]) => [k, String(k)]),
-    yTicks: [0, 6, 12, 18].map((k) => [10 ** k, k ? `10${board.raised(k)}` : "1"]),
     xTitle: step < 2 ? words.axis : undefined,
     yTitle: words.sizes,
+    xTicks: data.sizes.map(([k]) => [k, String(k)]),
+    yTicks: [0, 6, 12, 18].map((k) => [10 ** k, k ? `10${board.raised(k)}` : "1"]),
     lines: [{ points: data.sizes, colour: theme.ngram, width: 4, dots: true }, ...fits],
   });
   const at = data.sizes[n - 1];
@@ -43,8 +43,13 @@ function sizes(board, data, ask, height) {
     "stroke-dasharray": "4 5",
     width: 2,
   });
-  const label = (px, py, text, fill, anchor = "start") =>
-    board.text(px, py, text, `${fill} ${anchor} 600 20`);
+  const label = (
+    /** @type {number} */ px,
+    /** @type {number} */ py,
+    /** @type {string} */ text,
+    /** @type {string} */ fill,
+    anchor = "start",
+  ) => board.text(px, py, text, `${fill} ${anchor} 600 20`);
   label(
     X(8) - 16,
     Y(data.sizes[7][1]) - 6,
@@ -56,7 +61,7 @@ function sizes(board, data, ask, height) {
     label(
       X(data.longest),
       Y(data.parameters) - 20,
-      `RNN: ${data.parameters.toLocaleString("en-GB")}`,
+      `RNN: ${board.number(data.parameters, 0)}`,
       theme.model,
       "end",
     );
@@ -65,56 +70,53 @@ function sizes(board, data, ask, height) {
 
   const right = W - 440;
   const top = step >= 2 ? 22 : 70;
-  board.slider("n", {
-    x: right,
-    y: top,
-    width: 430,
-    label: words.n,
-    min: 1,
-    max: data.longest,
-    value: n,
-    change: (v) => ask({ n: v }),
-  });
+  board.slider("n", [right, top, 430], words.n, { min: 1, max: data.longest, value: n }, (v) =>
+    ask({ n: v }),
+  );
   const size = data.table.length > 19 ? 30 : 38;
+  /** @type {[string, string][]} */
   const lines = [
     [data.table, "ngram big line"],
     [fill(words.table, { n }), "line quiet"],
   ];
-  const digits = board.say("table", lines, { x: right, y: top + 42, width: 430 });
-  digits.firstChild.style.fontSize = size * board.scale + "px";
+  const table = board.say("table", [right, top + 42, 430], lines);
+  /** @type {HTMLElement} */ (table.firstChild).style.fontSize = `${size * board.scale}px`;
   if (step < 1) return;
   const seen = data.seenNow ? fill(words.seen, { count: data.seenNow }) : words["seen.unknown"];
-  board.say("seen", [[seen, "line quiet"]], { x: right, y: top + 116, width: 430 });
+  board.say("seen", [right, top + 116, 430], [[seen, "line quiet"]]);
   if (step < 2)
     board.say(
       "parameters",
+      [right, top + 180, 430],
       [
-        [data.parameters.toLocaleString("en-GB"), "model big line"],
+        [board.number(data.parameters, 0), "model big line"],
         [words.parameters, "line quiet"],
       ],
-      { x: right, y: top + 180, width: 430 },
     );
 }
 
+/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {number} y */
 function rows(board, data, ask, y) {
   const { theme, step, W, local } = board;
   const { words } = data;
   const characters = [...data.text];
   const shown = data.rows.filter(({ kind }) => step >= 3 || kind === "mlp" || kind === "ngram");
-  board.field("text", {
-    x: 0,
-    y,
-    width: 700,
-    label: words.text,
-    value: data.text,
-    limit: data.limit,
-    change: (text) => text && ask({ text }),
-  });
+  board.field(
+    "text",
+    [0, y, 700],
+    data.text,
+    { label: words.text, limit: data.limit },
+    (text) => text && ask({ text }),
+  );
   const [left, right] = [110, 96];
   const each = Math.min(30, (W - left - right) / characters.length);
   const [top, high] = [y + 76, 46];
   const over = local.over < characters.length ? local.over : undefined;
   board.text(W, top - 22, words.bits, "18 end muted");
+  const point = (/** @type {number | undefined} */ t) => {
+    local.over = t;
+    board.redraw();
+  };
   shown.forEach((row, i) => {
     const at = top + i * high;
     board.text(left - 16, at + high / 2 - 3, row.name, `end 600 ${theme.cells[row.kind]}`);
@@ -137,10 +139,7 @@ function rows(board, data, ask, y) {
         `${Math.min(24, each * 1.1)} middle mono`,
         cell,
       );
-      board.on(cell, `${i}.${t}`, {
-        enter: () => over !== t && ((local.over = t), board.redraw()),
-        leave: () => ((local.over = undefined), board.redraw()),
-      });
+      board.on(cell, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
     });
     board.text(W, at + high / 2 - 3, board.number(row.mean, 2), `end 700 ${theme.cells[row.kind]}`);
   });

@@ -2,36 +2,29 @@
 
 import { fill } from "../../../browser/static/words.js";
 
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Memoryless, Said } from "./types" */
+
+/** @param {Board} board @param {Said<Memoryless>} data @param {Ask} ask */
 export function draw(board, data, ask) {
   const { theme, step, W, H } = board;
   const { words } = data;
   const column = 500;
-  const sides = [
-    ["left", 0],
-    ["right", W - column],
-  ];
+  const sides = { left: 0, right: W - column };
   const spare = Math.max(0, H - 540);
   const top = 66 + spare * 0.15;
-  board.choice("model", {
-    x: W / 2 - 100,
-    y: 4,
-    width: 200,
-    label: words.network,
-    options: data.kinds,
-    value: data.kind,
-    pick: (model) => ask({ model }),
-  });
-  for (const [name, x] of sides) {
-    const side = data[name];
-    board.field(name, {
-      x,
-      y: top,
-      width: column,
-      label: words[name],
-      value: side.text,
-      limit: data.limit,
-      change: (text) => text && ask({ [name]: text }),
-    });
+  board.choice("model", [W / 2 - 100, 4, 200], words.network, data.kinds, data.kind, (model) =>
+    ask({ model }),
+  );
+  for (const name of /** @type {const} */ (["left", "right"])) {
+    const [side, x] = [data[name], sides[name]];
+    board.field(
+      name,
+      [x, top, column],
+      side.text,
+      { label: words[name], limit: data.limit },
+      (text) => text && ask({ [name]: text }),
+    );
     seen(board, side.marks, data.kind !== "mlp", x, top + 66, column, words.sees);
     if (step >= 1) {
       board.text(x, top + 156, fill(words.units, { n: side.state.length }), "19 muted");
@@ -56,15 +49,14 @@ export function draw(board, data, ask) {
   }
   // Between them: the same, or not.
   const middle = top + (step >= 1 ? 262 : 172) + 100 + spare * 0.2;
-  const sign = (y, difference, said) => {
+  const sign = (/** @type {number} */ y, /** @type {number} */ difference) => {
     const same = difference === 0;
     board.text(W / 2, y, same ? "=" : "≠", `72 middle 700 ${same ? "model" : "came"}`);
     board.text(W / 2, y + 52, board.number(difference, 2), "22 middle 600");
-    return said;
   };
   sign(middle - 20, data.prediction);
   board
-    .say("largest", words.largest, { x: W / 2 - 95, y: middle + 50, width: 190, size: 17, align: "center" })
+    .say("largest", [W / 2 - 95, middle + 50, 190], words.largest, { size: 17, align: "center" })
     .classList.add("ln-quiet");
   if (step >= 1) {
     const same = data.state === 0;
@@ -73,7 +65,12 @@ export function draw(board, data, ask) {
   if (!data.alike) board.text(W / 2, top + 20, words.unlike, "17 middle came");
 }
 
-// The text's characters: those that reach the network are lit.
+/**
+ * The text's characters: those that reach the network are lit.
+ *
+ * @param {Board} board @param {string[]} marks @param {boolean} all
+ * @param {number} x @param {number} y @param {number} width @param {string} caption
+ */
 function seen(board, marks, all, x, y, width, caption) {
   const { theme } = board;
   board.text(x, y, caption, "19 muted");

@@ -2,62 +2,58 @@
 
 import { fill } from "../../../browser/static/words.js";
 
+/** @import { Board } from "./board.js" */
+/** @import { Ask, MatrixOptions, RecurrenceReal, RecurrenceSmall, Said, SumRow, Term } from "./types" */
+
+/** @param {Board} board @param {Said<RecurrenceSmall | RecurrenceReal>} data @param {Ask} ask */
 export function draw(board, data, ask) {
   if (data.real) real(board, data, ask);
   else small(board, data, ask);
 }
 
-// ‹ t = 3 ›
+/**
+ * ‹ t = 3 ›
+ *
+ * @param {Board} board @param {Said<{ t: number }>} data @param {Ask} ask @param {number} x @param {number} last
+ */
 function walk(board, data, ask, x, last) {
   const { words, t } = data;
-  board.button("backward", {
-    x,
-    y: 2,
-    label: "‹",
-    title: words.backward,
-    off: t <= 1,
-    press: () => ask({ t: t - 1 }),
-  });
+  board.button("backward", [x, 2], "‹", () => ask({ t: t - 1 }), { off: t <= 1, title: words.backward });
   board.text(x + 84, 21, `t = ${t}`, "middle 600");
-  board.button("forward", {
-    x: x + 126,
-    y: 2,
-    label: "›",
-    title: words.forward,
+  board.button("forward", [x + 126, 2], "›", () => ask({ t: t + 1 }), {
     off: t >= last,
-    press: () => ask({ t: t + 1 }),
+    title: words.forward,
   });
 }
 
 // ---- the small net --------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<RecurrenceSmall>} data @param {Ask} ask */
 function small(board, data, ask) {
   const { W, H } = board;
   const { words } = data;
-  board.field("word", {
-    x: 0,
-    y: 2,
-    width: 230,
-    label: words.word,
-    value: data.word,
-    limit: data.longest,
-    change: (word) => word && ask({ word }),
-  }).title = words["word.help"];
+  board.field(
+    "word",
+    [0, 2, 230],
+    data.word,
+    { label: words.word, limit: data.longest },
+    (word) => word && ask({ word }),
+  ).title = words["word.help"];
   walk(board, data, ask, 262, data.word.length);
-  board.button("draw", {
-    x: W - 138,
-    y: 2,
-    width: 138,
-    label: words.draw,
-    press: () => ask({ seed: 1 + Math.floor(Math.random() * 9998) }),
-  });
+  board.button("draw", [W - 138, 2, 138], words.draw, () =>
+    ask({ seed: 1 + Math.floor(Math.random() * 9998) }),
+  );
   board.text(W - 152, 21, fill(words.seed, { n: data.seed }), "end muted 20");
   const spare = Math.max(0, H - 540);
   unrolled(board, data, ask, 88 + spare * 0.2);
   numbers(board, data, 242 + spare * 0.6);
 }
 
-// The net once for every character: one more with each step, all with the same parameters.
+/**
+ * The net once for every character: one more with each step, all with the same parameters.
+ *
+ * @param {Board} board @param {Said<RecurrenceSmall>} data @param {Ask} ask @param {number} y
+ */
 function unrolled(board, data, ask, y) {
   const { theme } = board;
   const { words, t, apart } = data;
@@ -65,7 +61,7 @@ function unrolled(board, data, ask, y) {
   const [wide, high, each] = [104, 40, 178];
   const teal = theme.model;
   const orange = theme.ngram;
-  const box = (k) => 44 + k * each;
+  const box = (/** @type {number} */ k) => 44 + k * each;
   for (let k = 0; k <= characters.length; k++) {
     const x = box(k);
     const there = k <= t;
@@ -126,23 +122,22 @@ function unrolled(board, data, ask, y) {
   const right = box(characters.length) + wide + 34;
   const room = board.W - right;
   const beside = room > 210;
-  const place = beside
-    ? { x: right, y: y - 34, width: room }
-    : { x: 470, y: 0, width: board.W - 790, size: 17 };
-  board.say(
-    "apart",
-    [
-      [words.layer, "model bold"],
-      ` · ${words["layer.is"]}`,
-      ["", "line"],
-      [words.state, "ngram bold"],
-      ` · ${words["state.is"]}`,
-    ],
-    { size: 20, ...place },
-  );
+  /** @type {[string, string][]} */
+  const [layer, line, state] = [
+    [words.layer, "model bold"],
+    ["", "line"],
+    [words.state, "ngram bold"],
+  ];
+  const parts = [layer, ` · ${words["layer.is"]}`, line, state, ` · ${words["state.is"]}`];
+  const size = beside ? 20 : 17;
+  board.say("apart", beside ? [right, y - 34, room] : [470, 0, board.W - 790], parts, { size });
 }
 
-// Every number of the step that is shown.
+/**
+ * Every number of the step that is shown.
+ *
+ * @param {Board} board @param {Said<RecurrenceSmall>} data @param {number} y
+ */
 function numbers(board, data, y) {
   const { theme, local, W } = board;
   const { words, t } = data;
@@ -152,20 +147,21 @@ function numbers(board, data, y) {
   const middle = left + 4 * w + 46;
   const right = middle + 4 * w + 118;
   const over = local.column;
-  const hover = (i, j) => {
+  const hover = (/** @type {number | null} */ i, /** @type {number} */ j) => {
     const next = i === null ? undefined : j;
     if (next !== local.column) {
       local.column = next;
       board.redraw();
     }
   };
-  const column = (i, j) => (over === undefined ? 1 : j === over ? 2 : 0);
+  const column = (/** @type {number} */ _i, /** @type {number} */ j) =>
+    over === undefined ? 1 : j === over ? 2 : 0;
   const common = { cell, size: 19, full: 1.5 };
   const teal = theme.model;
   const orange = theme.ngram;
   const upper = y + 26;
   const lower = upper + 3 * h + 48;
-  const dot = (at) => board.text(middle - 24, at, "·", "30 middle muted");
+  const dot = (/** @type {number} */ at) => board.text(middle - 24, at, "·", "30 middle muted");
   board.matrix({
     ...common,
     x: left + w,
@@ -208,6 +204,7 @@ function numbers(board, data, y) {
   });
 
   // The sum, from top to bottom.
+  /** @type {SumRow[]} */
   const rows = [
     {
       values: data.from_input,
@@ -267,18 +264,17 @@ function numbers(board, data, y) {
 
 // ---- the real one ---------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<RecurrenceReal>} data @param {Ask} ask */
 function real(board, data, ask) {
   const { theme, W, H } = board;
   const { words, t, unit } = data;
-  board.field("text", {
-    x: 0,
-    y: 2,
-    width: 470,
-    label: words.text,
-    value: data.text,
-    limit: data.limit,
-    change: (text) => text && ask({ text }),
-  });
+  board.field(
+    "text",
+    [0, 2, 470],
+    data.text,
+    { label: words.text, limit: data.limit },
+    (text) => text && ask({ text }),
+  );
   walk(board, data, ask, 500, data.marks.length);
   board.text(W, 21, data.model, "end mono 20 muted");
 
@@ -321,10 +317,15 @@ function real(board, data, ask) {
   sum(board, data, 668, 84);
 }
 
-// The parts of one unit's pre-activation, as bars from zero; then φ.
+/**
+ * The parts of one unit's pre-activation, as bars from zero; then φ.
+ *
+ * @param {Board} board @param {Said<RecurrenceReal>} data @param {number} x @param {number} y
+ */
 function sum(board, data, x, y) {
   const { theme, W, H } = board;
   const { words, t, unit } = data;
+  /** @type {Term[]} */
   const rows = [
     { said: fill(words.input, { character: data.marks[t - 1] }), value: data.input, colour: theme.model },
     ...data.terms.map(([i, before, weight, term]) => ({

@@ -2,9 +2,12 @@
 
 import { fill } from "../../../browser/static/words.js";
 
-const VISIBLE = { " ": "·" };
-const shown = (c) => VISIBLE[c] ?? c;
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Word, Said } from "./types" */
 
+const shown = (/** @type {string} */ c) => (c === " " ? "·" : c);
+
+/** @param {Board} board @param {Said<Word>} data @param {Ask} ask */
 export function draw(board, data, ask) {
   const { theme, local } = board;
   const { words, step } = { words: data.words, step: board.step };
@@ -13,30 +16,21 @@ export function draw(board, data, ask) {
 
   // A word that is being typed is asked for as it is; what doesn't fit is only said.
   const typed = local.typed ?? data.word;
-  board.field("word", {
-    x: 0,
-    y: 2,
-    width: 350,
-    label: words.word,
-    value: data.word,
-    limit: 12,
-    size: 24,
-    change: (text) => {
-      local.typed = text;
-      local.playing = false;
-      if ([...text].length > 1) ask({ word: text, at: 0 });
-      board.redraw();
-    },
+  board.field("word", [0, 2, 350], data.word, { label: words.word, limit: 12, size: 24 }, (text) => {
+    local.typed = text;
+    local.playing = false;
+    if ([...text].length > 1) ask({ word: text, at: 0 });
+    board.redraw();
   });
   if ([...typed].length < 2) board.text(370, 24, fill(words.length, { n: 12 }), "came 20");
 
   const left = 118;
   const right = step >= 2 ? 838 : board.W - 10;
   const each = Math.min(step >= 2 ? 100 : 130, (right - left) / T);
-  const X = (t) => left + (t + 0.5) * each;
-  const name = (y, text, symbol) => {
+  const X = (/** @type {number} */ t) => left + (t + 0.5) * each;
+  const name = (/** @type {number} */ y, /** @type {string} */ text, symbol = "", below = "") => {
     board.text(100, y, text, "20 end muted");
-    if (symbol) board.symbol(100, y + 26, ...symbol, "22 end muted");
+    if (symbol) board.symbol(100, y + 26, symbol, below, "22 end muted");
   };
   // What a screen has in height beyond the lowest that a board can be goes to the softmax.
   const spare = Math.max(0, board.H - 560);
@@ -50,7 +44,7 @@ export function draw(board, data, ask) {
 
   // From the bottom to the top, as the textbook draws it: input, state, softmax, label.
   name(input - 6, words.input);
-  name(state - 2, words.state, ["H", "t"]);
+  name(state - 2, words.state, "H", "t");
   name(64, words.label);
   if (deep) {
     name(120, words.loss);
@@ -91,7 +85,7 @@ export function draw(board, data, ask) {
         board.text(
           x,
           grid + (v + 0.5) * row,
-          p.toFixed(2).replace(/^0/, ""),
+          board.number(p).replace(/^0/, ""),
           `17 middle ${board.ink(colour)}`,
         );
     });
@@ -113,6 +107,7 @@ export function draw(board, data, ask) {
   training(board, data, ask, board.W - 338);
 }
 
+/** @param {Board} board @param {Said<Word>} data @param {Ask} ask @param {number} x */
 function training(board, data, ask, x) {
   const { theme, local } = board;
   const { words } = data;
@@ -132,36 +127,19 @@ function training(board, data, ask, x) {
     }
     board.redraw();
   };
-  board.button("train", {
-    x,
-    y: 2,
-    width: 120,
-    strong: true,
-    label: local.playing ? words.stop : words.train,
-    press: play,
-  });
-  board.button("again", {
-    x: x + 132,
-    y: 2,
-    label: words.again,
-    press: () => {
-      local.playing = false;
-      local.asked = 0;
-      ask({ at: 0 });
-    },
+  board.button("train", [x, 2, 120], local.playing ? words.stop : words.train, play, { strong: true });
+  board.button("again", [x + 132, 2], words.again, () => {
+    local.playing = false;
+    local.asked = 0;
+    ask({ at: 0 });
   });
   const V = data.symbols.length;
-  board.chart({
-    x: x + 46,
-    y: 96,
-    width: width - 56,
-    height: 196,
-    xs: [0, data.steps],
-    ys: [1, Math.max(10, V * 1.6)],
+  board.chart([x + 46, 96, width - 56, 196], [0, data.steps], [1, Math.max(10, V * 1.6)], {
     log: true,
-    yTicks: [1, 2, 5, 10].map((v) => [v, String(v)]),
-    xTicks: [0, 25, 50, 75, 100].map((v) => [v, String(v)]),
     yTitle: words.perplexity,
+    xTicks: [0, 25, 50, 75, 100].map((v) => [v, String(v)]),
+    yTicks: [1, 2, 5, 10].map((v) => [v, String(v)]),
+    marks: [{ x: at }],
     lines: [
       {
         points: [
@@ -177,7 +155,6 @@ function training(board, data, ask, x) {
       },
       { points: data.curve.map((v, n) => [n, v]).slice(0, at + 1), colour: theme.model },
     ],
-    marks: [{ x: at }],
   });
   board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "19 end muted");
   board.text(x + 46, 386, words.perplexity, "22 muted");
@@ -199,10 +176,5 @@ function training(board, data, ask, x) {
       `${size} mono 700 ${c === data.labels[i] ? "model" : "muted"}`,
     ),
   );
-  board.button("seed", {
-    x: x + 46,
-    y: 514 - 0,
-    label: words.seed,
-    press: () => ask({ seed: (data.seed + 1) % 1000, at: 0 }),
-  });
+  board.button("seed", [x + 46, 514 - 0], words.seed, () => ask({ seed: (data.seed + 1) % 1000, at: 0 }));
 }

@@ -2,50 +2,43 @@
 
 import { fill } from "../../../browser/static/words.js";
 
-// What a screen has in height beyond the lowest that a board can be.
-const spare = (board) => Math.max(0, board.H - 560);
-const shown = (c) => (c === " " ? "·" : c);
+/** @import { Untyped } from "../../../browser/static/types" */
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Draw, PerplexityGame, PerplexityHeart, PerplexityLength, PerplexityRain, PerplexityShannon, Range, Said, SceneTheme } from "./types" */
 
+// What a screen has in height beyond the lowest that a board can be.
+const spare = (/** @type {Board} */ board) => Math.max(0, board.H - 560);
+const shown = (/** @type {string} */ c) => (c === " " ? "·" : c);
+
+const SHOWS = { game, rain, length, heart, shannon };
+
+/** @type {Draw<{ show: keyof typeof SHOWS }>} */
 export function draw(board, data, ask) {
-  ({ game, rain, length, heart, shannon })[data.show](board, data, ask);
+  /** @type {Draw<Untyped>} */ (SHOWS[data.show])(board, data, ask);
 }
 
 // ---- a probability for what came, as a bar to drag --------------------------------------------------
 
+/** @param {Board} board @param {Said<PerplexityGame>} data @param {Ask} ask */
 function game(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
   const p = local.dragged ?? data.p;
   const n = p.length;
-  board.field("text", {
-    x: 0,
-    y: 2,
-    width: 330,
-    label: words.text,
-    value: data.text,
-    limit: 9,
-    size: 24,
-    change: (text) => {
-      local.dragged = null;
-      if (text) ask({ text });
-    },
+  board.field("text", [0, 2, 330], data.text, { label: words.text, limit: 9, size: 24 }, (text) => {
+    local.dragged = null;
+    if (text) ask({ text });
   });
+  /** @type {[string, string][]} */
   const cases = ["certain", "zero", "uniform"].map((key) => [key, words[key]]);
-  board.choice("case", {
-    x: 380,
-    y: 2,
-    label: words.given,
-    options: cases,
-    value: data.case,
-    pick: (key) => {
-      local.dragged = null;
-      ask({ case: key });
-    },
+  board.choice("case", [380, 2], words.given, cases, data.case, (key) => {
+    local.dragged = null;
+    ask({ case: key });
   });
   const [left, top, high] = [96, 96, 270 + spare(board) * 0.8];
   const each = Math.min(92, 700 / n);
   const wide = each * 0.66;
-  const Y = (v) => top + (1 - v) * high;
+  const Y = (/** @type {number} */ v) => top + (1 - v) * high;
   for (const v of [0, 0.5, 1]) {
     board.line(left - 8, Y(v), left + n * each + 4, Y(v), { stroke: v ? theme.grid : theme.axis });
     board.text(left - 16, Y(v), String(v), "18 end muted");
@@ -62,7 +55,7 @@ function game(board, data, ask) {
     const cost = local.dragged ? -Math.log(p[i]) : data.costs[i];
     board.rect(x, Y(p[i]), wide, p[i] * high, { fill: theme.model, rx: 4 });
     if (p[i] === 0) board.rect(x, Y(0) - 5, wide, 5, { fill: theme.came });
-    board.text(x + wide / 2, Y(p[i]) - 14, decimals(p[i]), "18 middle 600");
+    board.text(x + wide / 2, Y(p[i]) - 14, decimals(board, p[i]), "18 middle 600");
     board.text(x + wide / 2, top + high + 30, shown(c), "34 middle mono 700");
     const infinite = cost === null || cost === Infinity;
     board.text(
@@ -90,18 +83,22 @@ function game(board, data, ask) {
 
   const x = Math.max(left + n * each + 60, 800);
   const side = board.W - x;
-  const infinite = data.perplexity === null;
   board.text(x, 150, words.mean, "24 muted");
-  board.text(x + side, 150, infinite ? "∞" : board.number(data.mean, 3), "34 end came 600");
+  board.text(x + side, 150, data.mean === null ? "∞" : board.number(data.mean, 3), "34 end came 600");
   board.text(x, 250, words.perplexity, "24 muted");
-  board.text(x + side, 246, infinite ? "+∞" : short(data.perplexity), "84 end 700 model");
+  board.text(
+    x + side,
+    246,
+    data.perplexity === null ? "+∞" : short(board, data.perplexity),
+    "84 end 700 model",
+  );
   board.line(x, 320, x + side, 320, { stroke: theme.grid });
   board.line(x, 352, x + 44, 352, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
   board.text(x + 56, 352, fill(words.blind, { n: data.symbols }), "20 muted");
   [
     ["certain", "1"],
     ["zero", "+∞"],
-    ["uniform", "|V| = " + data.symbols],
+    ["uniform", `|V| = ${data.symbols}`],
   ].forEach(([key, value], i) => {
     const on = key === data.case;
     board.text(x, 402 + i * 36, words[key], `22 ${on ? 700 : 400} ${on ? "text" : "muted"}`);
@@ -109,34 +106,30 @@ function game(board, data, ask) {
   });
 }
 
-function decimals(p) {
-  return p === 0 || p === 1 ? String(p) : p.toFixed(p < 0.1 ? 3 : 2).replace(/^0/, "");
+/** A probability in as few characters as its bar is wide. @param {Board} board @param {number} p */
+function decimals(board, p) {
+  return p === 0 || p === 1 ? String(p) : board.number(p, p < 0.1 ? 3 : 2).replace(/^0/, "");
 }
 
-function short(v) {
-  if (v >= 1000) return Math.round(v).toLocaleString("en-GB");
-  return v === Math.round(v) ? String(v) : v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2);
+/** A perplexity that is read from afar. @param {Board} board @param {number} v */
+function short(board, v) {
+  return board.number(v, v === Math.round(v) || v >= 100 ? 0 : v >= 10 ? 1 : 2);
 }
 
 // ---- three continuations ----------------------------------------------------------------------------
 
+/** The networks that can be chosen. @param {Record<string, string>} words @returns {[string, string][]} */
 const models = (words) => ["mlp", "rnn", "gru", "lstm", "6gram"].map((key) => [key, words[key]]);
 
+/** @param {Board} board @param {Said<PerplexityRain>} data @param {Ask} ask */
 function rain(board, data, ask) {
   const { theme, local } = board;
   const { words, rows } = data;
-  board.choice("kind", {
-    x: 0,
-    y: 2,
-    label: words.model,
-    options: models(words),
-    value: data.kind,
-    pick: (kind) => ask({ kind }),
-  });
+  board.choice("kind", [0, 2], words.model, models(words), data.kind, (kind) => ask({ kind }));
   const most = Math.log(Math.max(1000, data.uniform * 2, ...rows.map((r) => r.perplexity)));
   const x = 760;
   const room = board.W - x - 120;
-  const X = (v) => x + (Math.log(Math.max(1, v)) / most) * room;
+  const X = (/** @type {number} */ v) => x + (Math.log(Math.max(1, v)) / most) * room;
   board.text(X(data.uniform), 84, `${words.blind} ${data.uniform}`, "19 middle uniform");
   board.line(X(data.uniform), 100, X(data.uniform), 522 + spare(board), {
     stroke: theme.uniform,
@@ -147,18 +140,9 @@ function rain(board, data, ask) {
   rows.forEach((row, i) => {
     const y = 106 + i * (144 + spare(board) / 3);
     board.text(0, y + 22, data.beginning, "24 mono muted");
-    board.field(`ending.${i}`, {
-      x: 210,
-      y,
-      width: 500,
-      label: "",
-      value: row.ending,
-      limit: data.limit,
-      size: 24,
-      change: (text) => {
-        local.endings = rows.map((r, j) => (j === i ? text : (local.endings?.[j] ?? r.ending)));
-        if (text) ask({ endings: local.endings });
-      },
+    board.field(`ending.${i}`, [210, y, 500], row.ending, { limit: data.limit, size: 24 }, (text) => {
+      local.endings = rows.map((r, j) => (j === i ? text : (local.endings?.[j] ?? r.ending)));
+      if (text) ask({ endings: local.endings });
     });
     const letters = [...row.ending];
     const each = Math.min(36, 706 / letters.length);
@@ -166,60 +150,55 @@ function rain(board, data, ask) {
       const colour = board.colour(row.bits[t], "surprisal", 10);
       board.rect(t * each, y + 56, each - 2, 34, { fill: colour, rx: 3, stroke: theme.grid });
       board.text((t + 0.5) * each - 1, y + 73, shown(c), `${Math.min(22, each * 0.8)} middle mono`);
-      if (each >= 28) board.text((t + 0.5) * each - 1, y + 104, row.bits[t].toFixed(0), "16 middle muted");
+      if (each >= 28)
+        board.text((t + 0.5) * each - 1, y + 104, board.number(row.bits[t], 0), "16 middle muted");
     });
     if (each >= 28) board.text(letters.length * each + 6, y + 104, words.bits, "16 muted");
     board.rect(x, y + 20, Math.max(3, X(row.perplexity) - x), 56, { fill: theme.model, rx: 5 });
-    board.text(board.W, y + 48, short(row.perplexity), "38 end 700 model");
+    board.text(board.W, y + 48, short(board, row.perplexity), "38 end 700 model");
   });
 }
 
-// A rim that keeps a number readable where it stands on a line.
+/**
+ * A rim that keeps a number readable where it stands on a line.
+ *
+ * @param {SceneTheme} theme
+ */
 function halo(theme) {
   return { stroke: theme.background, "stroke-width": 7, "stroke-linejoin": "round", "paint-order": "stroke" };
 }
 
 // ---- two texts of any length ------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<PerplexityLength>} data @param {Ask} ask */
 function length(board, data, ask) {
   const { theme, local } = board;
   const { words, rows } = data;
   const colours = [theme.model, theme.came];
-  board.choice("kind", {
-    x: 0,
-    y: 2,
-    label: words.model,
-    options: models(words),
-    value: data.kind,
-    pick: (kind) => ask({ kind }),
-  });
+  board.choice("kind", [0, 2], words.model, models(words), data.kind, (kind) => ask({ kind }));
   const cuts = rows.map((r) => r.cut);
   const longest = Math.max(...rows.map((r) => r.text.length));
-  const lowest = Math.min(-5, ...rows.map((r) => r.log10.at(-1)));
+  const lowest = Math.min(-5, ...rows.map((r) => r.log10[r.log10.length - 1]));
   const highest = Math.max(30, ...rows.map((r) => Math.max(...r.perplexity.slice(2))));
   const wide = (board.W - 200) / 2;
+  /** @type {["log10" | "perplexity", string, number, Range][]} */
   const pictures = [
-    ["log10", words.likelihood, 66, [lowest, 0], false],
-    ["perplexity", words.perplexity, 66 + wide + 110, [1, highest * 1.3], true],
+    ["log10", words.likelihood, 66, [lowest, 0]],
+    ["perplexity", words.perplexity, 66 + wide + 110, [1, highest * 1.3]],
   ];
-  for (const [key, yTitle, x, ys, log] of pictures) {
-    const { X, Y } = board.chart({
-      x,
-      y: 90,
-      width: wide,
-      height: 196 + spare(board),
-      xs: [0, longest],
-      ys,
+  for (const [key, yTitle, x, ys] of pictures) {
+    const log = key === "perplexity";
+    const { X, Y } = board.chart([x, 90, wide, 196 + spare(board)], [0, longest], ys, {
       log,
+      xTitle: words.characters,
       yTitle,
       yTicks: log
         ? [1, 3, 10, 30, 100, 300, 1000].filter((v) => v <= ys[1]).map((v) => [v, String(v)])
         : undefined,
-      xTitle: words.characters,
       lines: rows.map((r, i) => ({ points: r[key].map((v, n) => [n + 1, v]), colour: colours[i], width: 3 })),
     });
     const values = rows.map((r, i) => r[key][cuts[i] - 1]);
-    rows.forEach((r, i) => {
+    rows.forEach((_r, i) => {
       const value = values[i];
       board.circle(X(cuts[i]), Y(value), 9, {
         fill: colours[i],
@@ -231,7 +210,7 @@ function length(board, data, ask) {
       board.text(
         Math.min(X(cuts[i]), x + wide - 36),
         Y(value) + (above ? -24 : 26),
-        key === "log10" ? board.number(value, 1) : short(value),
+        key === "log10" ? board.number(value, 1) : short(board, value),
         { style: `22 middle 700 ${colours[i]}`, ...halo(theme) },
       );
     });
@@ -239,39 +218,27 @@ function length(board, data, ask) {
   rows.forEach((r, i) => {
     const y = 350 + spare(board) + i * 96;
     board.circle(10, y + 20, 9, { fill: colours[i] });
-    board.field(`text.${i}`, {
-      x: 28,
-      y,
-      width: board.W - 28,
-      label: "",
-      value: r.text,
-      limit: data.limit,
-      size: 19,
-      change: (text) => {
-        if (text) ask({ [i ? "short" : "long"]: text });
-      },
+    board.field(`text.${i}`, [28, y, board.W - 28], r.text, { limit: data.limit, size: 19 }, (text) => {
+      if (text) ask({ [i ? "short" : "long"]: text });
     });
     const numbers = {
-      likelihood: "10" + board.raised(Math.round(r.log10[r.cut - 1])),
-      perplexity: short(r.perplexity[r.cut - 1]),
+      likelihood: `10${board.raised(Math.round(r.log10[r.cut - 1]))}`,
+      perplexity: short(board, r.perplexity[r.cut - 1]),
       bits: Math.round(r.bits),
       ideal: Math.ceil(r.bits / 8),
     };
     board.text(28, y + 64, fill(words.numbers, numbers), `19 ${colours[i]} 600`);
-    board.slider(`cut.${i}`, {
-      x: board.W - 700,
-      y: y + 50,
-      width: 330,
-      label: words.cut,
-      min: 1,
-      max: r.text.length,
-      value: r.cut,
-      change: (value) => {
+    board.slider(
+      `cut.${i}`,
+      [board.W - 700, y + 50, 330],
+      words.cut,
+      { min: 1, max: r.text.length, value: r.cut },
+      (value) => {
         local.cuts = [...(local.cuts ?? cuts)];
         local.cuts[i] = value;
         ask({ cuts: local.cuts });
       },
-    });
+    );
     board.text(board.W, y + 64, fill(words.file, { bytes: r.bytes, header: data.header }), "19 end muted");
   });
   if (local.cuts && String(local.cuts) === String(cuts)) local.cuts = null;
@@ -279,6 +246,7 @@ function length(board, data, ask) {
 
 // ---- by heart ---------------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<PerplexityHeart>} data @param {Ask} ask */
 function heart(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
@@ -299,20 +267,18 @@ function heart(board, data, ask) {
     }
   }
   const wide = board.W - 470;
-  board.chart({
-    x: 70,
-    y: 62,
-    width: wide - 90,
-    height: 356 + spare(board),
-    xs: [1, data.passes],
-    ys: [1, 400],
+  board.chart([70, 62, wide - 90, 356 + spare(board)], [1, data.passes], [1, 400], {
     log: true,
     logX: true,
-    yTicks: [1, 3, 10, 30, 100, 300].map((v) => [v, String(v)]),
-    xTicks: [1, 3, 10, 30, 100, 300].map((v) => [v, String(v)]),
-    yTitle: words.perplexity,
-    xTitle: words.passes,
     size: 20,
+    xTitle: words.passes,
+    yTitle: words.perplexity,
+    xTicks: [1, 3, 10, 30, 100, 300].map((v) => [v, String(v)]),
+    yTicks: [1, 3, 10, 30, 100, 300].map((v) => [v, String(v)]),
+    marks:
+      now >= data.best
+        ? [{ x: data.best, text: fill(words.best, { n: data.best }), colour: theme.muted }]
+        : [],
     lines: [
       {
         points: [
@@ -328,19 +294,13 @@ function heart(board, data, ask) {
       { points: data.train.slice(0, now).map((v, n) => [n + 1, v]), colour: theme.model, width: 4.5 },
       { points: data.held.slice(0, now).map((v, n) => [n + 1, v]), colour: theme.came, width: 4.5 },
     ],
-    marks:
-      now >= data.best
-        ? [{ x: data.best, text: fill(words.best, { n: data.best }), colour: theme.muted }]
-        : [],
   });
   const y = 490 + spare(board);
-  board.button("play", {
-    x: 60,
-    y: y - 8,
-    width: 110,
-    strong: !data.vote,
-    label: local.playing ? words.stop : words.play,
-    press: () => {
+  board.button(
+    "play",
+    [60, y - 8, 110],
+    local.playing ? words.stop : words.play,
+    () => {
       local.playing = !local.playing;
       local.began = performance.now();
       local.until = data.passes;
@@ -348,63 +308,66 @@ function heart(board, data, ask) {
       else ask({ pass: local.at });
       board.redraw();
     },
-  });
-  board.slider("pass", {
-    x: 190,
-    y,
-    width: wide - 200,
-    label: words.pass,
-    min: 0,
-    max: 100,
-    value: (Math.log(now) / Math.log(data.passes)) * 100,
-    say: (v) => String(Math.max(1, Math.round(data.passes ** (v / 100)))),
-    change: (v) => {
+    { strong: !data.vote },
+  );
+  board.slider(
+    "pass",
+    [190, y, wide - 200],
+    words.pass,
+    {
+      min: 0,
+      max: 100,
+      value: (Math.log(now) / Math.log(data.passes)) * 100,
+      say: (v) => String(Math.max(1, Math.round(data.passes ** (v / 100)))),
+    },
+    (v) => {
       local.playing = false;
       local.at = Math.max(1, Math.round(data.passes ** (v / 100)));
       ask({ pass: local.at });
       board.redraw();
     },
-  });
+  );
   const x = wide + 40;
   const side = board.W - x;
-  const number = (at, label, value, colour) => {
+  const number = (
+    /** @type {number} */ at,
+    /** @type {string} */ label,
+    /** @type {number} */ value,
+    /** @type {string} */ colour,
+  ) => {
     board.text(x, at, label, `24 ${colour} 600`);
-    board.text(x + side, at, short(value), `52 end 700 ${colour}`);
+    board.text(x + side, at, short(board, value), `52 end 700 ${colour}`);
   };
   board.text(x, 24, words.recipe, "18 muted");
   number(80, words.train, data.train[now - 1], theme.model);
   number(150, words.held, data.held[now - 1], theme.came);
   if (now < data.passes && !data.vote) return;
-  board.say("ask", words.ask, { x, y: 210, width: side });
+  board.say("ask", [x, 210, side], words.ask);
   ["train", "held_out"].forEach((key, i) =>
-    board.button(`vote.${key}`, {
-      x: x + i * (side / 2 + 5),
-      y: 284,
-      width: side / 2 - 5,
-      label: i ? words.held : words.train,
-      strong: data.vote === key,
-      press: () => ask({ vote: key }),
-    }),
+    board.button(
+      `vote.${key}`,
+      [x + i * (side / 2 + 5), 284, side / 2 - 5],
+      i ? words.held : words.train,
+      () => ask({ vote: key }),
+      { strong: data.vote === key },
+    ),
   );
   if (data.vote)
-    board.say("verdict", [[data.vote === "held_out" ? words.right : words.wrong, "strong"]], {
-      x,
-      y: 344,
-      width: side,
-    });
+    board.say("verdict", [x, 344, side], [[data.vote === "held_out" ? words.right : words.wrong, "strong"]]);
 }
 
 // ---- Shannon's game ---------------------------------------------------------------------------------
 
 const KEYS = ["abcdefghijklmn", "opqrstuvwxyz "];
 
+/** @param {Board} board @param {Said<PerplexityShannon>} data @param {Ask} ask */
 function shannon(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
   if (local.sentence !== data.sentence) Object.assign(local, { sentence: data.sentence, wish: null });
   if (local.wish === data.history) local.wish = null;
   // A guess is added to all that were made: an ask that is dropped loses none.
-  const guess = (c) => {
+  const guess = (/** @type {string} */ c) => {
     const history = (local.wish ?? data.history) + c;
     if (history.length > data.limit) return;
     local.wish = history;
@@ -412,7 +375,7 @@ function shannon(board, data, ask) {
   };
   const size = 27;
   const step = size * 0.605;
-  const put = (text, y, colour) =>
+  const put = (/** @type {string} */ text, /** @type {number} */ y, /** @type {string} */ colour) =>
     [...text].forEach((c, i) => board.text(3 + i * step, y, c, `${size} mono ${colour} 600`));
   put(data.given, 26, theme.muted);
   put(data.shown, 66, theme.model);
@@ -452,24 +415,21 @@ function shannon(board, data, ask) {
       if (data.left) board.on(g, `key.${c}`, { click: () => guess(c), label: c === " " ? words.space : c });
     }),
   );
-  const field = board.field("guess", {
-    x: 0,
-    y: 224,
-    width: 250,
-    label: words.guess,
-    value: "",
-    limit: 2,
-    size: 24,
-    change: (text) => {
+  const { input } = board.field(
+    "guess",
+    [0, 224, 250],
+    "",
+    { label: words.guess, limit: 2, size: 24 },
+    (text) => {
       const c = text.at(-1)?.toLowerCase();
-      field.querySelector("input").value = "";
+      input.value = "";
       if (c && /[a-z ]/.test(c) && data.left) guess(c);
     },
-  });
-  field.querySelector("input").value = "";
-  board.button("pass", { x: 268, y: 226, label: words.pass, off: !data.left, press: () => guess("?") });
+  );
+  input.value = "";
+  board.button("pass", [268, 226], words.pass, () => guess("?"), { off: !data.left });
   const other = () => ask({ sentence: (data.sentence + 1) % data.sentences, history: "" });
-  board.button("other", { x: 420, y: 226, label: words.other, press: other });
+  board.button("other", [420, 226], words.other, other);
 
   const names = ["1", "2", "3", "4", "5", "6+"];
   const most = Math.max(4, ...data.ranks);
@@ -493,7 +453,7 @@ function shannon(board, data, ask) {
   const x = 700;
   const axis = x + 130;
   const room = board.W - axis - 20;
-  const X = (bits) => axis + (bits / 5) * room;
+  const X = (/** @type {number} */ bits) => axis + (bits / 5) * room;
   const top = 190;
   for (let b = 0; b <= 5; b++) {
     board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
@@ -502,8 +462,9 @@ function shannon(board, data, ask) {
   board.text(board.W, top + 326, words.bits, "18 end muted");
   const blind = X(data.uniform);
   board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
-  board.text(board.W, top - 16, `${words.blind} ${data.uniform.toFixed(2)}`, "18 end uniform");
-  const rows = [...(data.class ? [{ kind: "class", ...data.class }] : []), ...data.models];
+  board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "18 end uniform");
+  const own = data.class ? [{ kind: "class", bits: undefined, ...data.class }] : [];
+  const rows = [...own, ...data.models];
   rows.forEach((row, i) => {
     const y = top + 38 + i * 68;
     const own = row.kind === "class";
@@ -516,7 +477,9 @@ function shannon(board, data, ask) {
     });
     if (row.bits !== undefined)
       board.circle(X(row.bits), y, 9, { fill: colour, stroke: theme.background, "stroke-width": 2.5 });
-    const said = own ? `${row.lower.toFixed(1)} – ${row.upper.toFixed(1)}` : row.bits.toFixed(1);
+    const said = own
+      ? `${board.number(row.lower, 1)} – ${board.number(row.upper, 1)}`
+      : board.number(row.bits, 1);
     board.text(
       Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70),
       y,
@@ -527,7 +490,8 @@ function shannon(board, data, ask) {
   const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
   board.say(
     "note",
+    [axis, 98, board.W - axis],
     note.map((s) => [s, "quiet"]),
-    { x: axis, y: 98, width: board.W - axis, size: data.class ? 17 : 22 },
+    { size: data.class ? 17 : 22 },
   );
 }

@@ -2,54 +2,58 @@
 
 import { fill } from "../../../browser/static/words.js";
 
+/** @import { Untyped } from "../../../browser/static/types" */
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Draw, BackwardsClip, BackwardsCut, BackwardsDial, BackwardsFlow, BackwardsRandom, Said } from "./types" */
+
+const SHOWS = { flow, dial, clip, cut, random };
+
+/** @type {Draw<{ show: keyof typeof SHOWS }>} */
 export function draw(board, data, ask) {
-  ({ flow, dial, clip, cut, random })[data.show](board, data, ask);
+  /** @type {Draw<Untyped>} */ (SHOWS[data.show])(board, data, ask);
 }
 
 // What a screen has in height beyond the lowest that a board can be.
-const spare = (board) => Math.max(0, board.H - 560);
+const spare = (/** @type {Board} */ board) => Math.max(0, board.H - 560);
 const WORST = 1e-18;
 
 // ---- how far it reaches in trained models -----------------------------------------------------------
 
+/** @param {Board} board @param {Said<BackwardsFlow>} data @param {Ask} ask */
 function flow(board, data, ask) {
   const { theme } = board;
   const { words } = data;
-  board.field("text", {
-    x: 0,
-    y: 2,
-    width: board.W,
-    label: words.text,
-    value: data.text,
-    limit: data.limit,
-    size: 22,
-    change: (text) => {
+  board.field(
+    "text",
+    [0, 2, board.W],
+    data.text,
+    { label: words.text, limit: data.limit, size: 22 },
+    (text) => {
       if (text.length > 1) ask({ text });
     },
-  });
+  );
   const colours = { rnn: theme.cells.rnn, gru: theme.cells.gru, lstm: theme.cells.lstm, memory: theme.came };
   const values = data.curves.flatMap((c) => c.points).filter((v) => v > 0);
   const lowest = Math.max(WORST, Math.min(...values));
   const highest = Math.max(...values);
   const lags = data.curves[0].points.length - 1;
-  const { Y } = board.chart({
-    x: 84,
-    y: 96,
-    width: board.W - 300,
-    height: 372 + spare(board),
-    xs: [0, Math.max(1, lags)],
-    ys: [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
-    log: true,
-    size: 20,
-    yTitle: words.norm,
-    xTitle: words.lag,
-    lines: data.curves.map((c) => ({
-      points: c.points.map((v, k) => [k, v || null]),
-      colour: colours[c.cell],
-      width: c.cell === "memory" ? 3 : 4,
-      dash: c.cell === "memory" ? "9 6" : undefined,
-    })),
-  });
+  const { Y } = board.chart(
+    [84, 96, board.W - 300, 372 + spare(board)],
+    [0, Math.max(1, lags)],
+    [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
+    {
+      log: true,
+      size: 20,
+      xTitle: words.lag,
+      yTitle: words.norm,
+      lines: data.curves.map((c) => ({
+        points: c.points.map((v, k) => [k, v || null]),
+        colour: colours[c.cell],
+        width: c.cell === "memory" ? 3 : 4,
+        dash: c.cell === "memory" ? "9 6" : undefined,
+      })),
+    },
+  );
   // Names beside the lines' ends, kept from running into one another.
   const ends = data.curves
     .map((c) => ({ cell: c.cell, y: Y(Math.max(lowest, c.points.findLast((v) => v > 0) ?? lowest)) }))
@@ -57,7 +61,7 @@ function flow(board, data, ask) {
   ends.forEach((end, i) => {
     if (i) end.y = Math.max(end.y, ends[i - 1].y + 28);
   });
-  const over = Math.max(0, ends.at(-1).y - 468 - spare(board));
+  const over = Math.max(0, ends[ends.length - 1].y - 468 - spare(board));
   for (const end of ends)
     board.text(
       board.W - 204,
@@ -69,38 +73,21 @@ function flow(board, data, ask) {
 
 // ---- the dial ---------------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<BackwardsDial>} data @param {Ask} ask */
 function dial(board, data, ask) {
   const { theme } = board;
   const { words } = data;
-  board.slider("radius", {
-    x: 0,
-    y: 6,
-    width: 620,
-    label: `ρ = ${words.dial}`,
-    min: data.range[0],
-    max: data.range[1],
-    step: 0.01,
-    value: data.radius,
-    say: (v) => v.toFixed(2),
-    change: (radius) => ask({ radius }),
-  });
-  board.slider("power", {
-    x: 660,
-    y: 6,
-    width: 360,
-    label: words.power,
-    min: 1,
-    max: data.lags,
-    value: data.power,
-    change: (power) => ask({ power }),
-  });
-  board.button("seed", {
-    x: board.W - 190,
-    y: 2,
-    width: 190,
-    label: words.seed,
-    press: () => ask({ seed: (data.seed + 1) % 1000 }),
-  });
+  board.slider(
+    "radius",
+    [0, 6, 620],
+    `ρ = ${words.dial}`,
+    { min: data.range[0], max: data.range[1], step: 0.01, value: data.radius, say: (v) => board.number(v) },
+    (radius) => ask({ radius }),
+  );
+  board.slider("power", [660, 6, 360], words.power, { min: 1, max: data.lags, value: data.power }, (power) =>
+    ask({ power }),
+  );
+  board.button("seed", [board.W - 190, 2, 190], words.seed, () => ask({ seed: (data.seed + 1) % 1000 }));
 
   // The complex plane.
   const [cx, cy, unit] = [176, 290 + spare(board) / 2, 96];
@@ -126,7 +113,7 @@ function dial(board, data, ask) {
   board.text(
     cx,
     cy + 190,
-    `ρ = ${data.radius.toFixed(2)}`,
+    `ρ = ${board.number(data.radius)}`,
     `30 middle 700 ${data.radius > 1 ? "came" : "model"}`,
   );
 
@@ -147,57 +134,45 @@ function dial(board, data, ask) {
 
   // The curve.
   const x = 790;
-  const points = (values) => values.map((v, k) => [k, v]);
+  const points = (/** @type {number[]} */ values) => values.map((v, k) => [k, v]);
   const width = board.W - x - 80;
-  const { Y } = board.chart({
-    x,
-    y: 112,
-    width,
-    height: 340 + spare(board),
-    xs: [0, data.lags],
-    ys: [1e-9, 1e6],
+  const { Y } = board.chart([x, 112, width, 340 + spare(board)], [0, data.lags], [1e-9, 1e6], {
     log: true,
-    yTitle: words.norm,
     xTitle: words.lag,
+    yTitle: words.norm,
+    marks: [{ x: data.power, colour: theme.pinned }],
     lines: [
       { points: points(data.rule), colour: theme.uniform, dash: "6 6", width: 2.5 },
       { points: points(data.linear), colour: theme.came, width: 4 },
       { points: points(data.tanh), colour: theme.model, width: 4 },
     ],
-    marks: [{ x: data.power, colour: theme.pinned }],
   });
   const names = [
-    ["φ(a) = a", data.linear, theme.came],
-    ["tanh", data.tanh, theme.model],
-    ["ρᵏ", data.rule, theme.uniform],
-  ]
-    .map(([label, values, fillColour]) => ({ label, y: Y(values.at(-1)), fillColour }))
-    .sort((a, b) => a.y - b.y);
+    { label: "φ(a) = a", y: Y(data.linear[data.linear.length - 1]), colour: theme.came },
+    { label: "tanh", y: Y(data.tanh[data.tanh.length - 1]), colour: theme.model },
+    { label: "ρᵏ", y: Y(data.rule[data.rule.length - 1]), colour: theme.uniform },
+  ].sort((a, b) => a.y - b.y);
   names.forEach((name, i) => {
     if (i) name.y = Math.max(name.y, names[i - 1].y + 24);
   });
-  const over = Math.max(0, names.at(-1).y - 448 - spare(board));
-  for (const name of names) board.text(x + width + 8, name.y - over, name.label, `19 700 ${name.fillColour}`);
+  const over = Math.max(0, names[names.length - 1].y - 448 - spare(board));
+  for (const name of names) board.text(x + width + 8, name.y - over, name.label, `19 700 ${name.colour}`);
 }
 
 // ---- clipping ---------------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<BackwardsClip>} data @param {Ask} ask */
 function clip(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
-  const say = (v) => (10 ** v).toFixed(v < 0 ? 2 : 1);
-  board.slider("threshold", {
-    x: 0,
-    y: 6,
-    width: 560,
-    label: `θ = ${words.threshold}`,
-    min: -1,
-    max: 1,
-    step: 0.02,
-    value: Math.log10(data.threshold),
-    say,
-    change: (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
-  });
+  const say = (/** @type {number} */ v) => board.number(10 ** v, v < 0 ? 2 : 1);
+  board.slider(
+    "threshold",
+    [0, 6, 560],
+    `θ = ${words.threshold}`,
+    { min: -1, max: 1, step: 0.02, value: Math.log10(data.threshold), say },
+    (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
+  );
   const [cx, cy, unit] = [280, 290 + spare(board) / 2, 46];
   const g = local.arrow ?? data.gradient;
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
@@ -220,6 +195,7 @@ function clip(board, data, ask) {
     "stroke-width": 2.5,
     "stroke-dasharray": "8 6",
   });
+  /** @type {[number, number]} */
   const end = [cx + g[0] * unit, cy - g[1] * unit];
   board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18 });
   const c = data.clipped;
@@ -228,7 +204,8 @@ function clip(board, data, ask) {
   board.on(handle, "arrow", {
     label: words.drag,
     drag: (x, y) => {
-      const to = (v, most) => Math.round(Math.max(-most, Math.min(most, v)) * 20) / 20;
+      const to = (/** @type {number} */ v, /** @type {number} */ most) =>
+        Math.round(Math.max(-most, Math.min(most, v)) * 20) / 20;
       local.arrow = [to((x - cx) / unit, 4.8), to((cy - y) / unit, 4.2)];
       ask({ gradient: local.arrow });
       board.redraw();
@@ -251,34 +228,34 @@ function clip(board, data, ask) {
   const x = 690;
   const low = 10 ** Math.floor(Math.log10(Math.min(...data.weights, data.threshold)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...data.weights, data.threshold)));
-  board.chart({
-    x,
-    y: 96,
-    width: board.W - x - 20,
-    height: 366 + spare(board),
-    xs: [data.radii[0], data.radii.at(-1)],
-    ys: [low, high],
-    log: true,
-    size: 20,
-    yTitle: words.norm,
-    xTitle: words.radius,
-    lines: [
-      {
-        points: data.radii.map((v) => [v, data.threshold]),
-        colour: theme.muted,
-        dash: "7 6",
-        width: 2.5,
-        label: "θ",
-        at: data.radii[1],
-      },
-      { points: data.radii.map((v, i) => [v, data.weights[i]]), colour: theme.came, width: 4 },
-      { points: data.radii.map((v, i) => [v, data.cut[i]]), colour: theme.model, width: 5 },
-    ],
-  });
+  board.chart(
+    [x, 96, board.W - x - 20, 366 + spare(board)],
+    [data.radii[0], data.radii[data.radii.length - 1]],
+    [low, high],
+    {
+      log: true,
+      size: 20,
+      xTitle: words.radius,
+      yTitle: words.norm,
+      lines: [
+        {
+          points: data.radii.map((v) => [v, data.threshold]),
+          colour: theme.muted,
+          dash: "7 6",
+          width: 2.5,
+          label: "θ",
+          at: data.radii[1],
+        },
+        { points: data.radii.map((v, i) => [v, data.weights[i]]), colour: theme.came, width: 4 },
+        { points: data.radii.map((v, i) => [v, data.cut[i]]), colour: theme.model, width: 5 },
+      ],
+    },
+  );
 }
 
 // ---- a cut that can be dragged ----------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<BackwardsCut>} data @param {Ask} ask */
 function cut(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
@@ -287,18 +264,12 @@ function cut(board, data, ask) {
   if (local.cut === data.cut) local.cut = null;
   const left = 20;
   const each = (board.W - 2 * left) / T;
-  const X = (t) => left + (t - 0.5) * each; // t = 1 … T
+  const X = (/** @type {number} */ t) => left + (t - 0.5) * each; // t = 1 … T
   const y = 112;
   const wide = Math.min(66, each * 0.62);
-  board.text(left, 24, words.forward + " →", "22 600 model");
-  board.text(left, 54, "← " + words.backward, "22 600 came");
-  board.button("seed", {
-    x: board.W - 190,
-    y: 2,
-    width: 190,
-    label: words.seed,
-    press: () => ask({ seed: (data.seed + 1) % 1000 }),
-  });
+  board.text(left, 24, `${words.forward} →`, "22 600 model");
+  board.text(left, 54, `← ${words.backward}`, "22 600 came");
+  board.button("seed", [board.W - 190, 2, 190], words.seed, () => ask({ seed: (data.seed + 1) % 1000 }));
   for (let t = 1; t <= T; t++) {
     const reached = t > T - now;
     const value = data.states[t];
@@ -363,11 +334,13 @@ function cut(board, data, ask) {
   });
   const sum = data.terms.slice(0, now).reduce((a, b) => a + b, 0);
   const third = board.W / 3;
-  [
+  /** @type {[string, number, string][]} */
+  const figures = [
     [words.full, data.full, theme.text],
     [words.truncated, now === data.cut ? data.truncated : sum, theme.came],
     [words.missing, data.full - (now === data.cut ? data.truncated : sum), theme.muted],
-  ].forEach(([label, value, colour], i) => {
+  ];
+  figures.forEach(([label, value, colour], i) => {
     board.text(left + i * third, zero + 142, label, `22 ${colour}`);
     board.text(left + (i + 0.88) * third, zero + 140, board.number(value, 3), `36 end 700 ${colour}`);
   });
@@ -375,28 +348,18 @@ function cut(board, data, ask) {
 
 // ---- cut at random ----------------------------------------------------------------------------------
 
+/** @param {Board} board @param {Said<BackwardsRandom>} data @param {Ask} ask */
 function random(board, data, ask) {
   const { theme } = board;
   const { words } = data;
-  board.slider("keep", {
-    x: 0,
-    y: 6,
-    width: 560,
-    label: words.keep,
-    min: 0.3,
-    max: 1,
-    step: 0.01,
-    value: data.keep,
-    say: (v) => v.toFixed(2),
-    change: (keep) => ask({ keep }),
-  });
-  board.button("draw", {
-    x: 600,
-    y: 2,
-    strong: true,
-    label: words.draw,
-    press: () => ask({ draw: (data.draw + 1) % 1000 }),
-  });
+  board.slider(
+    "keep",
+    [0, 6, 560],
+    words.keep,
+    { min: 0.3, max: 1, step: 0.01, value: data.keep, say: (v) => board.number(v) },
+    (keep) => ask({ keep }),
+  );
+  board.button("draw", [600, 2], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), { strong: true });
   const T = data.steps;
   const left = 96;
   const each = 38;
@@ -414,7 +377,7 @@ function random(board, data, ask) {
       board.text(
         left + (k + 0.5) * each - 1.5,
         y + 22,
-        w ? (w >= 10 ? w.toFixed(0) : w.toFixed(1)) : "0",
+        w ? board.number(w, w >= 10 ? 0 : 1) : "0",
         `16 middle ${w ? board.ink(colour) : theme.muted}`,
       );
     });
@@ -428,7 +391,7 @@ function random(board, data, ask) {
       "stroke-width": 2,
       rx: 4,
     });
-    board.text(left + (k + 0.5) * each - 1.5, y + 36, w.toFixed(1), "17 middle 700 model");
+    board.text(left + (k + 0.5) * each - 1.5, y + 36, board.number(w, 1), "17 middle 700 model");
   });
   board.text(left - 12, y + 36, "Σ/n", "18 end model");
   board.text(left, y + 80, "0", "18 muted");
@@ -438,20 +401,14 @@ function random(board, data, ask) {
   const width = board.W - x - 40;
   const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18];
   const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18];
-  const { X, Y } = board.chart({
-    x,
-    y: 102,
-    width,
-    height: 330 + spare(board),
-    xs: [1, data.draws],
-    ys: [low, high],
+  const { X, Y } = board.chart([x, 102, width, 330 + spare(board)], [1, data.draws], [low, high], {
     logX: true,
     size: 18,
-    yTitle: words.mean,
     xTitle: words.count,
+    yTitle: words.mean,
     lines: [],
   });
-  const inside = (v) => Math.max(low, Math.min(high, v));
+  const inside = (/** @type {number} */ v) => Math.max(low, Math.min(high, v));
   const up = data.at.map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full + data.band[i])).toFixed(1)}`);
   const down = data.at
     .map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full - data.band[i])).toFixed(1)}`)

@@ -2,6 +2,10 @@
 
 import { fill } from "../../../browser/static/words.js";
 
+/** @import { Board } from "./board.js" */
+/** @import { Ask, Questions, Said } from "./types" */
+
+/** @param {Board} board @param {Said<Questions>} data @param {Ask} ask */
 export function draw(board, data, ask) {
   const { theme } = board;
   const { words } = data;
@@ -10,10 +14,7 @@ export function draw(board, data, ask) {
   const number = { n: data.number, count: data.count };
   board.text(0, 20, fill(data.chapter ? words.chapter : words.own, number), "20 muted");
   if (data.score.given) board.text(board.W, 20, fill(words.score, data.score), "20 end 600 model");
-  board.say("question", [[data.question, "strong"]], {
-    x: 0,
-    y: 48,
-    width: open ? board.W * 0.86 : half,
+  board.say("question", [0, 48, open ? board.W * 0.86 : half], [[data.question, "strong"]], {
     size: open ? 34 : 27,
   });
   if (open) board.text(0, 208, words.predict, "24 came 600");
@@ -42,16 +43,11 @@ export function draw(board, data, ask) {
     if (open)
       board.on(g, `option.${i}`, { click: () => ask({ question: data.key, pick: i }), label: option });
   });
-  if (open) return;
+  if (open || !data.settings || !data.rows) return;
 
   const good = data.pick === data.answer;
   const below = top + data.options.length * row + 4;
-  board.button("again", {
-    x: 0,
-    y: below,
-    label: words.again,
-    press: () => ask({ question: data.key, again: true }),
-  });
+  board.button("again", [0, below], words.again, () => ask({ question: data.key, again: true }));
 
   // What was computed, and a control to try it with.
   const x = half + 56;
@@ -59,20 +55,20 @@ export function draw(board, data, ask) {
   board.text(x, 62, good ? words.right : words.wrong, `36 700 ${good ? "model" : "came"}`);
   board.line(x - 28, 48, x - 28, 520, { stroke: theme.grid });
   board.text(x, 116, `${words.try}: ${data.dial}`, "20 muted");
-  board.choice("setting", {
-    x,
-    y: 134,
-    label: data.dial,
-    options: data.settings.map((s, i) => [i, s]),
-    value: data.setting,
-    pick: (setting) => ask({ question: data.key, setting }),
-  });
+  board.choice(
+    "setting",
+    [x, 134],
+    data.dial ?? "",
+    data.settings.map((s, i) => [i, s]),
+    data.setting,
+    (setting) => ask({ question: data.key, setting }),
+  );
   let y = 212;
   for (const { label, value, share } of data.rows) {
     const long = value.length > 40;
     board.text(x, y, label, "21 muted");
     if (long) {
-      board.say("long", [[value, "mono"]], { x, y: y + 20, width: side, height: 150, size: 20 });
+      board.say("long", [x, y + 20, side, 150], [[value, "mono"]], { size: 20 });
       y += 170;
       continue;
     }
@@ -86,7 +82,11 @@ export function draw(board, data, ask) {
   }
 }
 
-// A line's width in halves of a Chinese character.
+/**
+ * A line's width in halves of a Chinese character.
+ *
+ * @param {string} text
+ */
 function width(text) {
-  return [...text].reduce((sum, c) => sum + (c.codePointAt(0) > 0x2e80 ? 1.9 : 1), 0);
+  return [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 1.9 : 1), 0);
 }

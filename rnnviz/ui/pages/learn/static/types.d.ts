@@ -26,7 +26,9 @@ export interface Answer extends Header {
 /** Ask the server to change what it remembers. */
 export type Ask = (change: Record<string, unknown>) => void;
 
-export type Draw<Data> = (board: Board, data: Data & { words: Words }, ask: Ask) => void;
+/** A scene's data comes with its words. */
+export type Said<Data> = Data & { words: Words };
+export type Draw<Data> = (board: Board, data: Said<Data>, ask: Ask) => void;
 
 /** What a scene's module exports. */
 export interface Scene {
@@ -48,14 +50,11 @@ export interface Answers {
 }
 
 /** Where a control or a picture stands, in units. */
-export interface Area {
-  x: number;
-  y: number;
-  width?: number;
-  height?: number;
-}
+export type Area = [x: number, y: number, width?: number, height?: number];
+export type Range = [low: number, high: number];
 
-export type Point = [x: number, y: number | null];
+/** x and y; a line breaks where y is null. */
+export type Point = (number | null)[];
 export type Ticks = [value: number, text: string][];
 
 export interface Line {
@@ -70,12 +69,6 @@ export interface Line {
 }
 
 export interface ChartOptions {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-  xs: [low: number, high: number];
-  ys: [low: number, high: number];
   log?: boolean;
   logX?: boolean;
   xTicks?: Ticks;
@@ -91,7 +84,7 @@ export interface MatrixOptions {
   x: number;
   y: number;
   values: number[][];
-  cell?: [width: number, height: number];
+  cell?: number[];
   label?: string | string[];
   shape?: boolean;
   digits?: number;
@@ -101,8 +94,268 @@ export interface MatrixOptions {
   colour?: string;
   name?: string;
   lit?: (i: number, j: number) => number;
-  hover?: ((i: number | null, j?: number) => void) | null;
+  hover?: ((i: number | null, j: number) => void) | null;
   edit?: (i: number, j: number, value: number) => void;
   pick?: (i: number, j: number) => void;
   limit?: number;
+}
+
+/** A row of the small net's sum, from top to bottom. */
+export interface SumRow {
+  values: number[][];
+  symbols?: string[][];
+  words?: string;
+  sign?: string;
+  colour?: string;
+  from?: { right: number; y: number; height: number };
+  line?: boolean;
+  full?: number;
+}
+
+/** A part of one unit's pre-activation, as a bar. */
+export interface Term {
+  said: string;
+  value: number;
+  colour?: string;
+  extra?: string;
+  strong?: boolean;
+  line?: boolean;
+  phi?: boolean;
+}
+
+// ---- each scene's data, as its Python twin answers ----
+
+export interface Counts {
+  n: number;
+  longest: number;
+  symbols: number;
+  table: string;
+  sizes: number[][];
+  seen: number[][];
+  seenNow: string;
+  parameters: number;
+  text: string;
+  limit: number;
+  rows: { kind: Cell; name: string; bits: number[]; chances: number[]; mean: number }[];
+  full: number;
+}
+
+export interface Memoryless {
+  kind: string;
+  kinds: [kind: string, label: string][];
+  left: { text: string; marks: string[]; state: number[]; chances: number[] };
+  right: { text: string; marks: string[]; state: number[]; chances: number[] };
+  symbols: string[];
+  prediction: number;
+  state: number;
+  alike: boolean;
+  limit: number;
+}
+
+export interface RecurrenceReal {
+  real: true;
+  model: string;
+  marks: string[];
+  text: string;
+  limit: number;
+  t: number;
+  unit: number;
+  units: number[];
+  count: number;
+  states: number[][];
+  input: number;
+  terms: [unit: number, before: number, weight: number, term: number][];
+  rest: number;
+  others: number;
+  bias: number;
+  sum: number;
+  h: number;
+}
+
+export interface RecurrenceSmall {
+  real: false;
+  word: string;
+  letters: string[];
+  longest: number;
+  seed: number;
+  t: number;
+  apart: boolean;
+  states: number[][];
+  W_xh: number[][];
+  W_hh: number[][];
+  b_h: number[][];
+  x: number[][];
+  before: number[][];
+  from_input: number[][];
+  from_state: number[][];
+  pre_activation: number[][];
+  state: number[][];
+}
+
+export interface Product {
+  X: number[][];
+  W_xh: number[][];
+  H: number[][];
+  W_hh: number[][];
+  joinedInputs: number[][];
+  joinedWeights: number[][];
+  sum: number[][];
+  product: number[][];
+  difference: number;
+  seed: number;
+  edited: boolean;
+}
+
+export interface Word {
+  word: string;
+  seed: number;
+  at: number;
+  steps: number;
+  inputs: string[];
+  labels: string[];
+  targets: number[];
+  symbols: string[];
+  p: number[][];
+  losses: number[];
+  hidden: number[][];
+  perplexity: number;
+  curve: number[];
+  written: string;
+}
+
+export interface PerplexityGame {
+  show: "game";
+  text: string;
+  case: string;
+  symbols: number;
+  p: number[];
+  costs: (number | null)[];
+  mean: number | null;
+  perplexity: number | null;
+}
+
+export interface PerplexityHeart {
+  show: "heart";
+  train: number[];
+  held: number[];
+  uniform: number;
+  best: number;
+  pass: number;
+  passes: number;
+  vote: string;
+}
+
+export interface PerplexityLength {
+  show: "length";
+  rows: { text: string; cut: number; log10: number[]; perplexity: number[]; bits: number; bytes: number }[];
+  kind: string;
+  limit: number;
+  header: number;
+}
+
+export interface PerplexityRain {
+  show: "rain";
+  beginning: string;
+  rows: { ending: string; bits: number[]; perplexity: number; log10: number }[];
+  uniform: number;
+  kind: string;
+  limit: number;
+}
+
+export interface PerplexityShannon {
+  show: "shannon";
+  sentence: number;
+  sentences: number;
+  given: string;
+  shown: string;
+  left: number;
+  tried: string;
+  history: string;
+  limit: number;
+  ranks: number[];
+  class: { lower: number; upper: number; n: number } | null;
+  models: { kind: string; bits: number; lower: number; upper: number }[];
+  uniform: number;
+}
+
+export interface BackwardsClip {
+  show: "clip";
+  gradient: [number, number];
+  clipped: [number, number];
+  norms: [number, number];
+  threshold: number;
+  radii: number[];
+  weights: number[];
+  cut: number[];
+}
+
+export interface BackwardsCut {
+  show: "cut";
+  cut: number;
+  steps: number;
+  seed: number;
+  w: number;
+  states: number[];
+  terms: number[];
+  full: number;
+  truncated: number;
+}
+
+export interface BackwardsDial {
+  show: "dial";
+  radius: number;
+  range: [number, number];
+  power: number;
+  lags: number;
+  seed: number;
+  matrix: number[][];
+  size: number;
+  eigenvalues: [re: number, im: number][];
+  linear: number[];
+  tanh: number[];
+  rule: number[];
+}
+
+export interface BackwardsFlow {
+  show: "flow";
+  text: string;
+  limit: number;
+  curves: { cell: "rnn" | "gru" | "lstm" | "memory"; points: number[] }[];
+}
+
+export interface BackwardsRandom {
+  show: "random";
+  keep: number;
+  draw: number;
+  steps: number;
+  draws: number;
+  terms: number[];
+  weights: number[][];
+  average: number[];
+  estimates: number[];
+  at: number[];
+  mean: number[];
+  band: number[];
+  full: number;
+  regular: number;
+  cut: number;
+  last: number;
+  error: number;
+}
+
+export interface Questions {
+  key: string;
+  number: number;
+  count: number;
+  chapter: boolean;
+  question: string;
+  options: string[];
+  pick: number | null;
+  score: { right: number; given: number };
+  answer?: number;
+  reason?: string;
+  setting?: number;
+  settings?: string[];
+  dial?: string;
+  rows?: { label: string; value: string; share: number | null }[];
 }
