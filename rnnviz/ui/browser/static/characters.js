@@ -16,7 +16,6 @@ function pair(text, i) {
 
 /**
  * How many code points the first `units` UTF-16 units of `text` hold.
- *
  * @param {string} text @param {number} units @param {boolean} astral whether it has pairs at all
  */
 export function toPoint(text, units, astral) {
@@ -73,7 +72,6 @@ export function commonPrefix(one, other) {
 
 /**
  * The number of trailing entries that they share beyond the first `prefix`.
- *
  * @param {string[]} one @param {string[]} other @param {number} prefix
  */
 export function commonSuffix(one, other, prefix) {

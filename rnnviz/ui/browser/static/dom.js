@@ -2,7 +2,6 @@
 
 /**
  * The element that a selector like "canvas.rv-heat" names, which must be there.
- *
  * @template {keyof HTMLElementTagNameMap} K
  * @param {ParentNode} root
  * @param {`${K}.${string}`} selector
@@ -39,7 +38,6 @@ export function place(element, lengths) {
 
 /**
  * Give a selector its options, [value, text], and the one that is chosen; untouched where it has them.
- *
  * @param {HTMLSelectElement} select
  * @param {[string | number, string][]} list
  * @param {string | number} value
@@ -55,7 +53,6 @@ export function options(select, list, value) {
 
 /**
  * A row of numbers, each with what it is: returns the elements of the values by name.
- *
  * @param {HTMLElement} row
  * @param {string} prefix of classes
  * @param {string} testid

@@ -20,7 +20,6 @@ const views = new WeakMap();
 /**
  * Hand a component's data to the view at its place, made the first time. Called by Streamlit, through the
  * loader of component.py, for every answer and every change of theme.
- *
  * @param {Component} component
  * @param {new (root: HTMLElement, styled: Promise<unknown>) => BaseView} View
  * @param {About} about

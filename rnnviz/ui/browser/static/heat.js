@@ -15,7 +15,6 @@ function pixel(colour) {
 /**
  * Give a canvas its size in the page, and as many pixels as the screen has there; what paints it, in the
  * page's pixels.
- *
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  */
 export function fit(canvas, width, height) {
@@ -46,7 +45,6 @@ export class Heat {
 
   /**
    * Paint the columns first .. last - 1 of a view.
-   *
    * @param {States} store @param {Window2D} view @param {string[]} colours @param {string} background
    */
   draw(store, view, colours, background) {
@@ -73,7 +71,6 @@ export class Heat {
 
   /**
    * The pixels of one column: each the mean of the units that share it.
-   *
    * @param {States} store @param {number} base where its states begin @param {Uint32Array} out
    * @param {Uint32Array} table @param {{ from: number, count: number }} shown
    */
@@ -101,7 +98,6 @@ export class Heat {
 
   /**
    * The characters under their columns.
-   *
    * @param {string[]} list @param {States} store @param {Window2D} view @param {Theme} theme @param {string} font
    */
   letters(list, store, view, theme, font) {

@@ -18,7 +18,6 @@ export function appearance(root) {
 
 /**
  * Give a view the page's colours: its theme, and each colour as --rv-… for the style sheet.
- *
  * @template {{ [name: string]: unknown }} T
  * @param {HTMLElement} root
  * @param {Themes<T>} themes

@@ -88,7 +88,6 @@ export class Editor {
   /**
    * Know a text, each character with the colour it had: the new colours come with the answer.
    * Returns how many characters stay as they are at its start and its end.
-   *
    * @param {string} text
    */
   take(text, list = Array.from(text)) {
@@ -135,7 +134,6 @@ export class Editor {
   /**
    * The colour of each character of `list`, "" for none, and whether the model doesn't know it.
    * What was typed since then has none yet.
-   *
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
    * @param {string[]} list @param {string} underline
    */
@@ -165,7 +163,6 @@ export class Editor {
 
 /**
  * How many characters two lists share at their start and their end.
- *
  * @param {string[]} from @param {string[]} to
  * @returns {[start: number, end: number]}
  */

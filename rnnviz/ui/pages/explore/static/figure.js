@@ -56,7 +56,6 @@ export class Figure {
 
   /**
    * The columns drawn for a text of this length: few for a short one, so that its letters are large.
-   *
    * @param {number} length @param {number} symbols
    */
   columns(length, symbols) {
@@ -91,7 +90,6 @@ export class Figure {
 
   /**
    * Everything of a view: the text's characters from `first` on, in `columns`.
-   *
    * @param {Store} store @param {string[]} list @param {number} first @param {number} columns
    * @param {LiveTheme} theme @param {string} font
    */
@@ -133,7 +131,6 @@ export class Figure {
 
   /**
    * The units' numbers beside the heat map; none where they are out of their order.
-   *
    * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
    */
   numberUnits(store, { from, count }, box) {

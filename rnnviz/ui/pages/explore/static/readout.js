@@ -32,7 +32,6 @@ export class Readout {
 
   /**
    * What was expected at character t, and came; null for none.
-   *
    * @param {Store} store @param {string[]} list @param {number | null} t @param {number | null} unit
    * @param {boolean} pinned
    */

@@ -61,7 +61,6 @@ export class Store {
 
   /**
    * Take an answer in. False if it continues one that never arrived here: then everything must be asked again.
-   *
    * @param {Answer} header @param {Arrays} arrays
    */
   apply(header, arrays) {
@@ -193,7 +192,6 @@ export class Running {
 /**
  * Rows start .. end - 1 of a window: those from `low` to `high` are in `old`, whose first row is `origin`;
  * `fresh` holds the others in their order.
- *
  * @template {Numbers} A
  * @param {A} old @param {number} origin @param {A} fresh @param {number} width
  * @param {number} start @param {number} end @param {number} low @param {number} high

@@ -45,7 +45,6 @@ export class Tint {
 
   /**
    * Follow the text, of which the first `start` and the last `tail` characters are as before.
-   *
    * @param {string} text @param {string[]} points @param {boolean} astral @param {number} start @param {number} tail
    */
   follow(text, points, astral, start, tail) {
@@ -126,7 +125,6 @@ export class Tint {
 
   /**
    * Paint behind each character its colour, a CSS colour or "", and underline what is unknown.
-   *
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf @param {string} underline
    */
   draw(colourOf, unknownOf, underline) {

@@ -188,7 +188,6 @@ export class View extends BaseView {
 
   /**
    * The window's first character: with the caret in sight, or where the reader moved it.
-   *
    * @param {number} length @param {number} columns
    */
   place(length, columns) {

@@ -255,7 +255,6 @@ export class Board {
 
   /**
    * A symbol of the textbook's with its subscript, as in W_xh: board.symbol(x, y, "W", "xh").
-   *
    * @param {number} x @param {number} y @param {string} letter @param {string} [below] @param {Style} [style] @param {Into} [into]
    */
   symbol(x, y, letter, below = "", style = "", into) {
@@ -315,7 +314,6 @@ export class Board {
 
   /**
    * Axes and lines: see chart.js. Returns {X, Y}, from values to units.
-   *
    * @param {Area} area the plot itself @param {Range} xs @param {Range} ys @param {ChartOptions} options
    */
   chart(area, xs, ys, options) {
@@ -324,7 +322,6 @@ export class Board {
 
   /**
    * Bars beneath one another; `max` is a whole bar.
-   *
    * @param {{ x: number, y: number, width: number, row?: number, labels?: number, numbers?: number, max?: number,
    *   rows: { label: string, value: number, text?: string, colour?: string, strong?: boolean }[] }} options
    */
@@ -356,7 +353,6 @@ export class Board {
 
   /**
    * An element made once, as long as every drawing asks for it.
-   *
    * @template {HTMLElement} E
    * @param {string} name @param {() => E} create @param {Area} area
    * @returns {E}
@@ -379,7 +375,6 @@ export class Board {
 
   /**
    * A line of text to write in. `change(text)` comes with every character, but never within a composition.
-   *
    * @param {string} name @param {Area} area @param {string} value
    * @param {{ label?: string, limit?: number, size?: number }} options
    * @param {(text: string) => void} change
@@ -419,7 +414,6 @@ export class Board {
 
   /**
    * A slider. `change(value)` comes while it moves; `say(value)` is what stands beside it.
-   *
    * @param {string} name @param {Area} area @param {string} label
    * @param {{ min: number, max: number, step?: number, value: number, say?: (value: number) => string }} options
    * @param {(value: number) => void} change
@@ -458,7 +452,6 @@ export class Board {
 
   /**
    * One of a few.
-   *
    * @template {string | number | null | undefined} K
    * @param {string} name @param {Area} area @param {string} label @param {[key: K, label: string][]} options
    * @param {K} value @param {(key: K) => void} pick
@@ -482,7 +475,6 @@ export class Board {
 
   /**
    * A paragraph: plain text, or a list of strings and [text, class] pairs (strong, quiet, big, a theme colour).
-   *
    * @param {string} name @param {Area} area @param {string | (string | [text: string, classes: string])[]} parts
    * @param {{ size?: number, align?: string }} [options]
    */

@@ -72,7 +72,6 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
 
 /**
  * Every power of ten between two values, or every second, third … so that at most six are named.
- *
  * @param {Board} board @param {number[]} range @returns {Ticks}
  */
 function powers(board, [low, high]) {

@@ -82,7 +82,6 @@ export function matrix(board, options, into) {
 
 /**
  * A field over one entry. Enter and leaving it keep the number, Escape doesn't, Tab goes on to the next.
- *
  * @param {Board} board @param {MatrixOptions} options @param {number} i @param {number} j
  */
 function open(board, options, i, j) {

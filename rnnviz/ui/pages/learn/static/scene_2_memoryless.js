@@ -67,7 +67,6 @@ export function draw(board, data, ask) {
 
 /**
  * The text's characters: those that reach the network are lit.
- *
  * @param {Board} board @param {string[]} marks @param {boolean} all
  * @param {number} x @param {number} y @param {number} width @param {string} caption
  */

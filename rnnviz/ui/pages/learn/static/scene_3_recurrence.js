@@ -13,7 +13,6 @@ export function draw(board, data, ask) {
 
 /**
  * ‹ t = 3 ›
- *
  * @param {Board} board @param {Said<{ t: number }>} data @param {Ask} ask @param {number} x @param {number} last
  */
 function walk(board, data, ask, x, last) {
@@ -51,7 +50,6 @@ function small(board, data, ask) {
 
 /**
  * The net once for every character: one more with each step, all with the same parameters.
- *
  * @param {Board} board @param {Said<RecurrenceSmall>} data @param {Ask} ask @param {number} y
  */
 function unrolled(board, data, ask, y) {
@@ -135,7 +133,6 @@ function unrolled(board, data, ask, y) {
 
 /**
  * Every number of the step that is shown.
- *
  * @param {Board} board @param {Said<RecurrenceSmall>} data @param {number} y
  */
 function numbers(board, data, y) {
@@ -319,7 +316,6 @@ function real(board, data, ask) {
 
 /**
  * The parts of one unit's pre-activation, as bars from zero; then φ.
- *
  * @param {Board} board @param {Said<RecurrenceReal>} data @param {number} x @param {number} y
  */
 function sum(board, data, x, y) {

@@ -139,7 +139,6 @@ export function draw(board, data, ask) {
 
 /**
  * The lit entry spelt out, and how far the two sides are apart.
- *
  * @param {Board} board @param {Said<Product>} data @param {[number, number]} over @param {number} y
  */
 function sum(board, data, over, y) {

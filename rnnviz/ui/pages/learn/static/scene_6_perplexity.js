@@ -159,11 +159,7 @@ function rain(board, data, ask) {
   });
 }
 
-/**
- * A rim that keeps a number readable where it stands on a line.
- *
- * @param {SceneTheme} theme
- */
+/** A rim that keeps a number readable where it stands on a line. @param {SceneTheme} theme */
 function halo(theme) {
   return { stroke: theme.background, "stroke-width": 7, "stroke-linejoin": "round", "paint-order": "stroke" };
 }

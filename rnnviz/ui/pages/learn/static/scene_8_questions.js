@@ -82,11 +82,7 @@ export function draw(board, data, ask) {
   }
 }
 
-/**
- * A line's width in halves of a Chinese character.
- *
- * @param {string} text
- */
+/** A line's width in halves of a Chinese character. @param {string} text */
 function width(text) {
   return [...text].reduce((sum, c) => sum + (c > "\u2e80" ? 1.9 : 1), 0);
 }

@@ -9,7 +9,6 @@ const JOINED = /[\u200d\ufe0e\ufe0f\u{1f1e6}-\u{1f1ff}\u{1f3fb}-\u{1f3ff}]|\p{M}
 
 /**
  * The number of the colour of each character of a chunk, 0 for none.
- *
  * @param {Chunk} chunk @param {Mode} mode @param {Fixed} fixed
  */
 export function levels(chunk, mode, fixed) {
@@ -40,7 +39,6 @@ export function levels(chunk, mode, fixed) {
 
 /**
  * Where clusters go on: characters that must be drawn together with the one before them.
- *
  * @param {Chunk} chunk @param {Uint8Array} level @param {number} neutral
  */
 function joined(chunk, level, neutral) {
@@ -61,12 +59,7 @@ function joined(chunk, level, neutral) {
   return goesOn;
 }
 
-/**
- * The chunk on the page.
- *
- * @param {Chunk} chunk @param {Mode} mode @param {Fixed} fixed
- * @returns {Painted}
- */
+/** The chunk on the page. @param {Chunk} chunk @param {Mode} mode @param {Fixed} fixed @returns {Painted} */
 export function paint(chunk, mode, fixed) {
   const level = levels(chunk, mode, fixed);
   const neutral = mode === "versus" ? fixed.versusSteps >> 1 : 0;
@@ -130,7 +123,6 @@ export function box(painted, i) {
 
 /**
  * The character of a run that is under a point of the screen.
- *
  * @param {Painted} painted @param {number} run @param {number} x @param {number} y
  */
 export function under(painted, run, x, y) {

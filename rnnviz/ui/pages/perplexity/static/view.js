@@ -82,7 +82,6 @@ export class View extends BaseView {
 
   /**
    * The unchanging part: another text, another model or language, or the page made anew.
-   *
    * @param {Answer} header @param {Fixed} fixed @param {Arrays} arrays
    */
   begin(header, fixed, arrays) {

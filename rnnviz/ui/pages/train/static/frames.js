@@ -56,7 +56,6 @@ function frameOf(about, arrays, symbols) {
 
 /**
  * One layer of a frame, as the heat map and the bars read it.
- *
  * @param {Frame} frame @param {number} layer @param {Uint16Array | null} rows
  * @returns {States & Predictions & { length: number }}
  */
