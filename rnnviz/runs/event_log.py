@@ -14,7 +14,7 @@ import math
 import os
 import threading
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -122,39 +122,31 @@ def newest(path: Path) -> Newest:
     with _seen_lock:
         found = _seen.get(path)
         if found is None or found.file != about.st_ino or found.since > about.st_size:
-            found = _from_the_end(path)
-            found.file = about.st_ino
+            found = _from_the_end(path, about)
         elif found.since < about.st_size:
-            events, since = read(path, found.since)
-            found = Newest(found.life, found.progress, found.report, since, found.file)
-            for event in events:
-                found.add(event)
+            found = _with_events(replace(found), path, found.since)
         if len(_seen) > 2000:
             _seen.clear()
         _seen[path] = found
         return found
 
 
-def _from_the_end(path: Path) -> Newest:
+def _from_the_end(path: Path, about: os.stat_result) -> Newest:
     """The same, reading backwards until each kind was met, which for most runs is soon."""
-    try:
-        with path.open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-            length = BLOCK
-            while True:
-                begin = max(0, size - length)
-                file.seek(begin)
-                data = file.read(size - begin)
-                end = data.rfind(b"\n") + 1
-                lines = data[:end].split(b"\n")
-                found = Newest(since=begin + end)
-                for event in _parsed(lines if begin == 0 else lines[1:]):
-                    found.add(event)
-                if begin == 0 or (found.life and found.progress and found.report):
-                    return found
-                length *= 4
-    except OSError:
-        return Newest()
+    length = BLOCK
+    while True:
+        begin = max(0, about.st_size - length)  # perhaps in a line: what is left of it is no event
+        found = _with_events(Newest(file=about.st_ino), path, begin)
+        if begin == 0 or (found.life and found.progress and found.report):
+            return found
+        length *= 4
+
+
+def _with_events(found: Newest, path: Path, after: int) -> Newest:
+    events, found.since = read(path, after)
+    for event in events:
+        found.add(event)
+    return found
 
 
 def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:

@@ -16,29 +16,14 @@ the n-gram is passed. Importing this loads no torch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import speed
 
-
-@dataclass(frozen=True)
-class Preset:
-    """What a preset is called, and the minutes it takes; 0: as many characters as its recipe says."""
-
-    key: str
-    title: str
-    minutes: float
-
-
-PRESETS = (
-    Preset("toy", "The toy", 0.0),
-    Preset("one-minute", "One minute", 1.0),
-    Preset("five-minutes", "Five minutes", 5.0),
-    Preset("best", "Best this machine gives", 30.0),
-)
+PRESETS = {"toy": 0.0, "one-minute": 1.0, "five-minutes": 5.0, "best": 30.0}
+"""The minutes each takes; 0: as many characters as its recipe says."""
 
 TOY = TrainConfig(
     cell="rnn",
@@ -54,8 +39,6 @@ TOY = TrainConfig(
 )
 """The textbook's toy: one-hot inputs, 8 units, the word "machine"."""
 
-_BY_KEY = {preset.key: preset for preset in PRESETS}
-
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
     """The recipe of a preset for a text of that length on that many cores, and its minutes.
@@ -63,9 +46,9 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     Minutes above 0 decide how many characters are trained on (`python -m rnnviz train --minutes`);
     the recipe itself then leaves that open. Raises ConfigError for an unknown preset.
     """
-    if key not in _BY_KEY:
+    if key not in PRESETS:
         raise ConfigError(
-            "a preset is one of {presets}; received {key!r}", presets=", ".join(_BY_KEY), key=key
+            "a preset is one of {presets}; received {key!r}", presets=", ".join(PRESETS), key=key
         )
     if characters_in_corpus < 1 or cores < 1:
         raise ConfigError(
@@ -76,7 +59,7 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
         )
     if key == "toy":
         return TOY, 0.0
-    minutes = _BY_KEY[key].minutes
+    minutes = PRESETS[key]
     large = key == "best" or cores >= 8  # small products don't spread over many cores
     hidden_size = 512 if large else 256
     passes = speed.guess(hidden_size, cores) * minutes * 60 / (0.85 * characters_in_corpus)

@@ -53,7 +53,7 @@ def preset(text: Chosen | None) -> str:
         "best": _("Best this machine gives"),
     }
     toy = text is None or text.toy
-    keys = [p.key for p in presets.PRESETS if (p.key == "toy") == toy]
+    keys = [key for key in presets.PRESETS if (key == "toy") == toy]
     if st.session_state.get("train-preset") not in keys:
         st.session_state["train-preset"] = keys[0]
     chosen = st.segmented_control(

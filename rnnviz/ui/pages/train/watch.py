@@ -34,6 +34,8 @@ WIDEST = 1024
 """Units that are put in order by likeness; more would take seconds."""
 
 Arrays = dict[str, npt.NDArray[Any]]
+Symbols = dict[str, int]
+"""Numbers for the characters that one answer names; 0 is an unknown one."""
 
 
 class Watch:
@@ -90,7 +92,7 @@ class Watch:
         scale = live.scale("hidden", str(config.get("activation", "tanh")))
         fixed, digest = _fixed(one, words, language)
         steps = subject.steps()
-        symbols = _Symbols()
+        symbols: Symbols = {"<unk>": 0}
         frames: list[dict[str, Any]] = []
         arrays = _lines(one)
         if self._now is not None:
@@ -113,7 +115,7 @@ class Watch:
             "probe": self._now.text if self._now is not None else "",
             "steps": steps,
             "frames": frames,
-            "symbols": symbols.names,
+            "symbols": ["", *list(symbols)[1:]],
             "rows": rows is not None,
             "drawn": self._changes,
             "answer": str(ask.get("client", ""))[:64] if ask else "",
@@ -140,25 +142,13 @@ class Watch:
         return rows
 
 
-class _Symbols:
-    """Numbers for the characters that one answer names; 0 is an unknown one."""
-
-    def __init__(self) -> None:
-        self.names = [""]
-        self._known = {"<unk>": 0}
-
-    def numbers(self, names: Iterable[str]) -> npt.NDArray[np.uint16]:
-        found = []
-        for name in names:
-            if name not in self._known:
-                self._known[name] = len(self.names)
-                self.names.append(name)
-            found.append(self._known[name])
-        return np.array(found, "<u2")
+def _numbers(names: Iterable[str], symbols: Symbols) -> npt.NDArray[np.uint16]:
+    """A number for each character; new ones are added to those that the answer names already."""
+    return np.array([symbols.setdefault(name, len(symbols)) for name in names], "<u2")
 
 
 def _kept(
-    subject: Subject, missing: Sequence[int], scale: Scale, symbols: _Symbols, arrays: Arrays
+    subject: Subject, missing: Sequence[int], scale: Scale, symbols: Symbols, arrays: Arrays
 ) -> list[dict[str, Any]]:
     frames: list[dict[str, Any]] = []
     room = AT_ONCE
@@ -166,53 +156,46 @@ def _kept(
         if room <= 0:
             break
         try:
-            trace = subject.snapshot(step)
+            one = subject.snapshot(step)
         except RnnvizError:
             continue
-        frames.append(_frame(f"at{step}", "kept", trace, scale, symbols, arrays))
-        room -= trace.hidden.size + 50 * len(trace.text)
+        frames.append(_frame(f"at{step}", "kept", one, scale, symbols, arrays))
+        room -= one.hidden.size + 50 * len(one.text)
     return frames
 
 
 def _frame(
-    key: str, kind: str, trace: Snapshot, scale: Scale, symbols: _Symbols, arrays: Arrays
+    key: str, kind: str, one: Snapshot, scale: Scale, symbols: Symbols, arrays: Arrays
 ) -> dict[str, Any]:
-    """Put one trace into `arrays`; returns what the header says of it."""
-    T, V = len(trace.text), len(trace.symbols)
-    rows = trace.log_probs
+    """Put one snapshot into `arrays`; returns what the header says of it."""
+    T, V = len(one.text), len(one.symbols)
+    rows = one.log_probs
     n = min(NEXT, V)
     ids = np.argpartition(-rows, n - 1, axis=1)[:, :n]
     ids = np.take_along_axis(ids, np.argsort(-np.take_along_axis(rows, ids, 1), axis=1, kind="stable"), 1)
-    places = {name: i for i, name in enumerate(trace.symbols)}
-    came = np.array([places.get(c, 0) for c in trace.text], np.int64)
+    places = {name: i for i, name in enumerate(one.symbols)}
+    came = np.array([places.get(c, 0) for c in one.text], np.int64)
     with np.errstate(invalid="ignore"):
         entropy = -np.sum(np.exp(rows) * np.maximum(rows, -1e4), axis=1)
-    arrays[f"{key}.states"] = scale.levels(trace.hidden)
-    arrays[f"{key}.next"] = symbols.numbers(trace.symbols[i] for i in ids.ravel()).reshape(ids.shape)
+    arrays[f"{key}.states"] = scale.levels(one.hidden)
+    arrays[f"{key}.next"] = _numbers((one.symbols[i] for i in ids.ravel()), symbols).reshape(ids.shape)
     arrays[f"{key}.chances"] = np.exp(np.take_along_axis(rows, ids, 1)).astype("<f4")
-    arrays[f"{key}.came"] = symbols.numbers(trace.symbols[i] for i in came)
+    arrays[f"{key}.came"] = _numbers((one.symbols[i] for i in came), symbols)
     arrays[f"{key}.chance"] = np.exp(rows[np.arange(T), came]).astype("<f4")
     arrays[f"{key}.entropy"] = entropy.astype("<f4")
-    perplexity = float(trace.perplexity[-1]) if T else float("nan")
+    perplexity = float(one.perplexity[-1]) if T else float("nan")
     return {
         "key": key,
         "kind": kind,
-        "step": trace.step,
-        "characters": trace.characters,
+        "step": one.step,
+        "characters": one.characters,
         "perplexity": perplexity if np.isfinite(perplexity) else None,
     }
 
 
 def _lines(one: training.Curves) -> Arrays:
-    lines = {
-        "characters": one.characters,
-        "train": one.train,
-        "gradient": one.gradient,
-        "rate": one.rate,
-        "measured": one.measured,
-        "validation": one.validation,
-    }
-    return {name: values.astype("<f4") for name, values in lines.items()}
+    names = ("characters", "train", "gradient", "rate", "measured", "validation")
+    return {name: getattr(one, name).astype("<f4") for name in names}
 
 
 def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tuple[dict[str, Any], str]:
