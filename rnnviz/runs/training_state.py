@@ -36,7 +36,7 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise TrainingError(
-            "{state} is damaged ({error}); start a new run", state=folder.state, error=error
+            "{path} is damaged ({error}); start a new run", path=folder.state, error=error
         ) from None
     unpack(trainer, tensors, meta)
     return True
