@@ -1,9 +1,7 @@
 """The errors a user of rnnviz can meet.
 
 Every message says what was received and what to do about it. It is a template and its values, so that a page
-can say the same sentence in another language:
-
-    ConfigError("hidden_size is at least 1; received {size}", size=0)
+can say the same sentence in another language.
 
     RnnvizError
     ├── ConfigError              a setting outside its range, or settings that contradict each other
@@ -43,6 +41,9 @@ class RnnvizError(Exception):
 
     message   the sentence in English, with {names} where values go; the key of its translations
     values    what goes there
+
+    >>> str(ConfigError("hidden_size is at least 1; received {size}", size=0))
+    'hidden_size is at least 1; received 0'
     """
 
     def __init__(self, message: str, /, **values: object) -> None:

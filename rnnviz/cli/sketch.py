@@ -8,20 +8,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from rnnviz.cli.output import command
 from rnnviz.errors import ConfigError
 
 
 def add_parser(commands: Any) -> None:
     """Add the `sketch` command."""
     about = "Store in a model file which text it was trained on, as hashes that hold no text"
-    parser = commands.add_parser(
-        "sketch", help="let a model file recognise its training text", description=f"{about}."
-    )
+    parser = command(commands, "sketch", main, about)
     parser.add_argument("model", metavar="MODEL", help="a name that `rnnviz models` lists, or a file")
     parser.add_argument(
         "--corpus", required=True, help="the corpus's name, or the text file it was trained on"
     )
-    parser.set_defaults(run=main)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -38,12 +36,11 @@ def main(args: argparse.Namespace) -> int:
     corpus = corpora.open_corpus(args.corpus)
     if card.get("sha256") != corpus.sha256:
         raise ConfigError(
-            "{name} was trained on {get} "
-            "(sha256 {get2}…), and {corpus} is another text "
+            "{name} was trained on {title} (sha256 {expected}…), and {corpus} is another text "
             "(sha256 {sha256}…); give the text it was trained on",
             name=path.name,
-            get=card.get("title") or card.get("corpus") or "an unnamed text",
-            get2=str(card.get("sha256"))[:12],
+            title=card.get("title") or card.get("corpus") or "an unnamed text",
+            expected=str(card.get("sha256"))[:12],
             corpus=args.corpus,
             sha256=corpus.sha256[:12],
         )

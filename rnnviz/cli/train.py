@@ -228,8 +228,8 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
     if args.resume is not None and unheeded:
         raise ConfigError(
-            "--resume goes on with a run as it was begun; leave out --{replace}, or begin another run",
-            replace=unheeded[0].replace("_", "-"),
+            "--resume goes on with a run as it was begun; leave out --{option}, or begin another run",
+            option=unheeded[0].replace("_", "-"),
         )
     changed = description
     if args.threads is not None:
@@ -247,7 +247,9 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
 def _check(description: Description, corpus: Any) -> None:
     """Refuse what can't be trained before there is a folder for it."""
     if len(corpus.split().train) < 2:
-        raise CorpusError("training needs at least 2 characters; received {count}", count=len(corpus.text))
+        raise CorpusError(
+            "training needs at least 2 characters; received {characters}", characters=len(corpus.text)
+        )
     if description.ngram:
         checkpoint.find(description.ngram)
     checkpoint.check_target(description.output)

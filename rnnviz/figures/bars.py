@@ -34,8 +34,8 @@ def ranking(
     heights = np.asarray(values, np.float64)
     if heights.shape != (len(names),) or not len(names):
         raise ConfigError(
-            "a ranking has a name for each bar; received {count} for {shape}",
-            count=len(names),
+            "a ranking has a name for each bar; received {names} for {shape}",
+            names=len(names),
             shape=heights.shape,
         )
     start = 0.0 if first is None else first

@@ -188,11 +188,11 @@ def figure(
     at = length if at is None else at
     if not 0 <= start <= stop <= length or not 0 <= at <= length:
         raise ConfigError(
-            "a text of {length:,} characters has no window {start} to {stop} with position {at}",
+            "a text of {length:,} characters has no window {start} to {stop} with position {position}",
             length=length,
             start=start,
             stop=stop,
-            at=at,
+            position=at,
         )
     columns = max(1, stop - start)
     drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=columns)

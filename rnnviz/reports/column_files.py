@@ -130,10 +130,10 @@ class ColumnFiles:
         places = np.asarray(positions, np.int64)
         if places.size and not 0 <= places.min() <= places.max() <= self._length:
             raise ConfigError(
-                "positions lie in 0 .. {length:,}; received {min} to {max}",
+                "positions lie in 0 .. {length:,}; received {lowest} to {highest}",
                 length=self._length,
-                min=places.min(),
-                max=places.max(),
+                lowest=places.min(),
+                highest=places.max(),
             )
         blocks, rest = np.divmod(places, BLOCK)
         ends = places == self._length

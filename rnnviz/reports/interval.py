@@ -86,22 +86,8 @@ def interval(
             raise ConfigError(
                 "costs are finite numbers in one row; received shape {shape}", shape=costs.shape
             )
-    check = check or _nothing
-    blocks = _Blocks()
-    kind, unit = "line", 1
-    if block == "line" and isinstance(costs, ColumnFiles):
-        for starts, stops, sums in stretch_sums(costs, "line"):
-            check()
-            blocks.add(sums, (stops - starts).astype(np.float64))
-        unit = blocks.finish()
-    if block != "line" or not blocks.enough():
-        size = min(CHARACTERS, max(SMALLEST, len(costs) // FEWEST)) if block == "line" else block
-        kind, blocks = "characters", _Blocks()
-        for sums, counts in _cut(costs, size):
-            check()
-            blocks.add(sums, counts)
-        unit = size * blocks.finish()
-    name = "line" if (kind, unit) == ("line", 1) else f"{unit:,} {kind if kind != 'line' else 'lines'}"
+    check = check or (lambda: None)
+    blocks, name = _drawn_from(costs, block, check)
     m = len(blocks.sums)
     if m < FEWEST:
         return Interval(None, None, level, m, name, f"{m} blocks of {name} are too few; it takes {FEWEST}")
@@ -111,6 +97,26 @@ def interval(
         return Interval(None, None, level, m, name, reason)
     low, high = _bootstrap_t(blocks.sums, blocks.counts, level, samples, seed, check)
     return Interval(of_sum(max(low, 0.0), 1), of_sum(high, 1), level, m, name)
+
+
+def _drawn_from(
+    costs: ColumnFiles | Floats, block: Literal["line"] | int, check: Callable[[], None]
+) -> tuple[_Blocks, str]:
+    """The blocks, and what one of them is."""
+    if block == "line" and isinstance(costs, ColumnFiles):
+        blocks = _Blocks()
+        for starts, stops, sums in stretch_sums(costs, "line"):
+            check()
+            blocks.add(sums, (stops - starts).astype(np.float64))
+        unit = blocks.finish()
+        if blocks.enough():
+            return blocks, "line" if unit == 1 else f"{unit:,} lines"
+    size = min(CHARACTERS, max(SMALLEST, len(costs) // FEWEST)) if block == "line" else block
+    blocks = _Blocks()
+    for sums, counts in _cut(costs, size):
+        check()
+        blocks.add(sums, counts)
+    return blocks, f"{size * blocks.finish():,} characters"
 
 
 class _Blocks:
@@ -164,10 +170,6 @@ def _cut(costs: ColumnFiles | Floats, size: int) -> Iterator[tuple[Floats, Float
             starts = np.arange(0, stop - start, size)
             counts = np.diff(np.append(starts, stop - start)).astype(np.float64)
             yield np.add.reduceat(costs[start:stop], starts), counts
-
-
-def _nothing() -> None:
-    """Nobody wants to end the work."""
 
 
 def _bootstrap_t(

@@ -47,7 +47,7 @@ PYTHON_MODULES = tuple(_MODULES.split())
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a corpus before it is read.
+    """What is known of a corpus before it is read, as `describe` returns it.
 
     `bytes` is the size of its source in UTF-8. `needs_download` is true while it is not on this machine.
     """
@@ -63,7 +63,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a text, in order. `validation` and `held_out` are empty where it is too short."""
+    """The parts of a text, in order; `validation` and `held_out` are empty where it is too short."""
 
     train: str
     validation: str
@@ -113,6 +113,9 @@ class Corpus:
         A text shorter than 200 characters is all training: the other two parts are then empty.
 
         Raises ConfigError for shares that are negative or leave nothing to train on.
+
+        >>> [len(part) for part in vars(from_text("ab" * 500).split()).values()]
+        [850, 50, 100]
         """
         if not (validation >= 0 and held_out >= 0 and validation + held_out < 1):
             raise ConfigError(
@@ -132,7 +135,11 @@ class Corpus:
 def from_text(
     text: str, name: str = "text", *, title: str = "", language: str = "", licence: str = ""
 ) -> Corpus:
-    """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate."""
+    """The user's own text as a corpus. Raises CorpusError if it is empty, TextError for a lone surrogate.
+
+    >>> from_text("one line\\r\\n").text
+    'one line\\n'
+    """
     if not text:
         raise CorpusError("the text {name!r} is empty; a corpus needs at least one character", name=name)
     code_points(text)  # refuses half a surrogate pair
@@ -152,6 +159,12 @@ def from_file(
 
     Raises TextError for a path that can't be read, DecodingError for one that is no text, CorpusError for an
     empty one.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = Path(folder, "book.txt").write_text("A book.")
+    ...     from_file(Path(folder, "book.txt")).name
+    'book'
     """
     path = Path(path)
     text = "".join(open_text(path, encoding=encoding))
@@ -161,12 +174,20 @@ def from_file(
 
 
 def names() -> tuple[str, ...]:
-    """The names that `describe` and `read` know, those that need no download first."""
+    """The names that `describe` and `read` know, those that need no download first.
+
+    >>> names()
+    ('python-source', 'python-docs', 'machine', 'timemachine', 'tinyshakespeare')
+    """
     return (*_LOCAL, *REMOTE)
 
 
 def describe(name: str) -> CorpusInfo:
-    """What a corpus is, without reading it. Raises CorpusError for an unknown name."""
+    """What a corpus is, without reading it. Raises CorpusError for an unknown name.
+
+    >>> describe("timemachine").title
+    'H. G. Wells, The Time Machine (1898)'
+    """
     if name in _LOCAL:
         about, _, size = _LOCAL[name]
         return CorpusInfo(name, *about, bytes=size(), needs_download=False)
@@ -176,6 +197,9 @@ def describe(name: str) -> CorpusInfo:
 
 def read(name: str) -> Corpus:
     """A corpus by name, from this machine: nothing is fetched.
+
+    >>> read("machine").text
+    'machine'
 
     Raises CorpusError for an unknown name, and for a corpus that has not been fetched.
     """
@@ -218,6 +242,9 @@ def fetch(
     `progress` is called with the bytes received and expected. `base_url` is where the files come from instead
     of GitHub, as RNNVIZ_CORPORA_URL is in the environment: a mirror that has them under the same paths.
     Raises CorpusError for an unknown name, DownloadError if it can't be fetched as it should be.
+
+    >>> fetch("machine").characters
+    7
     """
     if name not in _LOCAL:
         remote = _remote(name)
@@ -230,6 +257,9 @@ def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", langua
     """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
 
     `title` and `language`, where given, replace what is known. Raises what `read` and `from_file` raise.
+
+    >>> open_corpus("machine", title="One word").title
+    'One word'
     """
     if isinstance(name_or_path, str) and (name_or_path in names() or not os.path.exists(name_or_path)):
         corpus = read(name_or_path)

@@ -134,33 +134,19 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
 def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     """The encoding of a file without a mark, by reading it once, twice if it must be guessed."""
     refuse_binary(head, name)
-    file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    offset, bad = 0, -1  # bad: the first byte that is not UTF-8
-    while data := _read(file, CHUNK, name):
-        nul = data.find(0)
-        if nul >= 0:
-            return _explain_nul(file, name, offset + nul), "guessed"
-        if bad < 0:
-            try:
-                decoder.decode(data)
-            except UnicodeDecodeError as error:
-                bad = offset + len(data) - len(error.object) + error.start
-        offset += len(data)
-    if bad < 0:
-        try:
-            decoder.decode(b"", True)
-            return "utf-8", "verified"
-        except UnicodeDecodeError as error:
-            bad = offset - len(error.object)
+    nul, bad = _not_utf8(file, name)
+    if nul is not None:
+        return _explain_nul(file, name, nul), "guessed"
+    if bad is None:
+        return "utf-8", "verified"
     sample = _sample(file, name, bad)
     if is_damaged_utf8(sample):
         raise DecodingError(
-            "{name} is UTF-8 but damaged: byte {bad:,} (0x{byte_at:02X}) "
+            "{name} is UTF-8 but damaged: byte {position:,} (0x{byte:02X}) "
             "can't be decoded, as in a file that was cut off; repair it there, or name its encoding",
             name=name,
-            bad=bad,
-            byte_at=_byte_at(file, bad, name),
+            position=bad,
+            byte=_byte_at(file, bad, name),
         )
     for candidate in guesses(sample):
         if _decodes(file, name, candidate):
@@ -170,12 +156,34 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
     if wide is not None and _decodes(file, name, wide):
         return wide, "guessed"
     raise DecodingError(
-        "{name} is not UTF-8 (byte {bad:,} is 0x{byte_at:02X}) and no other encoding fits "
+        "{name} is not UTF-8 (byte {position:,} is 0x{byte:02X}) and no other encoding fits "
         "all of it; say which encoding it is in, or save it as UTF-8",
         name=name,
-        bad=bad,
-        byte_at=_byte_at(file, bad, name),
+        position=bad,
+        byte=_byte_at(file, bad, name),
     )
+
+
+def _not_utf8(file: BinaryIO, name: str) -> tuple[int | None, int | None]:
+    """Where the first NUL byte is, and without one the first byte that is not UTF-8."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    offset, bad = 0, None
+    while data := _read(file, CHUNK, name):
+        if (nul := data.find(0)) >= 0:
+            return offset + nul, None
+        offset += len(data)
+        try:
+            if bad is None:
+                decoder.decode(data)
+        except UnicodeDecodeError as error:
+            bad = offset - len(error.object) + error.start
+    try:
+        if bad is None:
+            decoder.decode(b"", True)
+    except UnicodeDecodeError as error:
+        bad = offset - len(error.object)
+    return None, bad
 
 
 def _explain_nul(file: BinaryIO, name: str, position: int) -> str:
@@ -242,12 +250,12 @@ class _Decoder:
             at = self._fed - len(error.object) + error.start
             value = error.object[error.start] if error.start < len(error.object) else 0
             raise DecodingError(
-                "{name} is not {encoding}: byte {at:,} (0x{value:02X}) can't be decoded "
+                "{name} is not {encoding}: byte {position:,} (0x{byte:02X}) can't be decoded "
                 "({reason}); name another encoding, or save the file as UTF-8",
                 name=self._name,
                 encoding=self._encoding,
-                at=at,
-                value=value,
+                position=at,
+                byte=value,
                 reason=error.reason,
             ) from None
         if self._at_start and text:

@@ -43,12 +43,11 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     except UnicodeEncodeError as error:
-        bad = ord(text[error.start])
         raise TextError(
-            "character {start:,} is U+{bad:04X}, half of a surrogate pair and not a character; "
+            "character {position:,} is U+{code_point:04X}, half of a surrogate pair and not a character; "
             "remove it, or read the file again in its right encoding",
-            start=error.start + 1,
-            bad=bad,
+            position=error.start + 1,
+            code_point=ord(text[error.start]),
         ) from None
 
 
@@ -58,6 +57,10 @@ class Vocabulary:
 
     `characters` holds single characters without repetition. `size` is V, the number of symbols that can be
     predicted: the characters and `<unk>`.
+
+    >>> vocabulary = Vocabulary.from_text("a machine", min_count=1)
+    >>> vocabulary.size, vocabulary.encode("cab").tolist(), vocabulary.decode([3, 2, 0])
+    (9, [3, 2, 0], 'ca\ufffd')
     """
 
     characters: tuple[str, ...]
