@@ -38,9 +38,9 @@ def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
 
 
 def _text(card: Mapping[str, Any]) -> str:
-    if not (known := _numbers(card, "characters")):
+    if not (numbers := _numbers(card, "characters")):
         return ""
-    count = f"{known[0]:,.0f}"
+    count = f"{numbers[0]:,.0f}"
     part = re.fullmatch(r"first (\d+) %", str(card.get("trained_on")))
     if part:
         return _("Trained on the first {percent} % of a text of {count} characters.").format(
@@ -50,9 +50,9 @@ def _text(card: Mapping[str, Any]) -> str:
 
 
 def _passes(recipe: Mapping[str, Any]) -> str:
-    if not (known := _numbers(recipe, "epochs", "batch", "steps")):
+    if not (numbers := _numbers(recipe, "epochs", "batch", "steps")):
         return ""
-    epochs, batch, steps = known
+    epochs, batch, steps = numbers
     return _(
         "It read that text {epochs} times, as {batch} streams side by side; every update looks "
         "back {steps} characters."
@@ -60,9 +60,9 @@ def _passes(recipe: Mapping[str, Any]) -> str:
 
 
 def _step_size(recipe: Mapping[str, Any]) -> str:
-    if not (known := _numbers(recipe, "learning_rate", "clip")):
+    if not (numbers := _numbers(recipe, "learning_rate", "clip")):
         return ""
-    rate, clip = known
+    rate, clip = numbers
     return _(
         "AdamW with a learning rate of up to {rate}, falling to almost nothing by the end; "
         "gradients clipped at {clip}."
@@ -84,12 +84,12 @@ def _dropout(recipe: Mapping[str, Any]) -> str:
 
 
 def _time(card: Mapping[str, Any]) -> str:
-    if not (known := _numbers(card, "training_seconds")):
+    if not (numbers := _numbers(card, "training_seconds")):
         return ""
-    if known[0] < 90:
-        n = max(1, round(known[0]))
+    if numbers[0] < 90:
+        n = max(1, round(numbers[0]))
         return ngettext("Training took {n} second.", "Training took {n} seconds.", n).format(n=n)
-    n = round(known[0] / 60)
+    n = round(numbers[0] / 60)
     return ngettext("Training took {n} minute.", "Training took {n} minutes.", n).format(n=n)
 
 

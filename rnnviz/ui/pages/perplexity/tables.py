@@ -7,11 +7,13 @@ table that is looked at is computed, once a text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
+from rnnviz.reports.analysis import By
 from rnnviz.reports.record import Record
 from rnnviz.text.characters import visible
 from rnnviz.ui import choice
@@ -27,10 +29,10 @@ PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each
 
 def show(text: ScoredText) -> None:
     offered: dict[str, tuple[str, Callable[[ScoredText], None]]] = {
-        "most": (_("Most surprising"), _most),
-        "least": (_("Least surprising"), _least),
-        "lines": (_("Lines"), _lines),
-        "paragraphs": (_("Paragraphs"), _paragraphs),
+        "most": (_("Most surprising"), partial(_passages, least=False)),
+        "least": (_("Least surprising"), partial(_passages, least=True)),
+        "lines": (_("Lines"), partial(_stretches, by="line")),
+        "paragraphs": (_("Paragraphs"), partial(_stretches, by="paragraph")),
         "kinds": (_("Kinds of character"), _kinds),
     }
     if text.difference is not None:
@@ -46,27 +48,18 @@ def show(text: ScoredText) -> None:
     offered[chosen][1](text)
 
 
-def _most(text: ScoredText) -> None:
-    st.caption(
-        _(
-            "The {n} passages of some {length} characters that surprised the model most: names, numbers, "
-            "other languages, misprints. Click one to see it in the text."
-        ).format(n=PASSAGES, length=LENGTH)
-    )
-    _passages(text, least=False)
-
-
-def _least(text: ScoredText) -> None:
-    st.caption(
-        _(
+def _passages(text: ScoredText, *, least: bool) -> None:
+    if least:
+        said = _(
             "The {n} passages that it found easiest: set phrases, repetitions, what it knows by heart. "
             "Click one to see it in the text."
-        ).format(n=PASSAGES, length=LENGTH)
-    )
-    _passages(text, least=True)
-
-
-def _passages(text: ScoredText, *, least: bool) -> None:
+        )
+    else:
+        said = _(
+            "The {n} passages of some {length} characters that surprised the model most: names, numbers, "
+            "other languages, misprints. Click one to see it in the text."
+        )
+    st.caption(said.format(n=PASSAGES, length=LENGTH))
     found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
     table = {
         _("Perplexity"): [p.perplexity for p in found],
@@ -94,19 +87,14 @@ def _versus(text: ScoredText) -> None:
     _places(text, "versus", table, found)
 
 
-def _lines(text: ScoredText) -> None:
-    said = _(
-        "Every line with its own perplexity; each character's prediction still knows all that came before."
-    )
-    _stretches(text, "line", said)
-
-
-def _paragraphs(text: ScoredText) -> None:
-    said = _("Paragraphs are set apart by empty lines. Click a column's head to sort, a row to see it.")
-    _stretches(text, "paragraph", said)
-
-
-def _stretches(text: ScoredText, by: Any, said: str) -> None:
+def _stretches(text: ScoredText, *, by: By) -> None:
+    if by == "line":
+        said = _(
+            "Every line with its own perplexity; each character's prediction still knows "
+            "all that came before."
+        )
+    else:
+        said = _("Paragraphs are set apart by empty lines. Click a column's head to sort, a row to see it.")
     found = text.found(by, lambda: text.record.lines(by, LINES))
     listed = list(found)
     if found.total > len(listed):
