@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,8 +49,7 @@ def test_edges_ask_that_the_unit_be_off_beside_the_span() -> None:
 
 
 def test_a_unit_that_is_off_where_the_target_holds_tells_as_well() -> None:
-    text = quoted()
-    mask = target("quotes", text)
+    mask = target("quotes", quoted())
     found = search(-mask.values[:, None].astype(np.float32), mask, edges=2)
     assert found.best.direction == -1
     assert found.best.score == 1.0
@@ -123,10 +123,9 @@ def test_one_half_ranks_and_the_other_measures() -> None:
 
 def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_says_so() -> None:
     text = quoted(400)
-    found = search(rnnviz.trace(built(), text), span_target([(30, 32)], text))
-    assert not found.held_out
-    long = search(rnnviz.trace(built(), text), span_target([(30, 200)], text))
-    assert long.held_out
+    traced = rnnviz.trace(built(), text)
+    assert not search(traced, span_target([(30, 32)], text)).held_out
+    assert search(traced, span_target([(30, 200)], text)).held_out
 
 
 def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
@@ -136,20 +135,19 @@ def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
     assert not found.above_chance
 
 
-def test_any_layer_and_any_quantity() -> None:
-    for cell, expected in (("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)):
-        traced = rnnviz.trace(tiny(cell, layers=2), TEXT)
-        assert len(quantities(cell)) == expected
-        for quantity in quantities(cell):
-            both = activations(traced, quantity=quantity)
-            assert both.shape == (len(TEXT), 24)
-            np.testing.assert_array_equal(both[:, 12:], activations(traced, layer=1, quantity=quantity))
-            found = search(traced, target("capital", TEXT), quantity=quantity)
-            assert {f.unit.layer for f in found.found} == {0, 1}
-            one = search(traced, target("capital", TEXT), quantity=quantity, layer=1)
-            assert {f.unit for f in one.found} == {Unit(1, u) for u in range(12)}
-            scores = {f.unit: f.score for f in found.found}
-            assert all(scores[f.unit] == f.score for f in one.found)
+@pytest.mark.parametrize(("cell", "expected"), [("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)])
+def test_any_layer_and_any_quantity(cell: str, expected: int) -> None:
+    traced, capital = rnnviz.trace(tiny(cell, layers=2), TEXT), target("capital", TEXT)
+    assert len(quantities(cell)) == expected
+    for quantity in quantities(cell):
+        both = activations(traced, quantity=quantity)
+        assert both.shape == (len(TEXT), 24)
+        np.testing.assert_array_equal(both[:, 12:], activations(traced, layer=1, quantity=quantity))
+        found, one = (search(traced, capital, quantity=quantity, layer=layer).found for layer in (None, 1))
+        scores = {f.unit: f.score for f in found}
+        assert {unit.layer for unit in scores} == {0, 1}
+        assert {f.unit for f in one} == {Unit(1, u) for u in range(12)}
+        assert all(scores[f.unit] == f.score for f in one)
 
 
 def test_what_the_character_tells_by_itself_is_said_beside_it() -> None:
@@ -168,26 +166,30 @@ def test_what_the_character_tells_by_itself_is_said_beside_it() -> None:
 
 
 def test_the_same_seed_gives_the_same_line() -> None:
-    text = quoted()
-    searcher = Searcher(rnnviz.trace(built(), text))
-    one, other = (searcher.search(target("capital", text)) for _ in range(2))
-    assert one.found == other.found
-    assert one.chance == other.chance
+    searcher = Searcher(rnnviz.trace(built(), quoted()))
+    one, other = (searcher.search(target("capital", quoted())) for _ in range(2))
+    assert (one.found, one.chance) == (other.found, other.chance)
 
 
-def test_what_cannot_be_searched_for_is_refused() -> None:
-    traced = rnnviz.trace(built(), "abc abc")
-    with pytest.raises(ConfigError, match=r"covers 3 characters, the activations 7"):
-        search(traced, target("vowel", "abc"))
-    with pytest.raises(ConfigError, match="digit is true, or false, at every character"):
-        search(traced, target("digit", "abc abc"))
-    with pytest.raises(ConfigError, match="a matter of degree"):
-        search(traced, target("line-position", "abc abc"), edges=1)
-    with pytest.raises(ConfigError, match="rnn cells has hidden; received 'cell'"):
-        search(traced, target("vowel", "abc abc"), quantity="cell")
-    with pytest.raises(ConfigError, match="1 layers, counted from 0; received layer 1"):
-        search(traced, target("vowel", "abc abc"), layer=1)
-    with pytest.raises(ConfigError, match="shifts is a number"):
-        search(traced, target("vowel", "abc abc"), shifts=-1)
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("digit", {}, "digit is true, or false, at every character"),
+        ("line-start", {}, "covers 7 characters, the activations 3"),
+        ("line-position", {"edges": 1}, "a matter of degree"),
+        ("vowel", {"quantity": "cell"}, "rnn cells has hidden; received 'cell'"),
+        ("vowel", {"layer": 1}, "1 layers, counted from 0; received layer 1"),
+        ("vowel", {"shifts": -1}, "shifts is a number"),
+        ("vowel", {"edges": -1}, "edges counts characters"),
+        ("vowel", {"seed": -1}, "seed is a whole number"),
+    ],
+)
+def test_what_cannot_be_searched_for_is_refused(name: str, options: dict[str, Any], message: str) -> None:
+    traced = rnnviz.trace(built(), "abc abc" if name != "line-start" else "abc")
+    with pytest.raises(ConfigError, match=message):
+        search(traced, target(name, "abc abc"), **options)
+
+
+def test_activations_are_a_table() -> None:
     with pytest.raises(ConfigError, match=r"\(T, U\)"):
         search(np.zeros(7), target("vowel", "abc abc"))

@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError, TextError
-from rnnviz.units import KINDS, pattern_target, span_target, target
-from rnnviz.units.patterns import find_all
+from rnnviz.units import KINDS, Target, pattern_target, span_target, target
+
+
+def shown(found: Target) -> str:
+    """One sign a character: a digit where it is graded, x and . elsewhere."""
+    return "".join(f"{v:.0f}" if found.graded else ".x"[int(v)] for v in found.values)
 
 
 def marks(name: str, text: str, **options: str) -> str:
-    """One sign a character: a digit where it is graded, x and . elsewhere."""
-    found = target(name, text, **options)  # type: ignore[arg-type]
-    assert len(found) == len(text)
-    if found.graded:
-        assert found.values.dtype == np.float64
-        return "".join(f"{value:.0f}" for value in found.values)
-    return "".join("x" if value else "." for value in found.values)
+    return shown(target(name, text, **options))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -56,31 +54,34 @@ def test_what_is_left_open_ends_with_its_line_in_a_program(text: str, expected: 
     assert marks(name, text, unclosed="line") == expected
 
 
-def test_brackets() -> None:
-    assert marks("brackets", "f(a[1]) ) (x\n\ny)") == ".xxxxx....xx...."
-    assert marks("bracket-depth", "f(a[1]) ) (x\n\ny)") == "0112210000110000"
-    assert marks("brackets", "（甲）[乙》]") == "xx.xxx."
+LINES = "  ab\n    c d\n\n \n\te"
 
 
-def test_places_in_a_line() -> None:
-    text = "  ab\n    c d\n\n \n\te"
-    assert marks("line-position", text) == "123401234567001012"
-    assert marks("indent-depth", text) == "122201234444001011"
-    assert marks("indentation", text) == "xx...xxxx.....x.x."
-    assert marks("line-start", text) == "x....x........x.x."
-
-
-def test_kinds_of_characters() -> None:
-    assert marks("word-start", "Don't go, 3rd") == "x...x.x...x.."
-    assert marks("capital", "Ab ÄÖ 3 国") == "x..xx..." + "."
-    assert marks("vowel", "Élan über y") == "x.x..x.x..."
-    assert marks("digit", "a1²b9") == ".xx.x"
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("brackets", "f(a[1]) ) (x\n\ny)", ".xxxxx....xx...."),
+        ("bracket-depth", "f(a[1]) ) (x\n\ny)", "0112210000110000"),
+        ("brackets", "（甲）[乙》]", "xx.xxx."),
+        ("line-position", LINES, "123401234567001012"),
+        ("indent-depth", LINES, "122201234444001011"),
+        ("indentation", LINES, "xx...xxxx.....x.x."),
+        ("line-start", LINES, "x....x........x.x."),
+        ("word-start", "Don't go, 3rd", "x...x.x...x.."),
+        ("capital", "Ab ÄÖ 3 国", "x..xx...."),
+        ("vowel", "Élan über y", "x.x..x.x..."),
+        ("digit", "a1²b9", ".xx.x"),
+    ],
+)
+def test_other_kinds(name: str, text: str, expected: str) -> None:
+    assert marks(name, text) == expected
 
 
 @given(st.text(alphabet="a B\n\"'“”‘’()[]1.\\", max_size=40), st.sampled_from(sorted(KINDS)))
 def test_every_kind_covers_every_text_and_does_not_look_ahead_of_it(text: str, name: str) -> None:
     found = target(name, text)
     assert found.values.shape == (len(text),)
+    assert found.values.dtype in (np.bool_, np.float64)
     if not found.graded:
         joined = np.zeros(len(text), bool)
         for start, stop in found.spans():
@@ -108,33 +109,32 @@ def test_spans() -> None:
             span_target([wrong], "abcdef")
 
 
-def test_patterns() -> None:
-    assert marks_of(r"\b\w+ing\b", "a thing sings going") == "..xxxxx.......xxxxx"
-    assert marks_of(r"^\w|$|x*", "ab\ncd") == "x..x."
-    assert marks_of("国+", "中国国") == ".xx"
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (r"\b\w+ing\b", "a thing sings going", "..xxxxx.......xxxxx"),
+        (r"^\w|$|x*", "ab\ncd", "x..x."),
+        ("国+", "中国国", ".xx"),
+        # What is searched for can't get onto the command line, nor into the code that searches.
+        ('"""+__import__', "x", "."),
+    ],
+)
+def test_patterns(pattern: str, text: str, expected: str) -> None:
+    assert shown(pattern_target(pattern, text)) == expected
 
 
-def marks_of(pattern: str, text: str) -> str:
-    return "".join("x" if value else "." for value in pattern_target(pattern, text).values)
-
-
-@pytest.mark.parametrize("pattern", ["(", "[z-a]", "(?P<n>a)(?P<n>b)", "*"])
-def test_a_misspelt_pattern_says_what_is_wrong(pattern: str) -> None:
-    with pytest.raises(ConfigError, match=r"is no regular expression: .*position"):
-        pattern_target(pattern, "abc")
-
-
-def test_a_pattern_that_would_never_end_is_stopped() -> None:
-    with pytest.raises(ConfigError, match=r"still searching after 0\.3 seconds"):
-        pattern_target("(a+)+b", "a" * 60, timeout=0.3)
-
-
-@pytest.mark.parametrize("pattern", ["", "a" * 1001])
-def test_a_pattern_has_a_length(pattern: str) -> None:
-    with pytest.raises(ConfigError, match="1 to 1,000"):
-        find_all(pattern, "abc")
-
-
-def test_a_pattern_sees_text_and_nothing_else() -> None:
-    # What is searched for can't get onto the command line, nor into the code that searches.
-    assert find_all('"""+__import__', "x") == []
+@pytest.mark.parametrize(
+    ("pattern", "text", "message"),
+    [
+        *(
+            (pattern, "abc", r"is no regular expression: .*position")
+            for pattern in ("(", "[z-a]", "(?P<n>a)(?P<n>b)", "*")
+        ),
+        ("(a+)+b", "a" * 60, r"still searching after 0\.3 seconds"),
+        ("", "abc", "1 to 1,000"),
+        ("a" * 1001, "abc", "1 to 1,000"),
+    ],
+)
+def test_a_pattern_that_cannot_be_searched_for_says_why(pattern: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        pattern_target(pattern, text, timeout=0.3 if "still" in message else 2.0)
