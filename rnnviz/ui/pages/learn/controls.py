@@ -1,8 +1,9 @@
-"""A scene's controls: what a lecturer sets, by the address or in the browser, and which values are valid.
+"""A scene's controls: what a lecturer can set, by the address or in the browser.
 
     CONTROLS = (Control("n", whole(1, 10), 3), Control("text", text(46), "the Time", resets=("t",)), …)
 
-A value from outside is valid or ignored. Valid ones, and the rest's defaults, are the scene's state.
+Every value from outside is checked: one that is not valid is ignored. The state of a scene is a dict of its
+controls' values.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 State = dict[str, Any]
 Ask = Mapping[str, Any]
 Valid = Callable[[object], Any]
-"""What a value from outside stands for; None if it is not valid."""
+"""Turns a value from outside into one that the scene can use; None if it is not valid."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Control:
     resets: Sequence[str] = ()
     each_step: bool = False
 
+    @property
+    def key(self) -> str:
+        """Its name in the address."""
+        return self.name if self.address is None else self.address
+
     def asked(self, wish: object, now: Any) -> Any:
         """The value after a wish, where it is `now`."""
         found = self.valid(wish)
@@ -45,12 +51,11 @@ class Control:
 
     def read(self, query: Mapping[str, str]) -> Any:
         """The value that an address gives."""
-        return self.asked(query.get(self.name if self.address is None else self.address), self.default)
+        return self.asked(query.get(self.key), self.default)
 
     def write(self, value: Any) -> dict[str, str]:
         """What the address says of a value: nothing of the default."""
-        address = self.name if self.address is None else self.address
-        return {address: self.written(value)} if address and value != self.default else {}
+        return {self.key: self.written(value)} if self.key and value != self.default else {}
 
 
 @dataclass(frozen=True)
