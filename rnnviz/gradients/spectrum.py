@@ -40,9 +40,7 @@ def hidden_weights(model: Network, layer: int = 0) -> Doubles:
         raise ConfigError("only an rnn has one W_hh; received a {cell}", cell=config.cell)
     if not 0 <= layer < config.layers:
         raise ConfigError(
-            "the layers are numbered from 0 to {last}; received {layer}",
-            last=config.layers - 1,
-            layer=layer,
+            "the layers are numbered from 0 to {last}; received {layer}", last=config.layers - 1, layer=layer
         )
     W_h = weights_of(model).layers[layer].W_h
     assert W_h is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
@@ -65,7 +67,7 @@ def test_whatever_arrives_does_no_harm(number: int) -> None:
 
 @pytest.mark.parametrize("number", ALL)
 def test_an_address_with_nonsense_opens_the_scene_as_usual(number: int) -> None:
-    addresses = [control.key for control in scenes.scene(number).CONTROLS]
+    addresses = {control.key for control in scenes.scene(number).CONTROLS} | {"e0", "e1", "a", "b"}
     for value in ("", "-1", "9" * 30, "١٢", "<script>", "\ud83d", "../../etc"):
         sent = answered(Lecture({"scene": str(number), "step": value, **dict.fromkeys(addresses, value)}))
         assert (sent["scene"], sent["step"]) == (number, 0)
@@ -186,6 +188,16 @@ def test_every_scene_has_its_files() -> None:
     for number, module in enumerate(scenes.MODULES, start=1):
         assert (VIEWS["learn"].folder / f"{module}.js").is_file()
         assert find_spec(f"rnnviz.lecture.{module.removeprefix(f'scene_{number}_')}"), "one name everywhere"
+
+
+def test_the_lecture_needs_no_torch() -> None:
+    code = (
+        "import sys\n"
+        "from rnnviz.ui.pages.learn import session, scenes\n"
+        "for number in range(1, 9): scenes.scene(number)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], timeout=120, check=True)
 
 
 def test_both_appearances_have_the_same_colours_by_name() -> None:

@@ -39,12 +39,7 @@ def page() -> None:
 def _scene() -> None:
     lecture: Lecture = st.session_state[_LECTURE]
     wish: Any = st.session_state.pop(_ASK, None)
-    static = {
-        "titles": scenes.titles(),
-        "words": words(),
-        "language": language(),
-        "themes": colours(),
-    }
+    static = {"titles": scenes.titles(), "words": words(), "language": language(), "themes": colours()}
     data = lecture.answer(wish, static, plainly)
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):

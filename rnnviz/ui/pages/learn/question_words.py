@@ -202,10 +202,7 @@ WORDS = {
             r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
             r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
         ),
-        options={
-            "sum": N_("the sum of the two separate products"),
-            "other": N_("something else"),
-        },
+        options={"sum": N_("the sum of the two separate products"), "other": N_("something else")},
         dial=N_("hidden units"),
         rows={
             "left": "[X, H]",
