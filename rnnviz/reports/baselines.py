@@ -8,9 +8,8 @@ from __future__ import annotations
 import lzma
 import math
 import zlib
-from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from rnnviz.reading.scoring import of_sum
 from rnnviz.reports.column_files import ColumnFiles
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
-K = TypeVar("K", bound=Hashable)
 Text = ColumnFiles | str | Iterable[str]
 """A scored text, a text, or a text in chunks; read once."""
 
@@ -76,14 +74,6 @@ def measuring(text: ColumnFiles, vocabulary: Vocabulary) -> Generator[int, None,
     """
     found = [uniform(vocabulary, text), unigram(text)]
     return found + (yield from compressing(text))
-
-
-def best(bits: Mapping[K, float]) -> K:
-    """Which of these needs the fewest bits per character; the earlier one where two are equal.
-
-    Leave out `unigram`: it was told the text's own frequencies, so that it can't code the text.
-    """
-    return min(bits, key=bits.__getitem__)
 
 
 def compressing(text: Text) -> Generator[int, None, list[Baseline]]:

@@ -134,10 +134,9 @@ def measuring(
     if found is None:
         yield Step(0.0)
         made = Record.open(scored.folder)
-        found = {"uniform": baselines.uniform(vocabulary, made), "unigram": baselines.unigram(made)}
-        steps = baselines.compressing(made)
-        compressed = yield from as_steps(steps, lambda done: Step(done / len(made), done))
-        found |= {one.name: one for one in compressed}
+        steps = baselines.measuring(made, vocabulary)
+        measured = yield from as_steps(steps, lambda done: Step(done / len(made), done))
+        found = {one.name: one for one in measured}
         store.shared().put(key, found)
     return found
 
