@@ -59,12 +59,7 @@ class Header:
     payload: bytes
 
 
-def compress(
-    model: Model,
-    text: str,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> bytes:
+def compress(model: Model, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
     """`text` as bytes from which `decompress` restores it, with the same model.
 
     What is compressed is the text as the model reads and scores it, that is
@@ -76,12 +71,7 @@ def compress(
     return run(compressing(model, text), progress)
 
 
-def decompress(
-    model: Model,
-    data: bytes,
-    *,
-    progress: Callable[[float], None] | None = None,
-) -> str:
+def decompress(model: Model, data: bytes, *, progress: Callable[[float], None] | None = None) -> str:
     """The text that `compress` was given, normalised; `progress` as there.
 
     Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that

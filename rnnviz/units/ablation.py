@@ -136,13 +136,7 @@ def ablate(
 
 
 def _ablation(
-    layer: int,
-    units: Ids,
-    more: Doubles,
-    counts: Ids,
-    whole: Doubles,
-    ids: Ids,
-    model: Network,
+    layer: int, units: Ids, more: Doubles, counts: Ids, whole: Doubles, ids: Ids, model: Network
 ) -> Ablation:
     """The result of `more` (U, STRETCHES) nats without each unit; `counts` are the stretches' characters."""
     error = np.full(len(units), np.nan)

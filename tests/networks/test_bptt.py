@@ -14,11 +14,7 @@ from rnnviz.text.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(tuple("abcdefgh"))
 T, B, H = 9, 3, 5
-CELLS: list[dict[str, Any]] = [
-    {"cell": "rnn"},
-    {"cell": "rnn", "activation": "relu"},
-    {"cell": "gru"},
-]
+CELLS: list[dict[str, Any]] = [{"cell": "rnn"}, {"cell": "rnn", "activation": "relu"}, {"cell": "gru"}]
 
 
 def learned(
