@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
 
     Raises ConfigError if the model's card names another text than the corpus.
     """
-    from rnnviz.networks import checkpoint
+    from rnnviz.networks import checkpoint, modelfile
     from rnnviz.reports import contamination
     from rnnviz.text import corpora
 
@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     # A text too short to be split is all training, whatever the card calls it.
     text = split.train if card.get("trained_on") == "first 85 %" else split.train + split.validation
     sketch = contamination.sketch(text)
-    checkpoint.add_sketch(path, sketch)
+    modelfile.add_sketch(path, sketch)
     print(
         f"Wrote {path} ({path.stat().st_size:,} bytes): {len(sketch.hashes):,} hashes, "
         f"one n-gram in {sketch.modulus:,}"

@@ -18,7 +18,7 @@ from typing import Any
 
 from rnnviz.cli.output import progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import CELLS
 from rnnviz.runs import process
 from rnnviz.runs.folder import Description, RunFolder, home
@@ -189,7 +189,7 @@ def _begin(args: argparse.Namespace) -> int:
     """A new run."""
     from rnnviz.text import corpora
 
-    folder = RunFolder(args.run_dir or home() / checkpoint.check_name(args.name))
+    folder = RunFolder(args.run_dir or home() / modelfile.check_name(args.name))
     corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
     output = args.output or Path(f"{args.name}.safetensors")
     description = Description(

@@ -11,20 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rnnviz.errors import CheckpointError, ConfigError, ModelNotFoundError, RnnvizError
 from rnnviz.networks.modelfile import (
     FORMAT,
-    MAX_FILE,
     SKETCH,
     SUFFIX,
     Sketch,
-    add_sketch,
     check_name,
-    copy,
     read_header,
-    read_sketch,
     read_tensors,
     read_weights,
     sketch_in,
     unusable,
-    write_atomic,
     write_model,
 )
 
@@ -36,29 +31,6 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
-
-__all__ = [
-    "MAX_FILE",
-    "SKETCH",
-    "SNAPSHOTS",
-    "SUFFIX",
-    "Damaged",
-    "ModelInfo",
-    "Sketch",
-    "add_sketch",
-    "available",
-    "check_name",
-    "copy",
-    "find",
-    "folders",
-    "is_neural",
-    "load",
-    "load_numpy",
-    "read_info",
-    "read_sketch",
-    "save",
-    "write_atomic",
-]
 
 M = TypeVar("M")
 

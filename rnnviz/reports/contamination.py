@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.checkpoint import ModelInfo, Sketch, find, read_sketch
+from rnnviz.networks.checkpoint import ModelInfo, find
+from rnnviz.networks.modelfile import Sketch, read_sketch
 from rnnviz.text.vocabulary import code_points
 
 LENGTH = 24

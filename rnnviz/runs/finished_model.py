@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import event_log
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.text import corpora
@@ -31,16 +31,16 @@ def text_of(folder: RunFolder, description: Description) -> Corpus:
 
 def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
     """See rnnviz.runs.keep."""
-    checkpoint.check_name(name)
+    modelfile.check_name(name)
     where = Path(target).expanduser() if target is not None else checkpoint.folders()[0]
-    path = where / f"{name}{checkpoint.SUFFIX}"
+    path = where / f"{name}{modelfile.SUFFIX}"
     if any((f / path.name).exists() for f in (where, *checkpoint.folders())):
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
     events, _ = event_log.read(folder.events)
     last: dict[str, Any] = next((e for e in reversed(events) if e["event"] in event_log.LIFE), {})
     finished = last.get("path") if last.get("event") == "finished" else None
     if finished and Path(finished).is_file():
-        return checkpoint.copy(Path(finished), path)
+        return modelfile.copy(Path(finished), path)
     description = folder.description()
     trained = (e["seconds"] for e in reversed(events) if isinstance(e.get("seconds"), int | float))
     corpus = text_of(folder, description)
@@ -59,7 +59,7 @@ def finish(
     from rnnviz.runs.card import make_card
 
     if path is None:
-        path = Path(description.output or folder.finished / f"{description.name}{checkpoint.SUFFIX}")
+        path = Path(description.output or folder.finished / f"{description.name}{modelfile.SUFFIX}")
     if not folder.best.exists():
         raise TrainingError(
             "the run in {path} has no model yet; let it train a little longer", path=folder.path

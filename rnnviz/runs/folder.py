@@ -32,7 +32,7 @@ from typing import IO, Any
 import portalocker
 
 from rnnviz.errors import CheckpointError, ConfigError, TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 
 RESERVE = 64 * 1024
@@ -88,7 +88,7 @@ class Description:
 
     def __post_init__(self) -> None:
         try:
-            checkpoint.check_name(self.name)
+            modelfile.check_name(self.name)
         except CheckpointError as error:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
         from rnnviz.text.vocabulary import code_points  # with NumPy, which quick commands do without
@@ -158,7 +158,7 @@ class RunFolder:
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
             )
         if description.text is not None:
-            checkpoint.write_atomic(self.text, description.text.encode("utf-8"))
+            modelfile.write_atomic(self.text, description.text.encode("utf-8"))
         self.keep_reserve()
         written = replace(description, text=None, created=description.created or time.time())
         self.describe(written)
@@ -167,7 +167,7 @@ class RunFolder:
     def describe(self, description: Description) -> None:
         """Write a description in place of the one before."""
         text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
-        checkpoint.write_atomic(self.description_file, text.encode())
+        modelfile.write_atomic(self.description_file, text.encode())
 
     def description(self) -> Description:
         """What `begin` wrote. Raises TrainingError if there is no run here, or its description is damaged."""
@@ -185,7 +185,7 @@ class RunFolder:
     def keep_reserve(self) -> None:
         """Put the reserve aside, if it isn't there."""
         if not self.reserve.exists():
-            checkpoint.write_atomic(self.reserve, os.urandom(RESERVE))  # no file system can compress that
+            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # no file system can compress that
 
     def give_up_reserve(self) -> None:
         """Make a little room on a full disk."""

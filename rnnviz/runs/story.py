@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log
 from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
@@ -78,7 +78,7 @@ class Story:
 
 def beside(model: Path) -> Path:
     """Where the story of a model file stands."""
-    return model.with_name(model.name.removesuffix(checkpoint.SUFFIX) + SUFFIX)
+    return model.with_name(model.name.removesuffix(modelfile.SUFFIX) + SUFFIX)
 
 
 def write(id: str, path: str | Path) -> Path:
@@ -105,7 +105,7 @@ def write(id: str, path: str | Path) -> Path:
         "log_probs": np.stack([np.maximum(one.log_probs, LEAST) for one in moments]).astype(np.float16),
         "nll": np.stack([one.nll for one in moments]),
     }
-    checkpoint.write_atomic(path, pack("story", moments[0], about, arrays))
+    modelfile.write_atomic(path, pack("story", moments[0], about, arrays))
     return path
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs.folder import RunFolder
 from rnnviz.training.trainer import Trainer
@@ -20,7 +20,7 @@ from rnnviz.training.trainer import Trainer
 def save(folder: RunFolder, trainer: Trainer) -> None:
     """Write the state from which `restore` goes on. Raises CheckpointError if it can't be written."""
     tensors, meta = pack(trainer)
-    checkpoint.write_atomic(folder.state, to_bytes(tensors, metadata={"run": json.dumps(meta)}))
+    modelfile.write_atomic(folder.state, to_bytes(tensors, metadata={"run": json.dumps(meta)}))
 
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:

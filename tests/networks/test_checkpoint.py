@@ -170,7 +170,7 @@ def test_every_cut_is_noticed(tmp_path: Path) -> None:
 def test_a_file_past_the_limit_is_refused_unread(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     with path.open("wb") as file:
-        file.truncate(checkpoint.MAX_FILE + 1)  # sparse: takes no room
+        file.truncate(modelfile.MAX_FILE + 1)  # sparse: takes no room
     with pytest.raises(CheckpointError, match="the limit is"):
         checkpoint.load(path)
 
@@ -263,14 +263,14 @@ def test_a_kill_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
 
 
 def test_a_copy_has_another_name_and_all_else_as_it_was(tmp_path: Path) -> None:
-    sketch = checkpoint.Sketch(np.array([3, 99], np.uint32), 1024)
+    sketch = modelfile.Sketch(np.array([3, 99], np.uint32), 1024)
     source = checkpoint.save(tiny("gru", card=tiny_card()), tmp_path / "a.safetensors", sketch=sketch)
-    target = checkpoint.copy(source, tmp_path / "b.safetensors")
+    target = modelfile.copy(source, tmp_path / "b.safetensors")
     first, second = checkpoint.load(source), checkpoint.load(target)
     assert second.card == {**first.card, "name": "b"}
     assert checkpoint.is_neural(first)
     assert checkpoint.is_neural(second)
     assert all(torch.equal(w, second.state_dict()[k]) for k, w in first.state_dict().items())
-    kept = checkpoint.read_sketch(target)
+    kept = modelfile.read_sketch(target)
     assert kept is not None
     assert kept.hashes.tolist() == [3, 99]

@@ -20,7 +20,7 @@ import rnnviz
 from rnnviz.cli import main
 from rnnviz.errors import CheckpointError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.checkpoint import Sketch
+from rnnviz.networks.modelfile import Sketch
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading import scoring
 from rnnviz.reports import contamination
@@ -180,7 +180,7 @@ def test_adding_one_changes_nothing_else(tmp_path: Path) -> None:
     path = checkpoint.save(tiny("lstm", card=tiny_card()), tmp_path / "m.safetensors", half=True)
     before, info = load_file(path), checkpoint.read_info(path)
     for text in (TRAINING, OTHER):  # the second takes the first one's place
-        checkpoint.add_sketch(path, contamination.sketch(text))
+        modelfile.add_sketch(path, contamination.sketch(text))
         found = contamination.of(path)
         assert found is not None
         np.testing.assert_array_equal(found.hashes, contamination.sketch(text).hashes)
@@ -243,14 +243,14 @@ def describe(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 def store(path: Path, hashes: Any) -> None:
     meta = modelfile.read_header(path)[1]
-    save_file({**load_file(path), checkpoint.SKETCH: hashes}, path, {"rnnviz": json.dumps(meta)})
+    save_file({**load_file(path), modelfile.SKETCH: hashes}, path, {"rnnviz": json.dumps(meta)})
 
 
 def misdescribe(path: Path) -> None:
     data = path.read_bytes()
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
-    header[checkpoint.SKETCH]["shape"] = [5]
+    header[modelfile.SKETCH]["shape"] = [5]
     raw = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(raw)) + raw + data[8 + length :])
 

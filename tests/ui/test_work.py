@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rnnviz.networks.checkpoint import ModelInfo, add_sketch, load_numpy, read_info, save
+from rnnviz.networks.checkpoint import ModelInfo, load_numpy, read_info, save
+from rnnviz.networks.modelfile import add_sketch
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
 from rnnviz.reports import contamination

@@ -11,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from rnnviz.errors import CheckpointError, RnnvizError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train.texts import file_name
@@ -58,7 +58,7 @@ def show() -> None:
 def _written(data: bytes, name: str) -> Iterator[Path]:
     """An uploaded model as a file, its weights read once. Raises CheckpointError."""
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-        path = Path(folder) / f"{name}{checkpoint.SUFFIX}"
+        path = Path(folder) / f"{name}{modelfile.SUFFIX}"
         path.write_bytes(data)
         checkpoint.load_numpy(path)
         yield path
@@ -70,7 +70,7 @@ def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
     if id not in kept:
         kept.clear()
         # Its name without anything that could lead elsewhere.
-        stem = os.path.basename(name.replace("\\", "/")).removesuffix(checkpoint.SUFFIX)
+        stem = os.path.basename(name.replace("\\", "/")).removesuffix(modelfile.SUFFIX)
         with _written(data, file_name(stem)) as path:
             kept[id] = checkpoint.read_info(path)
     return kept[id]
@@ -78,8 +78,8 @@ def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
 
 def save(data: bytes, name: str) -> Path:
     """Put an uploaded file among the models. Raises CheckpointError for a bad name or one that is taken."""
-    target = checkpoint.folders()[0] / f"{checkpoint.check_name(name)}{checkpoint.SUFFIX}"
+    target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)
     with _written(data, name) as path:
-        return checkpoint.copy(path, target)
+        return modelfile.copy(path, target)

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.errors import RnnvizError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui import trouble
@@ -69,7 +69,7 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
         st.download_button(
             _("Download"),
             model.read_bytes,
-            f"{run.name}{checkpoint.SUFFIX}",
+            f"{run.name}{modelfile.SUFFIX}",
             "application/octet-stream",
             icon=":material/download:",
             on_click="ignore",
@@ -143,7 +143,7 @@ def _step(run: runs.Run) -> int:
 def file_of(run: runs.Run) -> Path | None:
     """The finished model's file, or the best one so far; None where there is none."""
     folder = RunFolder(run.path)
-    finished = sorted(folder.finished.glob(f"*{checkpoint.SUFFIX}")) if run.state == "finished" else []
+    finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []
     return next((path for path in (*finished, folder.best) if path.is_file()), None)
 
 
