@@ -78,3 +78,17 @@ def quantities() -> dict[str, str]:
         "forget": _("forget gate F"),
         "output": _("output gate O"),
     }
+
+
+def notices() -> dict[str, str]:
+    """What to look for in a heat map of each quantity."""
+    return {
+        "hidden": _("a row is a unit: look for rows that keep their colour through a whole word"),
+        "cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
+        "reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
+        "update": _("near 1 the old state is kept, near 0 it is replaced: look at spaces"),
+        "candidate": _("what the cell would write: compare it with the state it becomes"),
+        "input": _("near 1 new content is written: look at the first letter of a word"),
+        "forget": _("near 1 the memory is kept: look for columns where it is let go"),
+        "output": _("near 1 the memory is shown: look for units that stay silent for long"),
+    }

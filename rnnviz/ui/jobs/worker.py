@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -173,17 +174,17 @@ class Jobs:
             assert make is not None  # a job that waits has it
             self._run(job, make)
 
-    def _run(self, job: Job, make: Make) -> None:
-        def check() -> None:
-            if job.unwanted.is_set():
-                raise Cancelled
-            if not self._alive():
-                raise _Left
+    def _check(self, job: Job) -> None:
+        if job.unwanted.is_set():
+            raise Cancelled
+        if not self._alive():
+            raise _Left
 
+    def _run(self, job: Job, make: Make) -> None:
         state: State = "done"
         result, error = None, None
         try:
-            result = _finish(job, make, check)
+            result = _finish(job, make, partial(self._check, job))
         except Cancelled:
             state = "cancelled"
         except _Left:

@@ -6,7 +6,7 @@ Braces are filled in by the browser.
 from __future__ import annotations
 
 from rnnviz.ui.i18n import _
-from rnnviz.ui.words import quantities, view_words
+from rnnviz.ui.words import notices, quantities, view_words
 
 
 def words() -> dict[str, str]:
@@ -14,6 +14,7 @@ def words() -> dict[str, str]:
     return {
         **view_words(),
         **{f"quantity.{name}": word for name, word in quantities().items()},
+        **{f"notice.{name}": said for name, said in notices().items()},
         "intro": _("Type here: with every character you see what the network remembers and expects next."),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
@@ -35,14 +36,6 @@ def words() -> dict[str, str]:
         "colour": _("Text colour"),
         "colour.surprisal": _("surprisal"),
         "colour.unit": _("unit {n}"),
-        "notice.hidden": _("a row is a unit: look for rows that keep their colour through a whole word"),
-        "notice.cell": _("the long-term memory: look for units that count up, or hold on and then reset"),
-        "notice.reset": _("near 0 the candidate ignores the past: look for dark columns where a word ends"),
-        "notice.update": _("near 1 the old state is kept, near 0 it is replaced: look at spaces"),
-        "notice.candidate": _("what the cell would write: compare it with the state it becomes"),
-        "notice.input": _("near 1 new content is written: look at the first letter of a word"),
-        "notice.forget": _("near 1 the memory is kept: look for columns where it is let go"),
-        "notice.output": _("near 1 the memory is shown: look for units that stay silent for long"),
         "notice.perplexity": _("lower is better"),
         "notice.counting": _("below the dotted line it beats counting"),
         "notice.surprisal": _("peaks stand where a word could have gone many ways"),

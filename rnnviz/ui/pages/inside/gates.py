@@ -17,7 +17,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, gate, heat_panel, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
-from rnnviz.ui.words import quantities
+from rnnviz.ui.words import notices, quantities
 from rnnviz.units.gating import HIGH, LOW, Gates
 
 KEY = "inside.gates"
@@ -121,4 +121,4 @@ def _notice(gate: str) -> str:
         "input": _("Near 1 new content is written: look at the first letters of words."),
         "forget": _("Near 1 the memory is kept: look for columns where many units let go at once."),
         "output": _("Near 1 the memory is shown: look for units that stay silent for long."),
-    }[gate]
+    }.get(gate) or notices()[gate]
