@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rnnviz.lecture import word
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
@@ -56,11 +58,11 @@ def picture(state: State) -> dict[str, Any]:
         "labels": list(run.labels),
         "targets": list(run.targets),
         "symbols": ["unk" if n == 0 else c for n, c in enumerate(run.symbols)],
-        "p": [[round(v, 4) for v in row] for row in seen.probabilities.tolist()],
-        "losses": [round(v, 4) for v in seen.losses.tolist()],
-        "hidden": [[round(v, 3) for v in row] for row in seen.hidden.tolist()],
+        "p": np.round(seen.probabilities, 4).tolist(),
+        "losses": np.round(seen.losses, 4).tolist(),
+        "hidden": np.round(seen.hidden, 3).tolist(),
         "perplexity": seen.perplexity,
-        "curve": [round(v, 4) for v in so_far],
+        "curve": np.round(so_far, 4).tolist(),
         "written": seen.written,
         "words": {
             "word": _("word"),

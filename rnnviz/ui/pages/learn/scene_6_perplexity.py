@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from rnnviz.lecture import memorising, perplexity, shannon
 from rnnviz.reading.compression import FIXED, compress
 from rnnviz.ui.i18n import _
@@ -160,7 +162,7 @@ def _length(state: State) -> dict[str, Any]:
             {
                 "text": text,
                 "cut": cut,
-                "log10": [round(v, 3) for v in found.log10.tolist()],
+                "log10": np.round(found.log10, 3).tolist(),
                 "perplexity": [round(min(v, 1e6), 3) for v in found.perplexity.tolist()],
                 "bits": float(found.bits[cut - 1]),
                 "bytes": len(compress(model, text[:cut])),
