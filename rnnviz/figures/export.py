@@ -12,8 +12,6 @@ The table has one row a character, in the text's order:
 
 Everything streams, in constant memory. A file is complete or not there: what is stopped half-way leaves what
 was there before.
-
-This module computes nothing: the numbers are those of rnnviz.reading.scoring.
 """
 
 from __future__ import annotations
@@ -24,6 +22,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
@@ -75,10 +74,7 @@ def per_character(source: Iterable[Piece] | Record, target: Target, format: Form
 def html(
     record: Record, report: Report, target: Target, *, translate: Callable[[str], str] = str, **options: Any
 ) -> None:
-    """Write a self-contained page: figures in words, the curve, the coloured text.
-
-    `options` and everything about the page: rnnviz.figures.page. Raises ExportError if it can't be written.
-    """
+    """Write the page of `rnnviz.figures.page`, with its `options`. Raises ExportError if that fails."""
     from rnnviz.figures.page import page
 
     with _replacing(target) as file:
@@ -112,12 +108,11 @@ def _format(target: Target, format: str | None) -> Format:
         if not isinstance(target, str | os.PathLike):
             return "csv"
         format = Path(target).suffix.lower().removeprefix(".")
-    for known in FORMATS:
-        if format == known:
-            return known
-    raise ConfigError(
-        "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
-    )
+    if format not in FORMATS:
+        raise ConfigError(
+            "a table of characters is csv or parquet; received {format!r}", format=format or str(target)
+        )
+    return format
 
 
 def _rows(source: Iterable[Piece] | Record) -> Iterator[_Rows]:
@@ -141,26 +136,26 @@ def _rows_of_record(record: ColumnFiles) -> Iterator[_Rows]:
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[_Rows]:
     """Pieces, joined to some ROWS characters."""
-    held: list[Piece] = []
+    waiting: list[Piece] = []
     for piece in pieces:
-        held.append(piece)
-        if sum(len(p.nll) for p in held) >= ROWS:
-            yield _join(held)
-            held = []
-    if held:
-        yield _join(held)
+        waiting.append(piece)
+        if sum(len(p.nll) for p in waiting) >= ROWS:
+            yield _join(waiting)
+            waiting = []
+    if waiting:
+        yield _join(waiting)
 
 
-def _join(held: list[Piece]) -> _Rows:
-    ranks = [p.rank for p in held if p.rank is not None]
-    entropies = [p.entropy for p in held if p.entropy is not None]
+def _join(pieces: list[Piece]) -> _Rows:
+    ranks = [p.rank for p in pieces if p.rank is not None]
+    entropies = [p.entropy for p in pieces if p.entropy is not None]
     return _Rows(
-        held[0].start,
-        code_points("".join(p.text for p in held)),
-        np.concatenate([p.nll for p in held]),
-        np.concatenate(ranks) if len(ranks) == len(held) else None,
-        np.concatenate(entropies) if len(entropies) == len(held) else None,
-        np.concatenate([p.known for p in held]),
+        pieces[0].start,
+        code_points("".join(p.text for p in pieces)),
+        np.concatenate([p.nll for p in pieces]),
+        np.concatenate(ranks) if len(ranks) == len(pieces) else None,
+        np.concatenate(entropies) if len(entropies) == len(pieces) else None,
+        np.concatenate([p.known for p in pieces]),
     )
 
 
@@ -205,7 +200,7 @@ def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows in () if first is None else _after(first, stretches):
+        for rows in () if first is None else chain([first], stretches):
             n = len(rows.points)
             values: tuple[Any, ...] = (
                 np.arange(rows.start + 1, rows.start + n + 1),
@@ -223,11 +218,6 @@ def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=max(n, 1))
             count += n
     return count
-
-
-def _after(first: _Rows, rest: Iterator[_Rows]) -> Iterator[_Rows]:
-    yield first
-    yield from rest
 
 
 def _pyarrow() -> Any:

@@ -3,8 +3,6 @@
 Two units are alike when their activations rise and fall together over a text. The order is that of the second
 eigenvector of the similarity graph's Laplacian (the Fiedler vector; Atkins, Boman & Hendrickson 1998, "A
 spectral algorithm for seriation"): neighbours in it are as alike as one line of units allows.
-
-This module knows nothing of models or drawings.
 """
 
 from __future__ import annotations

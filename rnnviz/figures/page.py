@@ -2,10 +2,7 @@
 
 The page runs no script and loads nothing; it follows the reader's light or dark setting. Everything that
 comes from the text, its name or the model's is escaped. Words are English unless `translate` turns them into
-another language.
-
-This module knows nothing of Plotly: the curve is drawn as SVG, so that the page stays small and can be
-printed.
+another language. The curve is drawn as SVG: the page stays small and can be printed.
 """
 
 from __future__ import annotations

@@ -9,8 +9,6 @@ plain dictionaries. In a notebook:
 
 Perplexities stand on a logarithmic axis, beside what it takes no learning to reach: |V| by guessing blindly,
 the unigram by knowing how frequent each character is, the n-gram by counting.
-
-This module knows nothing of pages, folders or models.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@
 and the user's own file or text. A text is split in order: the first part is trained on, the next chooses
 settings, the last is held out and only measured.
 
-Nothing is fetched unless `fetch` is called. This module knows nothing of models.
+Nothing is fetched unless `fetch` is called.
 """
 
 from __future__ import annotations

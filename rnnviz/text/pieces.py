@@ -1,7 +1,4 @@
-"""A file or a text, read as normalised pieces of equal length.
-
-This module knows nothing of models.
-"""
+"""A file or a text, read as normalised pieces of equal length."""
 
 from __future__ import annotations
 

@@ -8,8 +8,6 @@ Layout of the integers, for a vocabulary of V symbols:
 
 A model therefore has V + 1 possible inputs and V possible outputs, so no probability is spent on a symbol
 that can't come, and a uniform model has a perplexity of exactly V on known characters.
-
-This module knows nothing of models, files or encodings.
 """
 
 from __future__ import annotations
