@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from hypothesis import HealthCheck, settings
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
-
-# Small models gain nothing from a second thread, and two that wait for one another lose much
-# wherever a browser or another test has the other core.
-torch.set_num_threads(1)
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
-
-# Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
-settings.register_profile(
-    "quick",
-    max_examples=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000, derandomize=False)
-settings.load_profile("quick")
 
 TEXT = (
     "The Time Traveller (nobody knew another name for him) was explaining a machine of brass and quartz to "
@@ -106,10 +88,3 @@ def only_tiny_models(models_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 def command_environment(models_folder: Path) -> dict[str, str]:
     """For a process of its own: the tiny models stand first."""
     return {**os.environ, "RNNVIZ_MODELS": str(models_folder), "OMP_NUM_THREADS": "1"}
-
-
-@pytest.fixture(autouse=True)
-def floats_as_they_are() -> Iterator[None]:
-    """Training in a test flushes denormal numbers to zero, which the next test's numbers must not see."""
-    yield
-    torch.set_flush_denormal(False)

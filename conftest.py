@@ -1,0 +1,33 @@
+"""What holds for every test, the package's doctests among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+# Small models gain nothing from a second thread, and two that wait for one another lose much
+# wherever a browser or another test has the other core.
+torch.set_num_threads(1)
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
+
+# Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
+settings.register_profile(
+    "quick",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=1000, derandomize=False)
+settings.load_profile("quick")
+
+
+@pytest.fixture(autouse=True)
+def floats_as_they_are() -> Iterator[None]:
+    """Training in a test flushes denormal numbers to zero, which the next test's numbers must not see."""
+    yield
+    torch.set_flush_denormal(False)
