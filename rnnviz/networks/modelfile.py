@@ -4,11 +4,8 @@
     "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
 
 Reading never unpickles: a safetensors file is numbers and JSON, so a file from
-a stranger can be wrong but can't run anything. What is wrong is said in words.
-Writing goes to a file beside the target which then takes its place, so a kill
-at any moment leaves the old file or the new one.
-
-This module makes no model: `rnnviz.networks.checkpoint` does.
+a stranger can be wrong but can't run anything. Writing goes to a file beside the target
+which then takes its place, so a kill at any moment leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -18,7 +15,8 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,9 +34,11 @@ SUFFIX = ".safetensors"
 MAX_HEADER = 16 * 2**20
 MAX_FILE = 2 * 2**30
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-DTYPES = {"F32": 4, "F16": 2}
+DTYPES = {"F32", "F16"}
 SKETCH = "overlap.hashes"
 MAX_SKETCH = 1 << 20  # bytes
+NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
+TABLES = ("held_out", "versions", "recipe")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,6 @@ class Sketch:
 
     hashes: npt.NDArray[np.uint32]
     modulus: int
-
-
-NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
-TABLES = ("held_out", "versions", "recipe")
 
 
 def check_name(name: str) -> str:
@@ -163,31 +159,37 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
     """The card without the entries that are of another kind than what rnnviz writes there."""
 
     def number(value: object) -> bool:
-        if value is None:
-            return True
-        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+        return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
 
-    def depth(value: object, most: int = 20) -> bool:
+    def shallow(value: object, levels: int = 20) -> bool:
         inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return most > 0 and all(depth(one, most - 1) for one in inside)
+        return levels > 0 and all(shallow(one, levels - 1) for one in inside)
 
     def sound(name: str, value: object) -> bool:
         if name in TABLES and not isinstance(value, dict):
             return False
         if name == "held_out" and isinstance(value, dict):
             return all(number(v) for k, v in value.items() if k != "ngram_name")
-        return depth(value) and (name not in NUMBERS or number(value))
+        return shallow(value) and (name not in NUMBERS or number(value))
 
     return {name: value for name, value in card.items() if sound(name, value)}
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
     """All tensors of a file by name, a sketch's among them. Raises CheckpointError."""
-    from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
-    try:
+    with _damage_told(path):
         return load_file(path)
+
+
+@contextmanager
+def _damage_told(path: Path) -> Iterator[None]:
+    """What safetensors raises for a damaged file becomes a CheckpointError."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
     except (SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(
             "{name} is damaged ({error}); copy or download it again", name=path.name, error=error
@@ -213,7 +215,7 @@ def read_weights(
             expected=shapes.get(wrong[0]),
             received=stored.get(wrong[0]),
         )
-    if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES.keys():
+    if strange := {str(e.get("dtype")) for e in described.values()} - DTYPES:
         raise ConfigError(
             "weights are float32 or float16; received {types}", types=", ".join(sorted(strange))
         )
@@ -248,7 +250,6 @@ def write_atomic(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-        temporary = None
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -261,8 +262,8 @@ def write_atomic(path: Path, data: bytes) -> None:
             strerror=error.strerror,
         ) from None
     finally:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
 
 
 def copy(source: Path, target: Path) -> Path:
@@ -286,28 +287,18 @@ def read_sketch(path: Path) -> Sketch | None:
 
 def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any]) -> Sketch | None:
     """The same of a file whose header has been read."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     about, entry = meta.get("overlap"), described.get(SKETCH)
     if about is None and entry is None:
         return None
-    modulus = about.get("modulus") if isinstance(about, dict) else None
-    described_as = (entry.get("dtype"), entry.get("shape")) if isinstance(entry, dict) else (None, None)
-    match modulus, described_as:
-        case int(), ("U32", [int(n)]) if (
+    match about, entry:
+        case {"modulus": int(modulus)}, {"dtype": "U32", "shape": [int(n)]} if (
             type(modulus) is int and 0 < modulus < 1 << 63 and 4 * n <= MAX_SKETCH
         ):
-            pass
-        case _:
-            raise CheckpointError(
-                "{name} is damaged: what it says of its training text can't be read; "
-                "copy or download it again",
-                name=path.name,
-            )
-    try:
-        with safe_open(path, framework="numpy") as file:
-            return Sketch(file.get_tensor(SKETCH), modulus)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(
-            "{name} is damaged ({error}); copy or download it again", name=path.name, error=error
-        ) from None
+            with _damage_told(path), safe_open(path, framework="numpy") as file:
+                return Sketch(file.get_tensor(SKETCH), modulus)
+    raise CheckpointError(
+        "{name} is damaged: what it says of its training text can't be read; copy or download it again",
+        name=path.name,
+    )

@@ -93,7 +93,7 @@ class NgramModel:
     @property
     def parameter_count(self) -> int:
         """How many n-grams are stored, of all orders together; the V single symbols are among them."""
-        return self.vocabulary.size + sum(len(keys) for keys in self._counts.keys)
+        return self.vocabulary.size + sum(self.seen)
 
     @property
     def seen(self) -> list[int]:
