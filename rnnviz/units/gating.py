@@ -29,7 +29,7 @@ from rnnviz.units.unit import activations, check_layer
 Doubles = npt.NDArray[np.float64]
 
 LOW, HIGH = 0.1, 0.9
-"""Below and above, a gate counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
+"""A gate below or above them counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Gates:
 
     low, high      the share of time steps with the gate below LOW, above HIGH
     mean           the gate's mean
-    time_constant  (H,) characters, τ of the module's docstring; inf for a gate that never closes
+    time_constant  (H,) τ in characters; inf for a gate that never closes
     """
 
     layer: int

@@ -45,9 +45,9 @@ SHORTEST_BLOCK = 8
 class Found:
     """A unit and how well it tells.
 
-    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1), on the half that ranked nothing;
-               less, where the direction turned round there
-    ranked_by  the same on the half it was ranked on, never below 0.5, or 0
+    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1), on the half that it wasn't ranked on;
+               below 0.5, or 0, where its direction turned round there
+    ranked_by  the same on the half it was ranked on, at least 0.5 or 0
     direction  +1 if it is higher where the target holds, -1 if it is lower
     p          the share of shifted targets for which the best unit does at least as well
     """
@@ -63,12 +63,11 @@ class Found:
 class Search:
     """What a search found: `found` holds all units, the one that ranked best first.
 
-    chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 where
-                the text is too short to say
+    chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 for too short a text
     shifts      (S,) what the best unit reached for each shifted target, in increasing order
-    character   what the character just read tells by itself, measured as `score` is: a unit that tells no
+    character   what the character just read tells by itself, as `score` does: a unit that tells no
                 more needs no memory; None where only activations were given
-    held_out    False where the target couldn't be found in both halves: ranked and measured on one text
+    held_out    False where the target isn't in both halves: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
     """
 
@@ -97,9 +96,9 @@ class Search:
 class Searcher:
     """The units of a trace, ranked once for any number of searches.
 
-    `source` is a Trace, of which `layer` (all where it is None) and `quantity` are searched,
-    see `activations`; or such a table (T, U) itself, with the units of one `layer`. `seed` chooses
-    the shifts. Raises ConfigError for a layer or quantity that isn't there, another shape or seed.
+    `source` is a Trace, of which `layer` (all where it is None) and `quantity` are searched, see
+    `activations`; or such a table (T, U) of one `layer`. `seed` chooses the shifts.
+    Raises ConfigError for a layer or quantity that isn't there, another shape or seed.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What is counted while a text streams by: extremes with their contexts, histograms, moments, moves.
+"""What is counted while a text is read: extremes with their contexts, histograms, moments, moves.
 
 Each takes pieces of any length and is as large after a book as after a page.
 Shape letters: n characters of a piece, U units, V symbols, K contexts, W characters of one.

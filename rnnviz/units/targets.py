@@ -128,11 +128,10 @@ def _escaped(text: str, at: int) -> bool:
 def inside_quotes(text: str, unclosed: Unclosed) -> Values:
     """From an opening mark up to the one that closes it, (T,) bool.
 
-    Curly, angle and corner marks nest. A straight double mark opens and closes
-    in turn; a straight single one opens where no letter or digit stands
-    before it, and closes where none follows, so that apostrophes do neither,
-    and one after a backslash does nothing inside straight marks. Three
-    straight marks, as around Python's docstrings, close only with three.
+    Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight
+    single one opens where no letter or digit stands before it, and closes where none follows, so that
+    apostrophes do neither. One after a backslash does nothing inside straight marks. Three straight
+    marks, as around Python's docstrings, close only with three.
     """
     return _depth(text, _QUOTE, _read_quote, unclosed) > 0
 

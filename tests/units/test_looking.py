@@ -10,7 +10,7 @@ import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.units import compare, gates, project
@@ -42,49 +42,55 @@ def test_a_short_text_has_fewer_axes(text: str) -> None:
         project(rnnviz.trace(tiny("gru"), text), 13)
 
 
-def constant(cell: str, gate: float) -> CharModel:
+def zeros(cell: Cell, characters: str, units: int = 1) -> CharModel:
+    """A network with weights of 0, which expects all of its V symbols alike."""
+    vocabulary = Vocabulary(tuple(sorted(characters)))
+    model = CharModel(ModelConfig(cell, vocabulary.size, units, 1, 0), vocabulary).requires_grad_(False)
+    for weight in model.parameters():
+        weight.zero_()
+    return model.eval()
+
+
+def constant(cell: Cell, gate: float) -> CharModel:
     """A network whose gates have one value each, whatever it reads."""
-    vocabulary = Vocabulary(("a", "b"))
-    model = CharModel(ModelConfig(cell, 3, 2, 1, 0), vocabulary)  # type: ignore[arg-type]
-    zeros = {name: torch.zeros_like(w) for name, w in model.state_dict().items()}
+    model = zeros(cell, "ab", units=2)
     keeps = slice(2, 4)  # torch: reset, update, … and input, forget, …
-    zeros["recurrence.bias_ih_l0"][keeps] = torch.tensor([math.log(gate / (1 - gate)), 50.0])
-    model.load_state_dict(zeros)
-    return model.requires_grad_(False).eval()
+    model.state_dict()["recurrence.bias_ih_l0"][keeps] = torch.tensor([math.log(gate / (1 - gate)), 50.0])
+    return model
 
 
 @pytest.mark.parametrize(
     ("cell", "keeps", "other"), [("gru", "update", "reset"), ("lstm", "forget", "input")]
 )
 def test_gates_that_do_not_move_have_the_time_constant_of_their_value(
-    cell: str, keeps: str, other: str
+    cell: Cell, keeps: str, other: str
 ) -> None:
     found = gates(rnnviz.trace(constant(cell, 0.95), "abba"))
     assert found.time_constant[0] == pytest.approx(-1 / math.log(0.95), rel=1e-5)
     assert found.time_constant[1] == math.inf
-    assert found.high[keeps].tolist() == [1, 1]
-    assert found.low[keeps].tolist() == [0, 0]
-    assert found.mean[other].tolist() == [0.5, 0.5]
+    assert (found.high[keeps].tolist(), found.low[keeps].tolist()) == ([1, 1], [0, 0])
     assert (found.high[other].tolist(), found.low[other].tolist()) == ([0, 0], [0, 0])
+    assert found.mean[other].tolist() == [0.5, 0.5]
     assert "candidate" not in found.mean
 
 
 def test_a_kept_value_falls_to_one_in_e_after_its_time_constant() -> None:
-    model = constant("lstm", 0.9)
-    found = gates(rnnviz.trace(model, "ab" * 10))
-    value, steps = 1.0, 0.0
-    while value > 1 / math.e:
-        value, steps = value * 0.9, steps + 1
+    found = gates(rnnviz.trace(constant("lstm", 0.9), "ab" * 10))
+    steps = next(n for n in range(100) if 0.9**n <= 1 / math.e)
     assert found.time_constant[0] == pytest.approx(steps, abs=1)
 
 
-def test_only_gated_networks_have_gates() -> None:
-    with pytest.raises(ConfigError, match="this network has rnn cells"):
-        gates(rnnviz.trace(tiny("rnn"), TEXT))
-    with pytest.raises(EmptyTextError, match="no characters"):
-        gates(rnnviz.trace(tiny("gru"), ""))
-    with pytest.raises(ConfigError, match="received layer 3"):
-        gates(rnnviz.trace(tiny("gru"), "a"), layer=3)
+@pytest.mark.parametrize(
+    ("cell", "text", "layer", "message"),
+    [
+        ("rnn", TEXT, 0, "this network has rnn cells"),
+        ("gru", "", 0, "no characters"),
+        ("gru", "a", 3, "received layer 3"),
+    ],
+)
+def test_only_gated_networks_have_gates(cell: str, text: str, layer: int, message: str) -> None:
+    with pytest.raises((ConfigError, EmptyTextError), match=message):
+        gates(rnnviz.trace(tiny(cell), text), layer=layer)
 
 
 def test_a_comparison_lines_models_up() -> None:
@@ -104,16 +110,8 @@ def test_a_comparison_lines_models_up() -> None:
     np.testing.assert_allclose(found.divergence(1, 0), found.divergence(0, 1))
 
 
-def uniform(characters: str) -> CharModel:
-    """A network that expects all of its V symbols alike."""
-    vocabulary = Vocabulary(tuple(sorted(characters)))
-    model = CharModel(ModelConfig("rnn", vocabulary.size, 1, 1, 0), vocabulary)
-    model.load_state_dict({name: torch.zeros_like(w) for name, w in model.state_dict().items()})
-    return model.requires_grad_(False).eval()
-
-
 def test_different_vocabularies_are_compared_over_what_both_know() -> None:
-    one, other = uniform("ab"), uniform("bcd")  # thirds over {?, a, b}, quarters over {?, b, c, d}
+    one, other = zeros("rnn", "ab"), zeros("rnn", "bcd")  # thirds over {?, a, b}, quarters over {?, b, c, d}
     found = compare([one, other], "abc")
     assert found.known.tolist() == [[True, True, False], [False, True, True]]
     unknown = [model.vocabulary.unknown_cost for model in (one, other)]
@@ -123,7 +121,7 @@ def test_different_vocabularies_are_compared_over_what_both_know() -> None:
     m = (p + q) / 2
     js = (p * np.log2(p / m)).sum() / 2 + (q * np.log2(q / m)).sum() / 2
     np.testing.assert_allclose(found.divergence(), js, atol=1e-6)
-    apart = compare([uniform("ab"), uniform("cd")], "a")
+    apart = compare([zeros("rnn", "ab"), zeros("rnn", "cd")], "a")
     assert apart.divergence().tolist() == [0.0, 0.0]  # nothing in common: both say "something else"
 
 
