@@ -27,17 +27,17 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
     y + height - Math.max(-0.02, Math.min(1.02, share(v, ys, log))) * height;
   const g = board.group();
   for (const [value, text] of options.yTicks ?? (log ? powers(board, ys) : even(board, ys, 4))) {
-    board.line(x, Y(value), x + width, Y(value), { stroke: theme.grid }, g);
-    board.text(x - 10, Y(value), text, `${size} end muted`, g);
+    g.line(x, Y(value), x + width, Y(value), { stroke: theme.grid });
+    g.text(x - 10, Y(value), text, `${size} end muted`);
   }
   for (const [value, text] of options.xTicks ?? (logX ? powers(board, xs) : even(board, xs, 6)))
-    board.text(X(value), y + height + 17, text, `${size} middle muted`, g);
-  board.line(x, y + height, x + width, y + height, { width: 2 }, g);
-  if (yTitle) board.text(x - 6, y - 20, yTitle, `${size} muted`, g);
-  if (xTitle) board.text(x + width, y + height + 40, xTitle, `${size} end muted`, g);
+    g.text(X(value), y + height + 17, text, `${size} middle muted`);
+  g.line(x, y + height, x + width, y + height, { width: 2 });
+  if (yTitle) g.text(x - 6, y - 20, yTitle, `${size} muted`);
+  if (xTitle) g.text(x + width, y + height + 40, xTitle, `${size} end muted`);
   for (const { x: at, text, colour = theme.pinned } of marks) {
-    board.line(X(at), y, X(at), y + height, { stroke: colour, width: 2.5 }, g);
-    if (text) board.text(X(at), y - 18, text, `${size} middle 700 ${colour}`, g);
+    g.line(X(at), y, X(at), y + height, { stroke: colour, width: 2.5 });
+    if (text) g.text(X(at), y - 18, text, `${size} middle 700 ${colour}`);
   }
   for (const line of lines) {
     const {
@@ -57,15 +57,14 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
       if (drawn) d += `${pen}${X(Number(px)).toFixed(1)},${Y(py).toFixed(1)}`;
       pen = drawn ? "L" : "M";
     }
-    board.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round" }, g);
+    g.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round" });
     if (dots)
-      for (const [px, py] of points)
-        if (py !== null) board.circle(X(Number(px)), Y(py), 5, { fill: colour }, g);
+      for (const [px, py] of points) if (py !== null) g.circle(X(Number(px)), Y(py), 5, { fill: colour });
     const last = points.findLast(([, py]) => py !== null);
     if (!label || !last) continue;
     const [left, top] =
       at === undefined ? [X(Number(last[0])) + 10, Y(Number(last[1]))] : [X(at), Y(Number(last[1])) - 15];
-    board.text(left, top, label, `${size} 600 ${at === undefined ? "start" : anchor} ${colour}`, g);
+    g.text(left, top, label, `${size} 600 ${at === undefined ? "start" : anchor} ${colour}`);
   }
   return { X, Y };
 }

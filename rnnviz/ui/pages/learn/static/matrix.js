@@ -15,12 +15,12 @@ import { make } from "../../../browser/static/dom.js";
 import { fill } from "../../../browser/static/words.js";
 
 /** @import { Board } from "./board.js" */
-/** @import { Answers, Into, MatrixOptions } from "./types" */
+/** @import { Answers, MatrixOptions } from "./types" */
 
 const EDGE = 7; // the length of a bracket's ends
 
-/** @param {Board} board @param {MatrixOptions} options @param {Into} into */
-export function matrix(board, options, into) {
+/** @param {Board} board @param {MatrixOptions} options */
+export function matrix(board, options) {
   const {
     x,
     y,
@@ -34,36 +34,36 @@ export function matrix(board, options, into) {
   } = options;
   const { scale = "diverging", lit = () => 1, name, hover, edit, pick, colour = "" } = options;
   const [rows, columns] = [values.length, values[0].length];
-  const g = board.group({}, into);
+  const g = board.group();
   const { theme } = board;
   if (label) {
     const middle = x + (columns * w) / 2;
     const [letter, below] = [label].flat();
     const above = Array.isArray(label)
-      ? board.symbol(middle, y - 22, letter, below, `middle ${colour}`, g)
-      : board.text(middle, y - 22, label, `20 600 middle ${colour}`, g);
+      ? g.symbol(middle, y - 22, letter, below, `middle ${colour}`)
+      : g.text(middle, y - 22, label, `20 600 middle ${colour}`);
     const look = { "font-size": 17, fill: theme.muted, dy: below ? -5.8 : 0 };
     if (shape) board.span(above, `  ${rows} × ${columns}`, look);
   }
   for (const side of [-1, 1]) {
     const at = side < 0 ? x - 3 : x + columns * w + 3;
     const d = `M${at - side * EDGE},${y - 3} H${at} V${y + rows * h + 3} H${at - side * EDGE}`;
-    board.path(d, { stroke: colour || theme.muted, width: 2.2 }, g);
+    g.path(d, { stroke: colour || theme.muted, width: 2.2 });
   }
   values.forEach((row, i) => {
     row.forEach((value, j) => {
       const state = lit(i, j);
       const background = board.colour(value, scale, full);
-      const entry = board.group({ opacity: state === 0 ? 0.28 : 1 }, g);
+      const entry = g.group({ opacity: state === 0 ? 0.28 : 1 });
       const edge =
         state === 2
           ? { stroke: theme.pinned, "stroke-width": 3.5 }
           : { stroke: theme.grid, "stroke-width": 1 };
-      board.rect(x + j * w + 1.5, y + i * h + 1.5, w - 3, h - 3, { fill: background, rx: 4, ...edge }, entry);
+      entry.rect(x + j * w + 1.5, y + i * h + 1.5, w - 3, h - 3, { fill: background, rx: 4, ...edge });
       const said = board.number(value, digits);
       const fits = size * Math.min(1, (w - 6) / (said.length * size * 0.52)); // as large as its entry allows
       const style = `${fits} middle ${state === 2 ? 700 : 500} ${board.ink(background)}`;
-      const number = board.text(x + (j + 0.5) * w, y + (i + 0.5) * h, said, style, entry);
+      const number = entry.text(x + (j + 0.5) * w, y + (i + 0.5) * h, said, style);
       number.style.fontVariantNumeric = "tabular-nums";
       if (!name) return;
       /** @type {Answers} */
@@ -73,8 +73,8 @@ export function matrix(board, options, into) {
         answers.click = () => open(board, options, i, j);
         answers.label = `${name}: ${fill(board.said.edit, { i: i + 1, j: j + 1, value: said })}`;
       }
-      board.on(entry, `${name}.${i}.${j}`, answers);
-      if (edit) entry.style.cursor = "text";
+      board.on(entry.svg, `${name}.${i}.${j}`, answers);
+      if (edit) entry.svg.style.cursor = "text";
     });
   });
   return { x, y, width: columns * w, height: rows * h, right: x + columns * w, bottom: y + rows * h };

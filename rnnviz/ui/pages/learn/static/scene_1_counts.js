@@ -123,32 +123,25 @@ function rows(board, data, ask, y) {
     characters.forEach((character, t) => {
       const colour = board.colour(Math.min(row.bits[t], data.full), "surprisal", data.full);
       const cell = board.group({});
-      board.rect(
-        left + t * each,
-        at,
-        each - 1,
-        high - 6,
-        { fill: colour, rx: 3, stroke: t === over ? theme.pinned : "none", "stroke-width": 3 },
-        cell,
-      );
+      cell.rect(left + t * each, at, each - 1, high - 6, {
+        fill: colour,
+        rx: 3,
+        stroke: t === over ? theme.pinned : "none",
+        "stroke-width": 3,
+      });
       const mark = character === " " ? "·" : character;
-      board.text(
-        left + (t + 0.5) * each,
-        at + high / 2 - 3,
-        mark,
-        `${Math.min(24, each * 1.1)} middle mono`,
-        cell,
-      );
-      board.on(cell, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
+      cell.text(left + (t + 0.5) * each, at + high / 2 - 3, mark, `${Math.min(24, each * 1.1)} middle mono`);
+      board.on(cell.svg, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
     });
     board.text(W, at + high / 2 - 3, board.number(row.mean, 2), `end 700 ${theme.cells[row.kind]}`);
   });
   if (over === undefined) return;
   const line = board.text(720, y + 20, "", "22");
-  const head = board.make("tspan", { fill: theme.muted }, line);
-  head.textContent = `P(${characters[over] === " " ? "·" : characters[over]}):  `;
+  board.span(line, `P(${characters[over] === " " ? "·" : characters[over]}):  `, { fill: theme.muted });
   for (const row of shown) {
-    const part = board.make("tspan", { fill: theme.cells[row.kind], "font-weight": 600 }, line);
-    part.textContent = `${board.percent(row.chances[over])}   `;
+    board.span(line, `${board.percent(row.chances[over])}   `, {
+      fill: theme.cells[row.kind],
+      "font-weight": 600,
+    });
   }
 }

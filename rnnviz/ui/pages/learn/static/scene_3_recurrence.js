@@ -65,55 +65,34 @@ function unrolled(board, data, ask, y) {
     const there = k <= t;
     const g = board.group({ opacity: there ? 1 : 0.22 });
     if (k > 0) {
-      board.arrow(
-        box(k - 1) + wide + 3,
-        y + high / 2,
-        x - 4,
-        y + high / 2,
-        { stroke: orange, width: apart ? 5 : 3, head: 12 },
-        g,
-      );
-      board.symbol((box(k - 1) + wide + x) / 2, y - 2, "W", "hh", `middle ${orange} 19`, g);
-      board.arrow(
-        x + wide / 2,
-        y + high + 46,
-        x + wide / 2,
-        y + high + 4,
-        { stroke: teal, width: 3, head: 12 },
-        g,
-      );
-      board.symbol(x + wide / 2 + 10, y + high + 26, "W", "xh", `${teal} 19`, g);
-      board.rect(
-        x + wide / 2 - 19,
-        y + high + 48,
-        38,
-        34,
-        { fill: "none", stroke: teal, rx: 6, "stroke-width": 2 },
-        g,
-      );
-      board.text(x + wide / 2, y + high + 65, characters[k - 1], "middle mono 700", g);
+      g.arrow(box(k - 1) + wide + 3, y + high / 2, x - 4, y + high / 2, {
+        stroke: orange,
+        width: apart ? 5 : 3,
+        head: 12,
+      });
+      g.symbol((box(k - 1) + wide + x) / 2, y - 2, "W", "hh", `middle ${orange} 19`);
+      g.arrow(x + wide / 2, y + high + 46, x + wide / 2, y + high + 4, { stroke: teal, width: 3, head: 12 });
+      g.symbol(x + wide / 2 + 10, y + high + 26, "W", "xh", `${teal} 19`);
+      g.rect(x + wide / 2 - 19, y + high + 48, 38, 34, {
+        fill: "none",
+        stroke: teal,
+        rx: 6,
+        "stroke-width": 2,
+      });
+      g.text(x + wide / 2, y + high + 65, characters[k - 1], "middle mono 700");
     }
-    board.symbol(x + wide / 2, y - 19, "H", String(k), `middle 21 ${k === t ? "pinned" : "text"}`, g);
+    g.symbol(x + wide / 2, y - 19, "H", String(k), `middle 21 ${k === t ? "pinned" : "text"}`);
     const values = data.states[k];
     values.forEach((value, i) =>
-      board.rect(
-        x + (i * wide) / 4,
-        y,
-        wide / 4,
-        high,
-        { fill: there ? board.colour(value) : theme.background },
-        g,
-      ),
+      g.rect(x + (i * wide) / 4, y, wide / 4, high, { fill: there ? board.colour(value) : theme.background }),
     );
     const frame = k > 0 && apart ? teal : k === t ? theme.pinned : theme.axis;
-    const border = board.rect(
-      x,
-      y,
-      wide,
-      high,
-      { fill: "transparent", stroke: frame, "stroke-width": k === t || apart ? 4 : 1.5, rx: 2 },
-      g,
-    );
+    const border = g.rect(x, y, wide, high, {
+      fill: "transparent",
+      stroke: frame,
+      "stroke-width": k === t || apart ? 4 : 1.5,
+      rx: 2,
+    });
     if (k > 0) board.on(border, `node.${k}`, { click: () => ask({ t: k }), label: `t = ${k}` });
   }
   if (!apart) return;

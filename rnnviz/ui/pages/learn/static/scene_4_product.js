@@ -148,9 +148,9 @@ function sum(board, data, over, y) {
   const number = (/** @type {number} */ v) => (v < 0 ? `(${board.number(v)})` : board.number(v));
   const text = board.text(W / 2, y, "", "22 middle");
   terms.forEach(([a, b], k) => {
-    const span = board.make("tspan", { fill: k === 0 ? theme.model : theme.ngram }, text);
-    span.textContent = `${k ? " + " : ""}${number(a)}·${number(b)}`;
+    board.span(text, `${k ? " + " : ""}${number(a)}·${number(b)}`, {
+      fill: k === 0 ? theme.model : theme.ngram,
+    });
   });
-  const total = board.make("tspan", { "font-weight": 700 }, text);
-  total.textContent = ` = ${board.number(data.sum[i][j], 4)}`;
+  board.span(text, ` = ${board.number(data.sum[i][j], 4)}`, { "font-weight": 700 });
 }

@@ -1,11 +1,10 @@
 // Scene 5: a word, its labels, what the network makes of them, and its training.
 
+import { visible } from "../../../browser/static/characters.js";
 import { fill } from "../../../browser/static/words.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, Word, Said } from "./types" */
-
-const shown = (/** @type {string} */ c) => (c === " " ? "·" : c);
 
 /** @param {Board} board @param {Said<Word>} data @param {Ask} ask */
 export function draw(board, data, ask) {
@@ -32,8 +31,7 @@ export function draw(board, data, ask) {
     board.text(100, y, text, "20 end muted");
     if (symbol) board.symbol(100, y + 26, symbol, below, "22 end muted");
   };
-  // What a screen has in height beyond the lowest that a board can be goes to the softmax.
-  const spare = Math.max(0, board.H - 560);
+  const { spare } = board;
   const row = Math.min(27 + spare / 10, (216 + spare) / V);
   const grid = 172;
   const bottom = grid + row * V;
@@ -49,18 +47,18 @@ export function draw(board, data, ask) {
   if (deep) {
     name(120, words.loss);
     data.symbols.forEach((symbol, v) =>
-      board.text(100, grid + (v + 0.5) * row, shown(symbol), `${Math.min(20, row * 0.95)} end mono muted`),
+      board.text(100, grid + (v + 0.5) * row, visible(symbol), `${Math.min(20, row * 0.95)} end mono muted`),
     );
   }
   const worst = Math.max(Math.log(V) * 1.35, ...data.losses);
   for (let t = 0; t < T; t++) {
     const x = X(t);
-    board.text(x, 64, shown(data.labels[t]), `32 middle mono 700 ${hot}`);
+    board.text(x, 64, visible(data.labels[t]), `32 middle mono 700 ${hot}`);
     const first = t === 0;
     board.text(
       x,
       input,
-      first ? words.start : shown(data.inputs[t]),
+      first ? words.start : visible(data.inputs[t]),
       `${first ? 20 : 32} middle ${!first ? "mono" : ""} ${first ? 400 : 700} ${first ? "muted" : "text"}`,
     );
     // The same character: the label of one step is the input of the next.
@@ -172,7 +170,7 @@ function training(board, data, ask, x) {
     board.text(
       x + 46 + i * size * 0.62,
       490,
-      shown(c),
+      visible(c),
       `${size} mono 700 ${c === data.labels[i] ? "model" : "muted"}`,
     ),
   );

@@ -1,14 +1,12 @@
 // Scene 6: five pictures about perplexity, one a step.
 
+import { visible } from "../../../browser/static/characters.js";
 import { fill } from "../../../browser/static/words.js";
+import { shannon } from "./shannon.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Draw, PerplexityGame, PerplexityHeart, PerplexityLength, PerplexityRain, PerplexityShannon, Range, Said, SceneTheme } from "./types" */
-
-// What a screen has in height beyond the lowest that a board can be.
-const spare = (/** @type {Board} */ board) => Math.max(0, board.H - 560);
-const shown = (/** @type {string} */ c) => (c === " " ? "·" : c);
+/** @import { Ask, Draw, PerplexityGame, PerplexityHeart, PerplexityLength, PerplexityRain, Range, Said, SceneTheme } from "./types" */
 
 const SHOWS = { game, rain, length, heart, shannon };
 
@@ -35,7 +33,7 @@ function game(board, data, ask) {
     local.dragged = null;
     ask({ case: key });
   });
-  const [left, top, high] = [96, 96, 270 + spare(board) * 0.8];
+  const [left, top, high] = [96, 96, 270 + board.spare * 0.8];
   const each = Math.min(92, 700 / n);
   const wide = each * 0.66;
   const Y = (/** @type {number} */ v) => top + (1 - v) * high;
@@ -56,7 +54,7 @@ function game(board, data, ask) {
     board.rect(x, Y(p[i]), wide, p[i] * high, { fill: theme.model, rx: 4 });
     if (p[i] === 0) board.rect(x, Y(0) - 5, wide, 5, { fill: theme.came });
     board.text(x + wide / 2, Y(p[i]) - 14, decimals(board, p[i]), "18 middle 600");
-    board.text(x + wide / 2, top + high + 30, shown(c), "34 middle mono 700");
+    board.text(x + wide / 2, top + high + 30, visible(c), "34 middle mono 700");
     const infinite = cost === null || cost === Infinity;
     board.text(
       x + wide / 2,
@@ -131,14 +129,14 @@ function rain(board, data, ask) {
   const room = board.W - x - 120;
   const X = (/** @type {number} */ v) => x + (Math.log(Math.max(1, v)) / most) * room;
   board.text(X(data.uniform), 84, `${words.blind} ${data.uniform}`, "19 middle uniform");
-  board.line(X(data.uniform), 100, X(data.uniform), 522 + spare(board), {
+  board.line(X(data.uniform), 100, X(data.uniform), 522 + board.spare, {
     stroke: theme.uniform,
     width: 2,
     "stroke-dasharray": "6 6",
   });
   board.text(x, 52, words.perplexity, "22 muted");
   rows.forEach((row, i) => {
-    const y = 106 + i * (144 + spare(board) / 3);
+    const y = 106 + i * (144 + board.spare / 3);
     board.text(0, y + 22, data.beginning, "24 mono muted");
     board.field(`ending.${i}`, [210, y, 500], row.ending, { limit: data.limit, size: 24 }, (text) => {
       local.endings = rows.map((r, j) => (j === i ? text : (local.endings?.[j] ?? r.ending)));
@@ -149,7 +147,7 @@ function rain(board, data, ask) {
     letters.forEach((c, t) => {
       const colour = board.colour(row.bits[t], "surprisal", 10);
       board.rect(t * each, y + 56, each - 2, 34, { fill: colour, rx: 3, stroke: theme.grid });
-      board.text((t + 0.5) * each - 1, y + 73, shown(c), `${Math.min(22, each * 0.8)} middle mono`);
+      board.text((t + 0.5) * each - 1, y + 73, visible(c), `${Math.min(22, each * 0.8)} middle mono`);
       if (each >= 28)
         board.text((t + 0.5) * each - 1, y + 104, board.number(row.bits[t], 0), "16 middle muted");
     });
@@ -184,7 +182,7 @@ function length(board, data, ask) {
   ];
   for (const [key, yTitle, x, ys] of pictures) {
     const log = key === "perplexity";
-    const { X, Y } = board.chart([x, 90, wide, 196 + spare(board)], [0, longest], ys, {
+    const { X, Y } = board.chart([x, 90, wide, 196 + board.spare], [0, longest], ys, {
       log,
       xTitle: words.characters,
       yTitle,
@@ -212,7 +210,7 @@ function length(board, data, ask) {
     });
   }
   rows.forEach((r, i) => {
-    const y = 350 + spare(board) + i * 96;
+    const y = 350 + board.spare + i * 96;
     board.circle(10, y + 20, 9, { fill: colours[i] });
     board.field(`text.${i}`, [28, y, board.W - 28], r.text, { limit: data.limit, size: 19 }, (text) => {
       if (text) ask({ [i ? "short" : "long"]: text });
@@ -263,7 +261,7 @@ function heart(board, data, ask) {
     }
   }
   const wide = board.W - 470;
-  board.chart([70, 62, wide - 90, 356 + spare(board)], [1, data.passes], [1, 400], {
+  board.chart([70, 62, wide - 90, 356 + board.spare], [1, data.passes], [1, 400], {
     log: true,
     logX: true,
     size: 20,
@@ -291,7 +289,7 @@ function heart(board, data, ask) {
       { points: data.held.slice(0, now).map((v, n) => [n + 1, v]), colour: theme.came, width: 4.5 },
     ],
   });
-  const y = 490 + spare(board);
+  const y = 490 + board.spare;
   board.button(
     "play",
     [60, y - 8, 110],
@@ -350,144 +348,4 @@ function heart(board, data, ask) {
   );
   if (data.vote)
     board.say("verdict", [x, 344, side], [[data.vote === "held_out" ? words.right : words.wrong, "strong"]]);
-}
-
-// ---- Shannon's game ---------------------------------------------------------------------------------
-
-const KEYS = ["abcdefghijklmn", "opqrstuvwxyz "];
-
-/** @param {Board} board @param {Said<PerplexityShannon>} data @param {Ask} ask */
-function shannon(board, data, ask) {
-  const { theme, local } = board;
-  const { words } = data;
-  if (local.sentence !== data.sentence) Object.assign(local, { sentence: data.sentence, wish: null });
-  if (local.wish === data.history) local.wish = null;
-  // A guess is added to all that were made: an ask that is dropped loses none.
-  const guess = (/** @type {string} */ c) => {
-    const history = (local.wish ?? data.history) + c;
-    if (history.length > data.limit) return;
-    local.wish = history;
-    ask({ history });
-  };
-  const size = 27;
-  const step = size * 0.605;
-  const put = (/** @type {string} */ text, /** @type {number} */ y, /** @type {string} */ colour) =>
-    [...text].forEach((c, i) => board.text(3 + i * step, y, c, `${size} mono ${colour} 600`));
-  put(data.given, 26, theme.muted);
-  put(data.shown, 66, theme.model);
-  const at = data.shown.length;
-  if (data.left) {
-    board.rect(2 + at * step, 48, step + 2, 36, {
-      fill: "none",
-      stroke: theme.came,
-      "stroke-width": 3,
-      rx: 4,
-    });
-    for (let i = 1; i < data.left; i++)
-      board.line((at + i) * step + 3, 80, (at + i + 1) * step - 3, 80, { stroke: theme.axis, width: 2 });
-  }
-  const key = 42;
-  KEYS.forEach((row, r) =>
-    [...row].forEach((c, i) => {
-      const tried = data.tried.includes(c);
-      const wide = c === " " ? key * 2 + 4 : key;
-      const [x, y] = [1 + i * (key + 4), 112 + r * 52];
-      const g = board.group({ opacity: tried ? 0.3 : 1 });
-      board.rect(
-        x,
-        y,
-        wide,
-        46,
-        { fill: tried ? theme.grid : theme.background, stroke: theme.axis, "stroke-width": 1.5, rx: 6 },
-        g,
-      );
-      board.text(
-        x + wide / 2,
-        y + 23,
-        c === " " ? words.space : c,
-        `${c === " " ? 18 : 24} middle ${c !== " " ? "mono" : ""}`,
-        g,
-      );
-      if (data.left) board.on(g, `key.${c}`, { click: () => guess(c), label: c === " " ? words.space : c });
-    }),
-  );
-  const { input } = board.field(
-    "guess",
-    [0, 224, 250],
-    "",
-    { label: words.guess, limit: 2, size: 24 },
-    (text) => {
-      const c = text.at(-1)?.toLowerCase();
-      input.value = "";
-      if (c && /[a-z ]/.test(c) && data.left) guess(c);
-    },
-  );
-  input.value = "";
-  board.button("pass", [268, 226], words.pass, () => guess("?"), { off: !data.left });
-  const other = () => ask({ sentence: (data.sentence + 1) % data.sentences, history: "" });
-  board.button("other", [420, 226], words.other, other);
-
-  const names = ["1", "2", "3", "4", "5", "6+"];
-  const most = Math.max(4, ...data.ranks);
-  board.text(0, 300, words.ranks, "20 muted");
-  board.bars({
-    x: 0,
-    y: 316,
-    width: 640,
-    row: 34,
-    labels: 44,
-    numbers: 60,
-    max: most,
-    rows: data.ranks.map((n, i) => ({
-      label: names[i],
-      value: n,
-      text: String(n),
-      colour: i ? theme.bar : theme.model,
-    })),
-  });
-
-  const x = 700;
-  const axis = x + 130;
-  const room = board.W - axis - 20;
-  const X = (/** @type {number} */ bits) => axis + (bits / 5) * room;
-  const top = 190;
-  for (let b = 0; b <= 5; b++) {
-    board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
-    board.text(X(b), top + 298, String(b), "18 middle muted");
-  }
-  board.text(board.W, top + 326, words.bits, "18 end muted");
-  const blind = X(data.uniform);
-  board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
-  board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "18 end uniform");
-  const own = data.class ? [{ kind: "class", bits: undefined, ...data.class }] : [];
-  const rows = [...own, ...data.models];
-  rows.forEach((row, i) => {
-    const y = top + 38 + i * 68;
-    const own = row.kind === "class";
-    const colour = own ? theme.came : theme.model;
-    board.text(axis - 14, y, words[row.kind], `22 end ${own ? 700 : 400} ${own ? "came" : "text"}`);
-    board.rect(X(row.lower), y - 15, Math.max(4, X(row.upper) - X(row.lower)), 30, {
-      fill: colour,
-      opacity: own ? 0.85 : 0.45,
-      rx: 5,
-    });
-    if (row.bits !== undefined)
-      board.circle(X(row.bits), y, 9, { fill: colour, stroke: theme.background, "stroke-width": 2.5 });
-    const said = own
-      ? `${board.number(row.lower, 1)} – ${board.number(row.upper, 1)}`
-      : board.number(row.bits, 1);
-    board.text(
-      Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70),
-      y,
-      said,
-      `20 600 ${colour}`,
-    );
-  });
-  const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
-  board.say(
-    "note",
-    [axis, 98, board.W - axis],
-    note.map((s) => [s, "quiet"]),
-    { size: data.class ? 17 : 22 },
-  );
 }

@@ -1,10 +1,10 @@
 // Scene 7: five pictures about gradients on their way back, one a step.
 
-import { fill } from "../../../browser/static/words.js";
+import { random } from "./random_cut.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Draw, BackwardsClip, BackwardsCut, BackwardsDial, BackwardsFlow, BackwardsRandom, Said } from "./types" */
+/** @import { Ask, Draw, BackwardsClip, BackwardsCut, BackwardsDial, BackwardsFlow, Said } from "./types" */
 
 const SHOWS = { flow, dial, clip, cut, random };
 
@@ -13,8 +13,6 @@ export function draw(board, data, ask) {
   /** @type {Draw<Untyped>} */ (SHOWS[data.show])(board, data, ask);
 }
 
-// What a screen has in height beyond the lowest that a board can be.
-const spare = (/** @type {Board} */ board) => Math.max(0, board.H - 560);
 const WORST = 1e-18;
 
 // ---- how far it reaches in trained models -----------------------------------------------------------
@@ -38,7 +36,7 @@ function flow(board, data, ask) {
   const highest = Math.max(...values);
   const lags = data.curves[0].points.length - 1;
   const { Y } = board.chart(
-    [84, 96, board.W - 300, 372 + spare(board)],
+    [84, 96, board.W - 300, 372 + board.spare],
     [0, Math.max(1, lags)],
     [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
     {
@@ -61,7 +59,7 @@ function flow(board, data, ask) {
   ends.forEach((end, i) => {
     if (i) end.y = Math.max(end.y, ends[i - 1].y + 28);
   });
-  const over = Math.max(0, ends[ends.length - 1].y - 468 - spare(board));
+  const over = Math.max(0, ends[ends.length - 1].y - 468 - board.spare);
   for (const end of ends)
     board.text(
       board.W - 204,
@@ -90,7 +88,7 @@ function dial(board, data, ask) {
   board.button("seed", [board.W - 190, 2, 190], words.seed, () => ask({ seed: (data.seed + 1) % 1000 }));
 
   // The complex plane.
-  const [cx, cy, unit] = [176, 290 + spare(board) / 2, 96];
+  const [cx, cy, unit] = [176, 290 + board.spare / 2, 96];
   board.text(cx, cy - 206, words.plane, "20 middle muted");
   board.line(cx - 160, cy, cx + 160, cy, { stroke: theme.grid });
   board.line(cx, cy - 160, cx, cy + 160, { stroke: theme.grid });
@@ -122,8 +120,7 @@ function dial(board, data, ask) {
   const cell = 50;
   const [mx, my] = [388, cy - 150 + 8];
   const head = board.symbol(mx + (n * cell) / 2, cy - 206, "W", "hh", "middle 26");
-  const above = board.make("tspan", { dy: -16, "font-size": 18 }, head);
-  above.textContent = String(data.power);
+  board.span(head, String(data.power), { dy: -16, "font-size": 18 });
   board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
   board.text(
     mx + (n * cell) / 2,
@@ -136,7 +133,7 @@ function dial(board, data, ask) {
   const x = 790;
   const points = (/** @type {number[]} */ values) => values.map((v, k) => [k, v]);
   const width = board.W - x - 80;
-  const { Y } = board.chart([x, 112, width, 340 + spare(board)], [0, data.lags], [1e-9, 1e6], {
+  const { Y } = board.chart([x, 112, width, 340 + board.spare], [0, data.lags], [1e-9, 1e6], {
     log: true,
     xTitle: words.lag,
     yTitle: words.norm,
@@ -155,7 +152,7 @@ function dial(board, data, ask) {
   names.forEach((name, i) => {
     if (i) name.y = Math.max(name.y, names[i - 1].y + 24);
   });
-  const over = Math.max(0, names[names.length - 1].y - 448 - spare(board));
+  const over = Math.max(0, names[names.length - 1].y - 448 - board.spare);
   for (const name of names) board.text(x + width + 8, name.y - over, name.label, `19 700 ${name.colour}`);
 }
 
@@ -173,7 +170,7 @@ function clip(board, data, ask) {
     { min: -1, max: 1, step: 0.02, value: Math.log10(data.threshold), say },
     (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
   );
-  const [cx, cy, unit] = [280, 290 + spare(board) / 2, 46];
+  const [cx, cy, unit] = [280, 290 + board.spare / 2, 46];
   const g = local.arrow ?? data.gradient;
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
   for (let v = -5; v <= 5; v++) {
@@ -229,7 +226,7 @@ function clip(board, data, ask) {
   const low = 10 ** Math.floor(Math.log10(Math.min(...data.weights, data.threshold)));
   const high = 10 ** Math.ceil(Math.log10(Math.max(...data.weights, data.threshold)));
   board.chart(
-    [x, 96, board.W - x - 20, 366 + spare(board)],
+    [x, 96, board.W - x - 20, 366 + board.spare],
     [data.radii[0], data.radii[data.radii.length - 1]],
     [low, high],
     {
@@ -295,9 +292,9 @@ function cut(board, data, ask) {
     }
   }
   // Terms: what each step adds to the gradient.
-  const zero = 366 + spare(board) * 0.75;
+  const zero = 366 + board.spare * 0.75;
   const most = Math.max(...data.terms.map(Math.abs));
-  const high = 110 + spare(board) * 0.7;
+  const high = 110 + board.spare * 0.7;
   board.text(left, 222, words.terms, "20 muted");
   board.line(left, zero, board.W - left, zero, { stroke: theme.axis });
   data.terms.forEach((term, k) => {
@@ -344,98 +341,4 @@ function cut(board, data, ask) {
     board.text(left + i * third, zero + 142, label, `22 ${colour}`);
     board.text(left + (i + 0.88) * third, zero + 140, board.number(value, 3), `36 end 700 ${colour}`);
   });
-}
-
-// ---- cut at random ----------------------------------------------------------------------------------
-
-/** @param {Board} board @param {Said<BackwardsRandom>} data @param {Ask} ask */
-function random(board, data, ask) {
-  const { theme } = board;
-  const { words } = data;
-  board.slider(
-    "keep",
-    [0, 6, 560],
-    words.keep,
-    { min: 0.3, max: 1, step: 0.01, value: data.keep, say: (v) => board.number(v) },
-    (keep) => ask({ keep }),
-  );
-  board.button("draw", [600, 2], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), { strong: true });
-  const T = data.steps;
-  const left = 96;
-  const each = 38;
-  const row = 58 + spare(board) / 5;
-  board.text(0, 78, words.weights, "20 muted");
-  const most = Math.max(4, ...data.weights.flat());
-  data.weights.forEach((weights, i) => {
-    const y = 102 + i * row;
-    board.text(left - 12, y + 22, `${i + 1}`, "20 end muted");
-    weights.forEach((w, k) => {
-      const colour = w
-        ? board.colour(Math.log(1 + w), "sequential", Math.log(1 + most) * 1.3)
-        : theme.background;
-      board.rect(left + k * each, y, each - 3, 44, { fill: colour, stroke: w ? "none" : theme.grid, rx: 4 });
-      board.text(
-        left + (k + 0.5) * each - 1.5,
-        y + 22,
-        w ? board.number(w, w >= 10 ? 0 : 1) : "0",
-        `16 middle ${w ? board.ink(colour) : theme.muted}`,
-      );
-    });
-  });
-  const y = 102 + 4 * row + 22;
-  board.text(0, y - 2, words.average, "20 model 600");
-  data.average.forEach((w, k) => {
-    board.rect(left + k * each, y + 14, each - 3, 44, {
-      fill: "none",
-      stroke: theme.model,
-      "stroke-width": 2,
-      rx: 4,
-    });
-    board.text(left + (k + 0.5) * each - 1.5, y + 36, board.number(w, 1), "17 middle 700 model");
-  });
-  board.text(left - 12, y + 36, "Σ/n", "18 end model");
-  board.text(left, y + 80, "0", "18 muted");
-  board.text(left + T * each - 4, y + 80, `${T - 1} ${words.lag}`, "18 end muted");
-
-  const x = left + T * each + 110;
-  const width = board.W - x - 40;
-  const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18];
-  const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18];
-  const { X, Y } = board.chart([x, 102, width, 330 + spare(board)], [1, data.draws], [low, high], {
-    logX: true,
-    size: 18,
-    xTitle: words.count,
-    yTitle: words.mean,
-    lines: [],
-  });
-  const inside = (/** @type {number} */ v) => Math.max(low, Math.min(high, v));
-  const up = data.at.map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full + data.band[i])).toFixed(1)}`);
-  const down = data.at
-    .map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full - data.band[i])).toFixed(1)}`)
-    .reverse();
-  board.path(`M${[...up, ...down].join("L")}Z`, { fill: theme.model, stroke: "none", "fill-opacity": 0.15 });
-  board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2.5 });
-  board.line(x, Y(data.regular), x + width, Y(data.regular), {
-    stroke: theme.came,
-    width: 2.5,
-    "stroke-dasharray": "8 6",
-  });
-  const apart = Y(data.full) < Y(data.regular) ? -1 : 1;
-  board.text(x + width, Y(data.full) + apart * 16, words.full, "19 end 600");
-  board.text(
-    x + width,
-    Y(data.regular) - apart * 16,
-    fill(words.regular, { n: data.cut }),
-    "19 end 600 came",
-  );
-  const d = data.at
-    .map((n, i) => `${i ? "L" : "M"}${X(n).toFixed(1)},${Y(inside(data.mean[i])).toFixed(1)}`)
-    .join("");
-  board.path(d, { stroke: theme.model, width: 4 });
-  const said = {
-    mean: board.number(data.last, 3),
-    error: board.number(data.error, 3),
-    full: board.number(data.full, 3),
-  };
-  board.text(board.W - 12, 512 + spare(board), fill(words.result, said), "22 end 600 model");
 }

@@ -28,20 +28,18 @@ export function draw(board, data, ask) {
     const g = board.group({ opacity: open || right || wrong ? 1 : 0.45 });
     const wide = open ? Math.min(board.W, 860) : half;
     const edge = right ? theme.model : wrong ? theme.came : theme.axis;
-    board.rect(
-      1,
-      y,
-      wide - 2,
-      row - 12,
-      { fill: theme.background, stroke: edge, "stroke-width": right || wrong ? 4 : 2, rx: 10 },
-      g,
-    );
+    g.rect(1, y, wide - 2, row - 12, {
+      fill: theme.background,
+      stroke: edge,
+      "stroke-width": right || wrong ? 4 : 2,
+      rx: 10,
+    });
     const mark = right ? "✓" : wrong ? "✗" : "ABCD"[i];
-    board.text(28, y + (row - 12) / 2, mark, `26 middle 700 ${edge === theme.axis ? "muted" : edge}`, g);
+    g.text(28, y + (row - 12) / 2, mark, `26 middle 700 ${edge === theme.axis ? "muted" : edge}`);
     const size = Math.min(open ? 27 : 23, (wide - 66) / (width(option) * 0.54));
-    board.text(56, y + (row - 12) / 2, option, `${size} ${right ? 700 : 400}`, g);
+    g.text(56, y + (row - 12) / 2, option, `${size} ${right ? 700 : 400}`);
     if (open)
-      board.on(g, `option.${i}`, { click: () => ask({ question: data.key, pick: i }), label: option });
+      board.on(g.svg, `option.${i}`, { click: () => ask({ question: data.key, pick: i }), label: option });
   });
   if (open || !data.settings || !data.rows) return;
 

@@ -38,7 +38,6 @@ export interface Scene {
 /** Attributes of a shape: SVG's own names, and short ones that `Board` translates. */
 export type Attributes = Record<string, string | number | boolean | null | undefined>;
 export type Style = string | (Attributes & { style?: string });
-export type Into = SVGElement | undefined;
 
 /** What an element answers to. */
 export interface Answers {

@@ -1,0 +1,142 @@
+// Shannon's game, the last step of scene 6: guess the next letter, and how many bits that says it has.
+
+import { fill } from "../../../browser/static/words.js";
+
+/** @import { Board } from "./board.js" */
+/** @import { Ask, PerplexityShannon, Said } from "./types" */
+
+const KEYS = ["abcdefghijklmn", "opqrstuvwxyz "];
+
+/** @param {Board} board @param {Said<PerplexityShannon>} data @param {Ask} ask */
+export function shannon(board, data, ask) {
+  const { theme, local } = board;
+  const { words } = data;
+  if (local.sentence !== data.sentence) Object.assign(local, { sentence: data.sentence, wish: null });
+  if (local.wish === data.history) local.wish = null;
+  // A guess is added to all that were made: an ask that is dropped loses none.
+  const guess = (/** @type {string} */ c) => {
+    const history = (local.wish ?? data.history) + c;
+    if (history.length > data.limit) return;
+    local.wish = history;
+    ask({ history });
+  };
+  const size = 27;
+  const step = size * 0.605;
+  const put = (/** @type {string} */ text, /** @type {number} */ y, /** @type {string} */ colour) =>
+    [...text].forEach((c, i) => board.text(3 + i * step, y, c, `${size} mono ${colour} 600`));
+  put(data.given, 26, theme.muted);
+  put(data.shown, 66, theme.model);
+  const at = data.shown.length;
+  if (data.left) {
+    board.rect(2 + at * step, 48, step + 2, 36, {
+      fill: "none",
+      stroke: theme.came,
+      "stroke-width": 3,
+      rx: 4,
+    });
+    for (let i = 1; i < data.left; i++)
+      board.line((at + i) * step + 3, 80, (at + i + 1) * step - 3, 80, { stroke: theme.axis, width: 2 });
+  }
+  const key = 42;
+  KEYS.forEach((row, r) =>
+    [...row].forEach((c, i) => {
+      const tried = data.tried.includes(c);
+      const wide = c === " " ? key * 2 + 4 : key;
+      const [x, y] = [1 + i * (key + 4), 112 + r * 52];
+      const g = board.group({ opacity: tried ? 0.3 : 1 });
+      g.rect(x, y, wide, 46, {
+        fill: tried ? theme.grid : theme.background,
+        stroke: theme.axis,
+        "stroke-width": 1.5,
+        rx: 6,
+      });
+      g.text(
+        x + wide / 2,
+        y + 23,
+        c === " " ? words.space : c,
+        `${c === " " ? 18 : 24} middle ${c !== " " ? "mono" : ""}`,
+      );
+      if (data.left)
+        board.on(g.svg, `key.${c}`, { click: () => guess(c), label: c === " " ? words.space : c });
+    }),
+  );
+  const { input } = board.field(
+    "guess",
+    [0, 224, 250],
+    "",
+    { label: words.guess, limit: 2, size: 24 },
+    (text) => {
+      const c = text.at(-1)?.toLowerCase();
+      input.value = "";
+      if (c && /[a-z ]/.test(c) && data.left) guess(c);
+    },
+  );
+  input.value = "";
+  board.button("pass", [268, 226], words.pass, () => guess("?"), { off: !data.left });
+  const other = () => ask({ sentence: (data.sentence + 1) % data.sentences, history: "" });
+  board.button("other", [420, 226], words.other, other);
+
+  const names = ["1", "2", "3", "4", "5", "6+"];
+  const most = Math.max(4, ...data.ranks);
+  board.text(0, 300, words.ranks, "20 muted");
+  board.bars({
+    x: 0,
+    y: 316,
+    width: 640,
+    row: 34,
+    labels: 44,
+    numbers: 60,
+    max: most,
+    rows: data.ranks.map((n, i) => ({
+      label: names[i],
+      value: n,
+      text: String(n),
+      colour: i ? theme.bar : theme.model,
+    })),
+  });
+
+  const x = 700;
+  const axis = x + 130;
+  const room = board.W - axis - 20;
+  const X = (/** @type {number} */ bits) => axis + (bits / 5) * room;
+  const top = 190;
+  for (let b = 0; b <= 5; b++) {
+    board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
+    board.text(X(b), top + 298, String(b), "18 middle muted");
+  }
+  board.text(board.W, top + 326, words.bits, "18 end muted");
+  const blind = X(data.uniform);
+  board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
+  board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "18 end uniform");
+  const own = data.class ? [{ kind: "class", bits: undefined, ...data.class }] : [];
+  const rows = [...own, ...data.models];
+  rows.forEach((row, i) => {
+    const y = top + 38 + i * 68;
+    const own = row.kind === "class";
+    const colour = own ? theme.came : theme.model;
+    board.text(axis - 14, y, words[row.kind], `22 end ${own ? 700 : 400} ${own ? "came" : "text"}`);
+    board.rect(X(row.lower), y - 15, Math.max(4, X(row.upper) - X(row.lower)), 30, {
+      fill: colour,
+      opacity: own ? 0.85 : 0.45,
+      rx: 5,
+    });
+    if (row.bits !== undefined)
+      board.circle(X(row.bits), y, 9, { fill: colour, stroke: theme.background, "stroke-width": 2.5 });
+    const said = own
+      ? `${board.number(row.lower, 1)} – ${board.number(row.upper, 1)}`
+      : board.number(row.bits, 1);
+    board.text(
+      Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70),
+      y,
+      said,
+      `20 600 ${colour}`,
+    );
+  });
+  const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
+  board.say(
+    "note",
+    [axis, 98, board.W - axis],
+    note.map((s) => [s, "quiet"]),
+    { size: data.class ? 17 : 22 },
+  );
+}
