@@ -86,10 +86,10 @@ class Unrolled(NamedTuple):
 
     states: Doubles  # (T + 1, H), from zeros on
     slopes: Doubles  # (T, H), φ' at each step
-    log_probs: Doubles  # (T, V), nats
-    errors: Doubles  # (T, V), ∂L/∂O
     seeds: Doubles  # (T, H), ∂L/∂O W_hqᵀ: what each step's loss alone asks of its state
     loss: float  # L, nats
+    log_probs: Doubles  # (T, V), nats
+    errors: Doubles  # (T, V), ∂L/∂O
 
 
 def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrolled:
@@ -138,7 +138,7 @@ def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrol
     errors[np.arange(T), y] -= 1
     errors /= T
     loss = -float(log_probs[np.arange(T), y].mean())
-    return Unrolled(states, slopes, log_probs, errors, errors @ net.W_hq.T, loss)
+    return Unrolled(states, slopes, errors @ net.W_hq.T, loss, log_probs, errors)
 
 
 def forwards(driven: Doubles, W_hh: Doubles, activation: Activation = "tanh") -> tuple[Doubles, Doubles]:
