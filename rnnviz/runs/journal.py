@@ -71,7 +71,6 @@ class Journal:
         self._unsaved_best: CharModel | None = None
         self._best_at = self._taken_at = -math.inf
         self._cost = 0.0  # seconds of the last snapshot
-        self._on_cpu = trainer.device.type == "cpu"
         self._reset()
         self._smooth_loss = self._smooth_characters = 0.0
         self._began, self._began_characters = time.monotonic(), trainer.characters
@@ -93,12 +92,9 @@ class Journal:
     def step(self, trainer: Trainer) -> None:
         """After every step."""
         n = trainer.latest
-        if self._on_cpu:
-            self._loss += float(trainer.loss) * n
-            self._clipped += float(trainer.norm) > trainer.config.clip
-        else:  # summed on the device, so that it need not be waited for
-            self._loss += trainer.loss * n
-            self._clipped += trainer.norm > trainer.config.clip
+        # Summed where they are, so that a GPU need not be waited for.
+        self._loss += trainer.loss * n
+        self._clipped += trainer.norm > trainer.config.clip
         self._characters += n
         self._steps += 1
         now = time.monotonic()
@@ -153,9 +149,7 @@ class Journal:
             self._unsaved_best, self._best_at = None, time.monotonic()
 
     def _reset(self) -> None:
-        zero = 0.0 if self._on_cpu else torch.zeros((), dtype=torch.float64, device=self.trainer.device)
-        self._loss: Any = zero
-        self._clipped: Any = 0 if self._on_cpu else torch.zeros_like(zero)  # type: ignore[arg-type]
+        self._loss, self._clipped = torch.zeros(2, dtype=torch.float64, device=self.trainer.device)
         self._characters = self._steps = 0
         self._at = self.trainer.seconds
 
