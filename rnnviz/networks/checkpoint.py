@@ -129,7 +129,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
 
 
 def _files() -> Iterator[Path]:
-    """The models folders' files, folder by folder; the stories of how models came about are none."""
+    """The model files of all folders, in order; snapshots of trainings are left out."""
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
             if not path.name.endswith(SNAPSHOTS):
@@ -220,7 +220,7 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
 
 
 def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
-    """The same to read with alone, on the CPU and without torch, which takes seconds to import."""
+    """The same, for reading only: on the CPU and without torch, which takes seconds to import."""
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
         from rnnviz.networks.numpy_model import NumpyModel, weights_from
@@ -233,7 +233,7 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
 def _load(
     name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
 ) -> M | NgramModel:
-    """The model of a file; `network` makes one of configuration, checked weights, and all else about it."""
+    """The model of a file; `network` makes one of configuration, checked weights, and whatever else it has."""
     from rnnviz.networks.config import ModelConfig
     from rnnviz.text.vocabulary import Vocabulary
 

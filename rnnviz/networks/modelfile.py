@@ -3,9 +3,9 @@
     tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
     "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
 
-Reading never unpickles: a safetensors file is numbers and JSON, so a file from
-a stranger can be wrong but can't run anything. Writing goes to a file beside the target
-which then takes its place, so a kill at any moment leaves the old file or the new one.
+Reading never unpickles: a stranger's file can be wrong but can't run anything.
+Writing goes to a file beside the target which then takes its place, so a kill
+at any moment leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ TABLES = ("held_out", "versions", "recipe")
 class Sketch:
     """Numbers that stand for the text a model was trained on, made by `rnnviz.reports.contamination`.
 
-    `hashes` (n,) uint32, increasing; `modulus` says how few of all there were have been kept.
+    `hashes` (n,) uint32, increasing; of all there were, about one in `modulus` is kept.
     """
 
     hashes: npt.NDArray[np.uint32]
@@ -156,7 +156,7 @@ def _tensor_bytes(described: Mapping[str, Any]) -> int:
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card without the entries that are of another kind than what rnnviz writes there."""
+    """The card without the entries whose type is not what rnnviz writes there."""
 
     def number(value: object) -> bool:
         return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]

@@ -54,7 +54,7 @@ class CharScorer:
     def advancing(self, ids: npt.NDArray[np.int64], *, want: bool) -> Generator[Done, None, Scores]:
         """The same, step by step: yields how much is done several times a second.
 
-        Rank and entropy are filled in if `want`. One that isn't run to its end leaves the scorer useless.
+        Rank and entropy are filled in if `want`. If it isn't run to its end, the scorer is of no more use.
         """
         found: list[Scores] = []
         done, begin = Done(0, 0.0), 0

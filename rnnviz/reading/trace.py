@@ -150,8 +150,10 @@ class Tracer:
 
     >>> import rnnviz
     >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
-    >>> tracer.extend("machine"), tracer.extend("machines").text, tracer.computed
-    (<Trace of 7 characters by timemachine-gru, perplexity 3.358>, 'machines', 1)
+    >>> len(tracer.extend("machine")), tracer.computed
+    (7, 7)
+    >>> len(tracer.extend("machines")), tracer.computed
+    (8, 1)
     """
 
     def __init__(self, model: Network, hooks: Hooks = NO_HOOKS) -> None:
