@@ -233,7 +233,7 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
 def _load(
     name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
 ) -> M | NgramModel:
-    """The model of a file; `network` makes one of configuration, checked weights, and whatever else it has."""
+    """The model of a file; `network` makes one of configuration, checked weights, and what else it has."""
     from rnnviz.networks.config import ModelConfig
     from rnnviz.text.vocabulary import Vocabulary
 
