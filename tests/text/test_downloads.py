@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,16 @@ from rnnviz.text.downloads import Limits, cache_folder, download
 
 TEXT = b"The Time Traveller asked his guests to stand back from the machine.\n" * 4_000
 SHA256 = hashlib.sha256(TEXT).hexdigest()
+
+# The length that is promised, what is sent, and how.
+SENT: dict[str, tuple[Any, ...]] = {
+    "right": (len(TEXT), TEXT),
+    "altered": (len(TEXT), TEXT[:-1] + b"!"),
+    "dying": (len(TEXT), TEXT[:1000]),
+    "half": (None, TEXT[:1000]),  # no length was promised: only the size that is known can tell
+    "moved": (0, b"", 302, "/right.txt"),
+    "circle": (0, b"", 302, "/circle.txt"),
+}
 
 
 @dataclass
@@ -35,75 +46,47 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.seen.append(self.path)
-        getattr(self, "serve_" + self.path.rsplit("/")[-1].removesuffix(".txt"), self.serve_missing)()
+        page = self.path.rsplit("/")[-1].removesuffix(".txt")
+        if page in SENT:
+            self._send(*SENT[page])
+        else:
+            getattr(self, f"serve_{page}", lambda: self._send(0, b"", 404))()
 
-    def _begin(self, length: int | None, status: int = 200) -> None:
+    def _send(self, promised: int | None, body: bytes = b"", status: int = 200, to: str = "") -> None:
         self.send_response(status)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
+        if to:
+            self.send_header("Location", to)
+        if promised is not None:
+            self.send_header("Content-Length", str(promised))
         self.end_headers()
-
-    def serve_right(self) -> None:
-        self._begin(len(TEXT))
-        self.wfile.write(TEXT)
-
-    def serve_altered(self) -> None:
-        self._begin(len(TEXT))
-        self.wfile.write(TEXT[:-1] + b"!")
+        self.wfile.write(body)
+        self.wfile.flush()
 
     def serve_too_large(self) -> None:
-        self._begin(None)
+        self._send(None)
         while not self.ended.is_set():
             self.wfile.write(b"a" * 65536)
 
     def serve_stalling(self) -> None:
-        self._begin(len(TEXT))
-        self.wfile.write(TEXT[:1000])
-        self.wfile.flush()
+        self._send(len(TEXT), TEXT[:1000])
         self.ended.wait(60)
 
     def serve_trickling(self) -> None:
-        self._begin(len(TEXT))
+        self._send(len(TEXT))
         for i in range(len(TEXT)):
             self.wfile.write(TEXT[i : i + 1])
             self.wfile.flush()
             if self.ended.wait(0.01):
                 return
 
-    def serve_dying(self) -> None:
-        self._begin(len(TEXT))
-        self.wfile.write(TEXT[:1000])
-        self.wfile.flush()
-
     def serve_reset(self) -> None:
-        self._begin(len(TEXT))
-        self.wfile.write(TEXT[:1000])
-        self.wfile.flush()
+        self._send(len(TEXT), TEXT[:1000])
         # Closing with unsent data forgotten makes the other side see a broken connection.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()
 
-    def serve_half(self) -> None:
-        self._begin(None)  # no length was promised: only the size that is known can tell
-        self.wfile.write(TEXT[:1000])
-
     def serve_silent(self) -> None:
         self.ended.wait(60)
-
-    def serve_moved(self) -> None:
-        self.send_response(302)
-        self.send_header("Location", "/right.txt")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def serve_circle(self) -> None:
-        self.send_response(302)
-        self.send_header("Location", "/circle.txt")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def serve_missing(self) -> None:
-        self._begin(0, 404)
 
     def log_message(self, *args: object) -> None:
         pass
