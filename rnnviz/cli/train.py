@@ -27,62 +27,50 @@ from rnnviz.training.tuning import tune_process
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the `train` command. Its recipe options are added only when it is asked for: they need torch."""
+    """Add the `train` command."""
     parser = subparsers.add_parser(
         "train",
         help="train a model on a text",
         description="Train a character model and write it as one file, with its recipe recorded in it.",
         epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR.",
     )
-    parser.add_argument(
-        "--corpus", help="a corpus's name (python-source, python-docs, machine, …) or a text file"
-    )
-    parser.add_argument("--name", help="the model's name (letters, digits, '-', '_', '.')")
-    parser.add_argument("--output", type=Path, help="the model file to write (default: NAME.safetensors)")
-    parser.add_argument(
-        "--run-dir", type=Path, help="the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"
-    )
+    _add(parser, OPTIONS)
     parser.add_argument(
         "--resume", type=Path, metavar="RUN_DIR", help="go on with a stopped run; needs nothing else"
-    )
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
-    parser.add_argument("--threads", type=int, help="processor threads (default: torch's choice)")
-    parser.add_argument("--half", action="store_true", help="store the weights as float16")
-    parser.add_argument("--title", help="the text's title, for the card")
-    parser.add_argument(
-        "--language", help="the text's language as a BCP 47 code (en, zh, python), for the card"
     )
     parser.add_argument(
         "--ngram", metavar="NAME", help="the n-gram model to compare with on the held-out text"
     )
-    parser.add_argument("--example", help="the text the app shows first with this model")
-    parser.add_argument(
-        "--probe",
-        default="",
-        help="a text whose trace is kept while the model learns; each report's sample continues it",
-    )
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        help="train so long instead of --epochs: the speed is measured first, for two seconds",
-    )
-    parser.add_argument(
-        "--queued", action="store_true", help="wait until fewer runs train than may at a time, and make way"
-    )
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
-    parser.add_argument(
-        "--order", type=int, default=6, help="with --cell ngram: the order, 1 to 6 (default: 6)"
-    )
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
     recipe.add_argument("--cell", choices=(*CELLS, "ngram"))
-    for flag, kind, text in RECIPE:
-        if kind is bool:
-            recipe.add_argument(flag, action="store_true", default=None, help=text)
-        else:
-            recipe.add_argument(flag, type=kind, help=text)
-    parser.set_defaults(run=main)
+    _add(recipe, RECIPE)
+    parser.set_defaults(run=main, device="auto", half=False, probe="", queued=False, order=6)
 
 
+def _add(group: Any, options: tuple[tuple[str, Any, str], ...]) -> None:
+    """Options that are None unless they are given."""
+    for flag, kind, text in options:
+        how: dict[str, Any] = {"action": "store_true"} if kind is bool else {"type": kind}
+        group.add_argument(flag, default=None, help=text, **how)
+
+
+OPTIONS: tuple[tuple[str, Any, str], ...] = (
+    ("--corpus", str, "a corpus's name (python-source, python-docs, machine, …) or a text file"),
+    ("--name", str, "the model's name (letters, digits, '-', '_', '.')"),
+    ("--output", Path, "the model file to write (default: NAME.safetensors)"),
+    ("--run-dir", Path, "the run's folder (default: runs/NAME, or in RNNVIZ_RUNS)"),
+    ("--device", str, "auto, cpu or cuda (default: auto)"),
+    ("--threads", int, "processor threads (default: torch's choice)"),
+    ("--half", bool, "store the weights as float16"),
+    ("--title", str, "the text's title, for the card"),
+    ("--language", str, "the text's language as a BCP 47 code (en, zh, python), for the card"),
+    ("--example", str, "the text the app shows first with this model"),
+    ("--probe", str, "a text whose trace is kept while the model learns; each report's sample continues it"),
+    ("--minutes", float, "train so long instead of --epochs: the speed is measured first, for two seconds"),
+    ("--queued", bool, "wait until fewer runs train than may at a time, and make way"),
+    ("--order", int, "with --cell ngram: the order, 1 to 6 (default: 6)"),
+)
 RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--hidden-size", int, "H, units per layer"),
     ("--layers", int, "L, layers"),
