@@ -129,10 +129,10 @@ def test_one_span_can_only_be_seen_on_the_text_it_was_ranked_on_and_the_result_s
 
 
 def test_a_text_too_short_for_a_line_has_one_that_nothing_passes() -> None:
-    found = search(np.arange(12.0)[:, None], Target("end", np.arange(12) > 8))
-    assert found.best.score == 1.0
-    assert found.chance == 1.0
-    assert not found.above_chance
+    end = Target("end", np.arange(12) > 8)
+    for shifts in (0, 200):
+        found = search(np.arange(12.0)[:, None], end, shifts=shifts)
+        assert (found.best.score, found.chance, found.above_chance) == (1.0, 1.0, ())
 
 
 @pytest.mark.parametrize(("cell", "expected"), [("gru", 4), ("lstm", 6), ("rnn", 1), ("mlp", 1)])
@@ -175,6 +175,7 @@ def test_the_same_seed_gives_the_same_line() -> None:
     ("name", "options", "message"),
     [
         ("digit", {}, "digit is true, or false, at every character"),
+        ("indent-depth", {}, "indent-depth is the same at every character"),
         ("line-start", {}, "covers 7 characters, the activations 3"),
         ("line-position", {"edges": 1}, "a matter of degree"),
         ("vowel", {"quantity": "cell"}, "rnn cells has hidden; received 'cell'"),

@@ -32,6 +32,8 @@ def marks(name: str, text: str, **options: str) -> str:
         ('"it\'s" x', "xxxxx..."),
         ('"one\n\nother" y', "xxxx.......xxx"),
         ('"one\nother" y', "xxxxxxxxxx..."),
+        ("\"a 'b' c\" d", "xxxxxxxx..."),
+        ('"a \'b" d', "xxxxx..."),
         ('""', "x."),
         ("", ""),
     ],
