@@ -341,7 +341,8 @@ def train(
     Raises CorpusError for a text of fewer than 2 characters, TrainingError when the loss is no longer a
     number.
 
-    >>> import rnnviz
+    >>> import rnnviz, torch
+    >>> torch.set_num_threads(1)  # so small a network only waits for more
     >>> config = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=20, batch=1, steps=7, min_count=1)
     >>> *_, last = rnnviz.train(config, rnnviz.corpora.read("machine"), sample_length=0)
     >>> last.step, last.train_perplexity < 8
