@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import available
 from rnnviz.reading.trace import trace
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import cause, compare, dashboard, sources
+from rnnviz.ui.pages.inside import cause, compare, dashboard, sources, words
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -252,3 +253,39 @@ def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
     assert "tiny-3gram" not in app.selectbox(key="model").options
     with pytest.raises(ConfigError):
         units.gates(trace(GRU, "a"), layer=7)
+
+
+@pytest.mark.parametrize(
+    ("held_out", "scores", "character", "said"),
+    [
+        (False, [0.9], None, "**Unit 0** tells best here, with AUC 0.900, but on the very text"),
+        (
+            True,
+            [0.9],
+            None,
+            "**Unit 0** tells best: AUC 0.900 on text that the ranking didn't see",
+        ),
+        (True, [0.9], 0.7, "tells 0.700: the unit knows more, so it remembers."),
+        (True, [0.9], 0.9, "tells 0.900, about as much: that needs no memory."),
+        (True, [0.5, 0.8], None, "0.600. **Unit 1** is above that with 0.800, and so a find."),
+        (
+            True,
+            [0.5],
+            None,
+            "**Nothing found**: on text that the ranking didn't see, the best unit",
+        ),
+    ],
+)
+def test_what_a_search_found_is_said_in_words(
+    held_out: bool, scores: list[float], character: float | None, said: str
+) -> None:
+    found = [SimpleNamespace(unit=units.Unit(0, n), score=score) for n, score in enumerate(scores)]
+    search: Any = SimpleNamespace(
+        best=found[0],
+        above_chance=[f for f in found if f.score > 0.6],
+        held_out=held_out,
+        chance=0.6,
+        character=character,
+        measure="AUC",
+    )
+    assert said in words.verdict(search)
