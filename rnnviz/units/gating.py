@@ -7,8 +7,8 @@ With a gate of constant value g what a unit holds shrinks by g at each step, to 
 
     τ = -1 / ln(g)     characters; g is the gate's mean over the text
 
-That is the way through the unit's own gate alone, without what other units keep and give
-back; and a gate that is open but for one reset a line has a mean near 1 as well.
+through the unit's own gate alone, without what other units keep and give back. A gate that is
+open but for one reset a line has a mean near 1 as well.
 
 Shape letters: T time steps, H units.
 """

@@ -49,9 +49,8 @@ sys.stdout.buffer.write(found.tobytes())
 def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int, int]]:
     """The (start, stop) of every match of `pattern` in `text` that isn't empty, in order.
 
-    ^ and $ match at the ends of lines. `timeout` is in seconds. Raises
-    ConfigError for a pattern that is empty, too long, misspelt, or too costly,
-    TextError for half a surrogate pair in the text.
+    ^ and $ match at the ends of lines. `timeout` is in seconds. Raises ConfigError for a pattern that is
+    empty, too long, misspelt, or too costly, TextError for half a surrogate pair in the text.
     """
     if not pattern or len(pattern) > LONGEST:
         raise ConfigError(

@@ -44,9 +44,9 @@ class Projection:
 def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
     """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
 
-    The same text gives the same picture: an axis points where its largest
-    entry is positive. A text too short to have k axes has 0 along the others.
-    Raises ConfigError for k outside 1 .. H, a layer or a quantity that isn't there.
+    The same text gives the same picture: an axis points where its largest entry is positive. A text too
+    short to have k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, a layer or
+    a quantity that isn't there.
 
     >>> import rnnviz
     >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))

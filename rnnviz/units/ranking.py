@@ -4,8 +4,8 @@
                  it doesn't, both drawn at random; equals count half (Mann & Whitney 1947)
     correlation  Spearman's: that of the ranks (Spearman 1904)
 
-Both are exact, also with ties, and both are a sum of ranks in disguise, so a
-matrix product gives them for many units and many targets at once.
+Both are exact, also with ties, and follow from sums of ranks: a matrix product gives them for many
+units and many targets at once.
 
 Shape letters: n characters, U units, S targets.
 """
@@ -71,8 +71,8 @@ def by_symbol(
 ) -> float:
     """How well the symbol just read tells, and nothing before it: the AUC, or correlation, of what it says.
 
-    What each of `ids` (n,) says is the mean of `values` (n,), a mask or graded, where it stood in the
-    half `learn`. A network without memory can know that much.
+    What each of `ids` (n,) says is the mean of `values` (n,), a mask or graded, over its places in the
+    half `learn`: what a network without memory can know.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
@@ -85,10 +85,7 @@ def by_symbol(
 
 
 def shifted_products(ranked: Doubles, target: npt.NDArray[Any], shifts: npt.NDArray[np.int64]) -> Doubles:
-    """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U).
-
-    In float32, whose rounding here is far below what chance does.
-    """
+    """Σ_t target[t - s] ranked[t] for each shift s, around the end: (S, U), to float32's rounding."""
     n = len(target)
     twice = np.tile(np.asarray(target, np.float32), 2)
     scale = np.float32(2 / max(n, 1))  # centred ranks reach n/2

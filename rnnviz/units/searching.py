@@ -5,11 +5,9 @@
     measured on        ▒▒▒         ▒▒▒       how well it tells there, in the same direction
     chance             ▒▒▒         ▒▒▒       with the target shifted around the end: the best of all units
 
-Of many units one will always seem to respond. So the best of all units is also measured for
-targets that are shifted against the text, which is what a search finds where there is nothing. A shift
-keeps the target's own rhythm, which shuffling characters one by one would destroy: the honest null for
-two series that both change slowly. By chance alone at most 5 of 100 searches pass that line.
-
+Of many units one always seems to respond; how well the best does for shifted targets is what a search
+finds where there is nothing. A shift keeps the target's own rhythm, which shuffling would destroy: the
+honest null for two series that both change slowly. By chance at most 5 of 100 searches pass that line.
 What is found is a correlation; `rnnviz.units.ablate` asks for causes.
 
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
@@ -130,13 +128,10 @@ class Searcher:
     def search(self, target: Target, *, edges: int = 0, shifts: int = 200) -> Search:
         """Rank all units by how well they tell where `target` (T,) holds, or how much.
 
-        With `edges` k > 0 a unit must also be off within the k characters just before and after
-        each span: its score is the smaller of the AUC against all other characters and that against
-        these. The chance line is that of the former, which the smaller of the two passes no more often.
-        `shifts` is S; fewer than 19 can't tell the LEVEL.
-
-        Raises ConfigError for a target of another length, one that holds
-        nowhere or everywhere, or is the same everywhere, and for numbers out of range.
+        With `edges` k > 0 a unit must also be off within the k characters just before and after each
+        span: its score is the smaller of the AUC against all other characters, to which the chance
+        line belongs, and that against these. `shifts` is S; fewer than 19 can't tell the LEVEL.
+        Raises ConfigError for a target of another length or without variation, and numbers out of range.
         """
         self._check(target, edges, shifts)
         near = _near(target, edges) if edges else None

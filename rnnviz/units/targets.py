@@ -3,9 +3,8 @@
     mask    (T,) bool      inside quotes, a capital, a match of a pattern, a span that was selected
     graded  (T,) float     the position in the line, the depth of the indentation
 
-Row t tells what holds once character t has been read, as row t of a trace's
-hidden state does. So *inside quotes* begins with the opening mark, after which
-the network can know it, and ends before the closing one.
+Row t tells what holds once character t has been read, as row t of a trace's hidden state does. So
+*inside quotes* begins with the opening mark, after which the network can know it.
 """
 
 from __future__ import annotations
