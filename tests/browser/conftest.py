@@ -19,7 +19,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.driving import ROOT, box_of, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 
 PATIENCE = 60_000  # milliseconds; the machine may be busy
@@ -106,8 +106,7 @@ class Live:
 
     def column(self, share: float, panel: str = "states") -> tuple[float, float]:
         """A point of the figure: `share` of the way along it, inside a panel."""
-        heat = self.page.locator(".rv-heat").bounding_box()
-        assert heat is not None
+        heat = box_of(self.page.locator(".rv-heat"))
         y = heat["y"] + heat["height"] * (0.5 if panel == "states" else 1.6)
         return heat["x"] + share * heat["width"], y
 

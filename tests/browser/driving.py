@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Locator, Playwright
+from playwright.sync_api import Browser, FloatRect, Locator, Playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -89,6 +89,13 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
         except OSError:
             time.sleep(0.05)
     raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
+
+
+def box_of(element: Locator) -> FloatRect:
+    """Where an element stands on the screen."""
+    box = element.bounding_box()
+    assert box is not None
+    return box
 
 
 def changed(element: Locator, look: str, before: object) -> object:

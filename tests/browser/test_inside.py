@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.driving import changed
+from tests.browser.driving import box_of, changed
 
 COLOURS = "(board) => Array.from(board.querySelectorAll('.bd-open span'), (s) => s.style.background).join()"
 BARS = "(board) => board.querySelector('[data-name=next] .barlayer').innerHTML"
@@ -27,9 +27,7 @@ def letter(board: Locator, t: int) -> Locator:
 
 def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "units")
-    one, other = (letter(board, t).bounding_box() for t in (4, 8))
-    assert one is not None
-    assert other is not None
+    one, other = (box_of(letter(board, t)) for t in (4, 8))
     page.mouse.move(one["x"] + 3, one["y"] + 8)
     page.mouse.down()
     page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
@@ -39,8 +37,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     pad = board.locator("[data-name=ranking] .bd-pad")
     expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
     before, unit = board.evaluate(COLOURS), page.get_by_label("The unit that colours the text").input_value()
-    box = pad.bounding_box()
-    assert box is not None
+    box = box_of(pad)
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit)
     changed(board, COLOURS, before)

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import expect
 
 from rnnviz.lecture import questions, shannon, word
+from tests.browser.driving import box_of
 from tests.browser.lecturing import Lectern
 
 
 def drag(lectern: Lectern, hit: str, x: float, y: float) -> None:
     """Take what answers to `hit` in its middle, and let it go so many pixels further."""
-    box = lectern.root.locator(f"[data-hit='{hit}']").bounding_box()
-    assert box is not None
+    box = box_of(lectern.root.locator(f"[data-hit='{hit}']"))
     begin = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     lectern.page.mouse.move(*begin)
     lectern.page.mouse.down()

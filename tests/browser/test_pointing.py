@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 import rnnviz
 from rnnviz.figures import live as figures
 from tests.browser.conftest import Live
+from tests.browser.driving import box_of
 from tests.conftest import tiny, tiny_card
 
 MODEL = tiny("gru", card=tiny_card())
@@ -35,8 +36,7 @@ def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live:
 def test_hovering_a_character_lights_its_column(live: Live) -> None:
     live.page.mouse.move(*middle(live, 6))
     expect(live.readout).to_contain_text("character 7:")
-    cursor = live.page.locator(".rv-cursor").bounding_box()
-    assert cursor is not None
+    cursor = box_of(live.page.locator(".rv-cursor"))
     x, _ = live.column(6.5 / 24)
     assert cursor["x"] - 1 <= x <= cursor["x"] + cursor["width"] + 1
 
@@ -92,9 +92,8 @@ def framed(live: Live, kind: str, t: int) -> bool:
     """Whether the frame of a kind stands around character t, and no other."""
     mark = live.page.locator(f".rv-{kind}")
     expect(mark).to_be_visible()
-    box = mark.bounding_box()
+    box = box_of(mark)
     x, y = middle(live, t)
-    assert box is not None
     return (
         box["width"] < 20
         and box["x"] < x < box["x"] + box["width"]
@@ -131,9 +130,6 @@ def test_a_chosen_unit_is_marked_in_its_row(live: Live) -> None:
     expect(live.page.locator(".rv-colour")).not_to_have_value("")
     chosen = int(live.page.locator(".rv-colour").input_value())
     assert chosen in (5, 6)  # the middle of twelve rows
-    mark = live.page.locator(".rv-row").bounding_box()
-    heat = live.page.locator(".rv-heat").bounding_box()
-    assert mark is not None
-    assert heat is not None
+    mark, heat = box_of(live.page.locator(".rv-row")), box_of(live.page.locator(".rv-heat"))
     middle_of_mark = mark["y"] + mark["height"] / 2
     assert abs(middle_of_mark - heat["y"] - heat["height"] * (chosen + 0.5) / 12) < 3

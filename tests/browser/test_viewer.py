@@ -17,7 +17,7 @@ import rnnviz
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reports.column_files import BLOCK
 from rnnviz.reports.record import Record, record
-from tests.browser.driving import make_anew, serve
+from tests.browser.driving import box_of, make_anew, serve
 from tests.conftest import TEXT, tiny
 
 COLUMNS = ("codes.u4", "nll.f4", "rank.i4", "entropy.f4")
@@ -174,8 +174,7 @@ def test_a_character_is_told_about_as_a_trace_says(page: Page, url: str) -> None
 
 def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "plain")
-    first = viewer.page.locator(".vw-chunk span").first.bounding_box()
-    assert first is not None
+    first = box_of(viewer.page.locator(".vw-chunk span").first)
     page.mouse.move(first["x"] + 4, first["y"] + 10)
     assert "U+0054" in viewer.told(0)
     page.mouse.move(5, 5)
@@ -210,8 +209,7 @@ def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
 def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "huge")
     pad = page.get_by_role("slider", name="Place in the text")
-    box = pad.bounding_box()
-    assert box is not None
+    box = box_of(pad)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
     expect(page.locator(".vw-say")).to_contain_text("so far")
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
@@ -226,8 +224,7 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "late")  # what surprises most stands at the end
     table = page.get_by_test_id("stDataFrame")
     table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    assert box is not None
+    box = box_of(table)
     page.mouse.move(box["x"] + 400, box["y"] + 53)
     expect(page.get_by_test_id("stElementToolbar").last).to_be_visible()  # it knows the pointer
     page.mouse.down()
