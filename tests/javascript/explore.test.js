@@ -48,7 +48,9 @@ test("a window is put together from old rows and fresh ones, wherever it moves",
 
 /** An answer about "ab", two units, two known symbols. @param {Partial<Answer>} header @param {Partial<Arrays>} arrays */
 function answer(header = {}, arrays = {}) {
+  const themes = { light: { diverging: Array(255).fill("#000000") } };
   const fixed = {
+    themes,
     units: 2,
     listed: 2,
     symbols: ["a", "b"],

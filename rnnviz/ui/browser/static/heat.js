@@ -39,6 +39,7 @@ export class Heat {
 
   /** @param {HTMLCanvasElement} canvas @param {HTMLCanvasElement} strip for the characters below */
   constructor(canvas, strip) {
+    canvas.getContext("2d", { alpha: false }); // the first to ask says how: this one hides what is below
     this.canvas = canvas;
     this.strip = strip;
   }

@@ -155,7 +155,7 @@ export class Controls {
     if (this.keyed === mark) return;
     this.keyed = mark;
     const bar = make("i");
-    const colours = theme[kind].filter((_, i) => i % 32 === 0 || i === 254);
+    const colours = theme[kind].filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
     bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
     const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + this.view.numbers.rough(x);
     find(this.root, "div.rv-key").replaceChildren(sign(low), bar, sign(high));

@@ -158,10 +158,15 @@ export class Store {
     return this.rowOf[unit];
   }
 
+  /** The last of a scale's colours: figures/themes.py has one fewer than LEVELS steps. */
+  get lastLevel() {
+    return this.fixed.themes.light.diverging.length - 1;
+  }
+
   /** The value behind a colour of the heat map. @param {number} t @param {number} unit */
   value(t, unit) {
     const { low, high } = this.fixed.quantities[this.head.quantity];
-    return low + (this.states[(t - this.start) * this.units + unit] / 254) * (high - low);
+    return low + (this.states[(t - this.start) * this.units + unit] / this.lastLevel) * (high - low);
   }
 
   /** The character of an integer; "" for <unk>. @param {number} id */

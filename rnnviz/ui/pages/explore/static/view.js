@@ -339,11 +339,12 @@ export class View extends BaseView {
     const { unit, quantity } = store.head;
     const [nll, levels] = [store.nll.data, store.unit.data];
     const { kind, low } = store.fixed.quantities[quantity];
-    const middle = low < 0 ? 127 : 0;
-    const step = 254 / (store.fixed.surprisalFull * Math.LN2);
+    const last = store.lastLevel;
+    const middle = low < 0 ? last / 2 : 0;
+    const step = last / (store.fixed.surprisalFull * Math.LN2);
     const { surprisal, [kind]: palette } = this.behind;
     const byUnit = (/** @type {number} */ t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
-    const bySurprisal = (/** @type {number} */ t) => surprisal[Math.min(254, Math.round(nll[t] * step))];
+    const bySurprisal = (/** @type {number} */ t) => surprisal[Math.min(last, Math.round(nll[t] * step))];
     const colourOf = unit !== null && this.unit !== null ? byUnit : bySurprisal;
     this.editor.paint(colourOf, (t) => store.isUnknown(t), this.drawn, this.theme.came);
   }

@@ -8,13 +8,13 @@ import { Numbers, raised } from "../../../browser/static/numbers.js";
 /** @import { Attributes, Ramp, SceneTheme, Style } from "./types" */
 
 const SVG = "http://www.w3.org/2000/svg";
-const INK = ["#12191e", "#ffffff"]; // what can be read on any colour: both themes' darkest and lightest
 
 export class Shapes {
   svg = document.createElementNS(SVG, "svg");
   /** @type {SceneTheme} */
   theme;
   fonts = { text: "sans-serif", code: "monospace" };
+  inks = { dark: "#000000", light: "#ffffff" }; // one of which can be read on any colour
   numbers = new Numbers("en");
 
   /** @param {string} tag @param {Attributes} attributes @param {Element} into */
@@ -120,7 +120,7 @@ export class Shapes {
   /** What can be read on a colour. @param {string} colour */
   ink(colour) {
     const [r, g, b] = [1, 3, 5].map((i) => (parseInt(colour.slice(i, i + 2), 16) / 255) ** 2.2);
-    return INK[0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? 0 : 1];
+    return this.inks[0.2126 * r + 0.7152 * g + 0.0722 * b > 0.26 ? "dark" : "light"];
   }
 
   /** @param {number | null | undefined} value */

@@ -113,7 +113,9 @@ export class View extends BaseView {
 
   dress() {
     if (!this.answer) return;
+    const { dark, light } = this.answer.themes;
     this.board.theme = dress(this.root, this.answer.themes);
+    this.board.inks = { dark: dark.background, light: light.background };
     this.board.fonts = fonts(this.root);
     this.board.numbers = new Numbers(this.answer.language);
     this.board.said = this.answer.words;
