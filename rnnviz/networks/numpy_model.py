@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.stepping import Floats, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -36,14 +36,6 @@ Model: TypeAlias = "CharModel | NumpyModel | NgramModel"
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
-
-HALVED: Mapping[str, tuple[bool, ...]] = {
-    "mlp": (False,),
-    "rnn": (False,),
-    "gru": (True, True, False),  # reset, update, candidate
-    "lstm": (True, True, True, False),  # input, forget, output, candidate
-}
-"""Which parts of a cell stand inside a sigmoid, in the order of CELLS' gates."""
 
 
 def weights_from(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
@@ -79,8 +71,11 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
             b_n = b_h[2 * H :] * np.float32(0.5)
 
     # A row of each gate after another; torch has an LSTM's candidate before its output gate.
-    order = [0, 1, 3, 2] if cell == "lstm" else range(len(HALVED[cell]))
-    half = np.where(HALVED[cell], np.float32(0.5), np.float32(1))
+    gates = CELLS[cell].gates or ("candidate",)
+    order = [0, 1, 3, 2] if cell == "lstm" else range(len(gates))
+    half = np.array(
+        [1 if gate == "candidate" else 0.5 for gate in gates], np.float32
+    )  # all but it are sigmoids
 
     def parts(values: Floats, factors: Floats) -> Floats:
         split = np.split(values, len(factors))
