@@ -30,7 +30,7 @@ _SIGNATURES = (
     (rb"ARROW1\x00\x00", "Arrow or Feather"),
     (rb"Obj\x01", "Avro"),
     (rb"\x80[\x02-\x05][\x00-\x7f\x95]", "Python pickle"),
-    (rb"[\s\S]{6}\x00\x00\{\"", "safetensors, a model"),
+    (rb"[\s\S]{6}\x00\x00\{\"", "safetensors"),
 )
 _COMPILED = tuple((re.compile(pattern), name) for pattern, name in _SIGNATURES)
 _ARCHIVES = {
@@ -77,8 +77,14 @@ def refuse_binary(head: bytes, name: str) -> None:
             name=name,
             format=found,
         )
+    if found == "safetensors":
+        raise DecodingError(
+            "{name} is not a text file: it looks like a model (safetensors); choose it as the model, and "
+            "a text file as the text",
+            name=name,
+        )
     raise DecodingError(
-        "{name} is not a text file: its format looks like {format}; choose a text file",
+        "{name} is not a text file: it looks like {format} data; choose a text file",
         name=name,
         format=found,
     )

@@ -186,7 +186,7 @@ def test_a_bad_file_among_good_ones_takes_nothing_from_them(scored: Run, tmp_pat
     assert [one["file"] for one in done.objects] == ["a.txt", "b.txt"]
     said = done.err.splitlines()
     assert len(said) == 3
-    assert "bad.txt is not a text file: its format looks like PNG" in said[0]
+    assert "bad.txt is not a text file: it looks like PNG data" in said[0]
     assert "missing.txt" in said[1]
     assert "empty.txt has no characters" in said[2]
     assert sorted(p.name for p in tmp_path.glob("*.html")) == ["a.html", "b.html"]

@@ -77,7 +77,7 @@ def numpy() -> bytes:
 NUL = bytes(50)
 ARCHIVE, DOCUMENT = ("an archive (%s); unpack it and choose a text file inside", "a document (%s); open it")
 BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
-    "png": (png, "PNG; choose a text file"),
+    "png": (png, "PNG data; choose a text file"),
     "jpg": (b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01" + NUL, "JPG"),
     "exif.jpg": (b"\xff\xd8\xff\xe1\x1c\x45Exif\x00\x00II*\x00" + NUL, "JPG"),
     "gif": (b"GIF89a\x10\x00\x10\x00\x91\x00\x00" + NUL, "GIF"),
@@ -118,7 +118,7 @@ BINARY: dict[str, tuple[bytes | Callable[[], bytes], str]] = {
     "sqlite": (sqlite, "SQLITE"),
     "npy": (numpy, "NumPy"),
     "pickle": (lambda: pickle.dumps({"weights": [1, 2, 3]}), "Python pickle"),
-    "safetensors": (struct.pack("<Q", 40) + b'{"__metadata__":{}}' + NUL, "safetensors, a model"),
+    "safetensors": (struct.pack("<Q", 40) + b'{"__metadata__":{}}' + NUL, "safetensors"),
     "parquet": (lambda: bytes(pd.DataFrame({"a": [1, 2, 3]}).to_parquet()), "Parquet"),
     "arrow": (b"ARROW1\x00\x00" + NUL, "Arrow or Feather"),
     "avro": (b"Obj\x01\x04\x16avro.schema" + bytes(20), "Avro"),

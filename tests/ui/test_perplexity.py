@@ -141,7 +141,7 @@ def test_a_bad_file_among_them_gets_its_sentence_and_the_others_their_numbers(op
     assert not app.exception
     words = [e.value.replace("\\", "") for e in app.error]
     assert len(words) == 3
-    assert r"picture.png is not a text file: its format looks like PNG" in words[0]
+    assert r"picture.png is not a text file: it looks like PNG data" in words[0]
     assert "no characters" in words[1]
     assert "NUL" in words[2]
     assert app.dataframe[0].value["Text"].tolist() == ["good.txt", "other.txt"]
