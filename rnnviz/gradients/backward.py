@@ -1,4 +1,4 @@
-"""Back through time: the adjoints of many outputs at once, step by step towards the text's beginning.
+"""Back through time: the adjoints of many outputs at once.
 
 An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows back together:
 
@@ -7,12 +7,12 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 Rows about earlier predictions join the batch as the sweep passes them: all T rows of a text's connectivity
 take T products, where a backward pass for each would take T²/2.
 
-A row's λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows the parts are added
-up first, J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a third of a gru's work, half of an lstm's
-(its o part goes with λ of h, the others with λ of c).
+λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows the parts are summed first,
+J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a third of a gru's work, half of an lstm's (its o part
+goes with λ of h, the others with λ of c).
 
-Adjoints leave float32's range in a few steps; so each row has an exponent, and is brought back to about 1
-by a power of two (exact) every few steps.
+Adjoints leave float32's range in a few steps, so each row has an exponent and is rescaled to about 1 by a
+power of two (exact) every few steps.
 """
 
 from __future__ import annotations
@@ -42,16 +42,14 @@ OnInput = Callable[[int, Floats, Exponents], None]
 
 
 def norms(rows: Floats, exponents: Exponents) -> Doubles:
-    """The lengths of rows (k, X) that stand for rows · 2^exponents, float64: at 1e-300 still a number."""
+    """The lengths of rows (k, X) · 2^exponents, float64: valid down to 1e-300."""
     lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows).astype(np.float64))
     return np.asarray(np.ldexp(lengths, exponents), np.float64)
 
 
 class _Layer:
-    """One layer's adjoints, `rows` of them, and how they go back by a step.
-
-    `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c without what comes through h,
-    until `complete` adds that.
+    """One layer's adjoints: `state` (rows, H) is λ of h; `cell` (rows, H), of an lstm, is λ of c, less what
+    comes through h until `complete` adds that.
     """
 
     def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
@@ -73,7 +71,7 @@ class _Layer:
             self._scaled = np.empty((rows, slopes.parts.shape[1], self.units), np.float32)
 
     def complete(self, t: int, n: int) -> None:
-        """Let ∂h/∂c take its part of λ to the cell."""
+        """Add what reaches λ of c through ∂h/∂c."""
         if self.cell is not None and self.slopes.through is not None:
             self.cell[:n] += self.state[:n] * self.slopes.through[t]
 
@@ -156,14 +154,13 @@ def sweep(
 ) -> None:
     """Take rows of adjoints of the top layer's h back from input `last` to input `first`.
 
-    `seeds` (rows, H) all start at `last`; or, `joining`, row k starts at last - k.
-    `together` scales all rows alike, for those that belong to one matrix.
+    `seeds` (rows, H) all start at `last`; or, `joining`, row k starts at last - k. `together` scales all rows
+    alike, for those that belong to one matrix. At each step it calls
 
-    on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)) at each step, top layer first
-    on_input(t, λ of x (n, X), exponents (n,)) at each step; not asked for, it isn't computed
+        on_state(t, layer, λ of h (n, H), λ of c (n, H) or None, exponents (n,)), top layer first
+        on_input(t, λ of x (n, X), exponents (n,)); not asked for, it isn't computed
 
-    The arrays are those the sweep works in: read them before you return. They stand for themselves times
-    2^exponent.
+    with the arrays it works in, to be multiplied by 2^exponent: read them before you return.
     """
     rows, top = len(seeds), len(layers) - 1
     # Every layer but the lowest hands its input's adjoint down.

@@ -1,7 +1,7 @@
-"""A text read forwards, with the slope of all that happened: what a sweep back through time multiplies.
+"""A text read forwards, with the slopes that a sweep back through time multiplies.
 
-For a step h_t = f(x_t, h_{t-1}) with the pre-activations a_t = x_t W_x + h_{t-1} W_h + b of its G parts,
-∂h_t/∂a_t is one number a unit and part. These are the factors here, found for all time steps at once:
+For a step h_t = f(x_t, h_{t-1}) with pre-activations a_t = x_t W_x + h_{t-1} W_h + b of G parts, ∂h_t/∂a_t is
+one number a unit and part:
 
     mlp, rnn  φ'(a)
     gru       r: (1-z) (1-n²) u r(1-r)    z: (h_{t-1} - n) z(1-z)    n: (1-z) (1-n²), towards W_hn times r
@@ -10,8 +10,8 @@ For a step h_t = f(x_t, h_{t-1}) with the pre-activations a_t = x_t W_x + h_{t-1
               ∂h_t/∂c_t = o (1-tanh² c_t) and ∂c_t/∂c_{t-1} = f on diagonals
 
 (Werbos 1990, "Backpropagation through time".) Slopes come from the pre-activations: 1 - h² of a saturated
-unit has no digits left in float32, 1/cosh²(a) has all of them. The factors make up for the halves in the
-weights of `rnnviz.networks.numpy_model`.
+unit has no digits left in float32, 1/cosh²(a) has all. The factors make up for the halved weights of
+`rnnviz.networks.numpy_model`.
 
 Shape letters: n inputs (the start symbol and T characters), G parts, H units, X inputs, L layers.
 """
@@ -42,7 +42,6 @@ class Slopes:
     parts    (n, P, H)  factors of the rows of W_h and W_x: P = G, for a gru 4: r, z, n to W_h and n to W_x
     keep     (n, H)     gru: z; lstm: f; else None
     through  (n, H)     lstm: ∂h/∂c; else None
-    layer               the weights
     """
 
     layer: Layer
@@ -55,8 +54,8 @@ class Slopes:
 class Linearisation:
     """A text as a network read it, the start symbol first.
 
-    inputs (n,), n = T + 1; came (n,) the symbol after each, after the last of the text the most probable
-    one; top (n, H) the top layer's state after each; layers: the L layers' slopes.
+    inputs (n,), n = T + 1; came (n,) the symbol after each, after the last the most probable one; top (n, H)
+    the top layer's states.
     """
 
     text: str
@@ -68,7 +67,7 @@ class Linearisation:
     layers: tuple[Slopes, ...]
 
     def targets(self, target: str | None) -> Ids:
-        """The symbols whose log P is differentiated, (n,): those that came, or n times `target`.
+        """The symbols whose log P is differentiated, (n,): those that came, or the character `target`.
 
         Raises ConfigError if that is no single character.
         """
@@ -81,9 +80,9 @@ class Linearisation:
         return np.repeat(self.vocabulary.encode(target), len(self.inputs))
 
     def seeds(self, targets: Ids, steps: slice) -> Floats:
-        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H): where a sweep starts.
+        """∂ log P(target) / ∂ h of the top layer at `steps`, (k, H), is (one-hot - P) W_hq.
 
-        (one-hot - P) W_hq; 1 - P(target) is the others' sum, which keeps its digits where P is almost 1.
+        1 - P(target) is summed from the others, which keeps its digits where P is almost 1.
         """
         top, targets = self.top[steps], targets[steps]
         rows = np.arange(len(top))
@@ -180,7 +179,6 @@ def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slop
 
 
 def _squash(a: Floats, activation: str) -> Floats:
-    """φ'(a)."""
     if activation == "relu":
         return (a > 0).astype(np.float32)
     # 1/cosh² from e^(-2|a|), which can't overflow.

@@ -2,10 +2,8 @@
 
     ‖∂ log P(x_{t+1} | x_1 .. x_t) / ∂ e_s‖        e_s the embedding (or one-hot vector) of character s ≤ t
 
-A derivative says what an infinitely small change of e_s would do, not how much it contributed: where the
-network is saturated a character that decides everything can have a gradient near 0.
-
-Shape letters: T characters.
+A derivative is the effect of an infinitely small change, not a contribution: in a saturated network a
+decisive character can have a gradient near 0.
 """
 
 from __future__ import annotations
@@ -34,14 +32,13 @@ Average = Literal["median", "mean"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Connectivity:
-    """How much each prediction of a text rests on each character before it. All arrays are read-only.
+    """How much each prediction of a text of T characters rests on each before it. All arrays are read-only.
 
-    text     the characters read, normalised
-    targets  (T,)    integers of the symbols whose log P was differentiated, one a row
+    targets  (T,)    the symbols whose log P was differentiated, one a row
     norms    (T, T)  float32; row t, column s (both from 0): after reading t + 1 characters, with respect to
-                     character s; 0 above the diagonal. The lag is t - s. Below 1e-45 it is 0
-    log10    (T, T)  float32, its decimal logarithm, which knows no such limit; -inf where it is 0
-    start    (T,)    float32, with respect to the start symbol, read before the first character
+                     character s; 0 above the diagonal and below 1e-45
+    log10    (T, T)  float32, its decimal logarithm, without that limit; -inf where it is 0
+    start    (T,)    float32, with respect to the start symbol
     """
 
     text: str
@@ -54,25 +51,18 @@ class Connectivity:
         return f"<Connectivity of {len(self):,} characters>"
 
     def __len__(self) -> int:
-        """T."""
         return len(self.targets)
 
     @cached_property
     def normalised(self) -> Floats:
-        """`norms` with each row divided by its sum, (T, T); a row of zeros stays one.
-
-        Kept once computed. The start symbol is left out.
-        """
+        """`norms` without the start symbol, each row divided by its sum, (T, T); a row of zeros stays one."""
         with np.errstate(under="ignore"):
             scaled = np.exp2((self.log10 - _largest(self.log10)) / math.log10(2))
             scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), np.float32(1e-30))
         return _read_only(scaled.astype(np.float32))
 
     def decay(self, average: Average = "median") -> Doubles:
-        """The norm at each lag, averaged over the rows that reach so far back: (T,), float64, lag 0 first.
-
-        The lag T - 1 has one row only. Raises ConfigError for another average than "median" or "mean".
-        """
+        """The norm at each lag, its "median" or "mean" (else ConfigError) over rows: (T,), float64."""
         if average not in get_args(Average):
             raise ConfigError("average is 'median' or 'mean'; received {average!r}", average=average)
         of = np.median if average == "median" else np.mean
@@ -80,23 +70,18 @@ class Connectivity:
         return np.array([of(10.0 ** logs.diagonal(-lag)) for lag in range(len(self))])
 
     def half_life(self, average: Average = "median") -> float:
-        """In how many characters the influence halves, by the function `half_life`.
-
-        Lags of more than half the text, which few rows reach, are left out.
-        """
+        """`half_life` of the decay, over the lags up to half the text: few rows reach further."""
         curve = self.decay(average)
         return half_life(curve[: max(2, math.ceil(len(curve) / 2))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConnectivityRow:
-    """How much one prediction rests on each character before it. All arrays are read-only.
+    """How much one prediction rests on each of the t characters before it. All arrays are read-only.
 
-    text    the t characters read before it, normalised
-    target  the integer of the symbol whose log P was differentiated
-    norms   (t,) float32, for each character
-    log10   (t,) float32, its decimal logarithm; -inf where it is 0
-    start   that of the start symbol
+    target  the symbol whose log P was differentiated
+    norms   (t,) float32, for each character; `start`, for the start symbol
+    log10   (t,) float32, the decimal logarithm of `norms`; -inf where it is 0
     """
 
     text: str
@@ -109,20 +94,18 @@ class ConnectivityRow:
         return f"<ConnectivityRow after {len(self):,} characters>"
 
     def __len__(self) -> int:
-        """t."""
         return len(self.norms)
 
 
 def connectivity(model: Network, text: str, *, target: str | None = None) -> Connectivity:
     """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
 
-    x_{t+1} is the character that came, and after the last one the most probable; or `target` at every step
-    (what isn't in the vocabulary counts as `<unk>`). For the idea of the picture see Madsen, "Visualizing
-    memorization in RNNs" (Distill, 2019).
+    x_{t+1} is the character that came, after the last the most probable one; or `target` at every step
+    (`<unk>` if not in the vocabulary). The picture's idea: Madsen, "Visualizing memorization in RNNs"
+    (Distill, 2019).
 
-    Raises ConfigError for a model that is no network or a `target` that is no
-    single character, EmptyTextError, TextError for a text that is too long,
-    CheckpointError if the network's states overflow.
+    Raises ConfigError for a model that is no network or a `target` that is no single character,
+    EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.
 
     >>> import rnnviz
     >>> connectivity(rnnviz.load("timemachine-gru"), "machine").norms.shape
@@ -172,7 +155,7 @@ def connectivity_row(
 
 
 def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> None:
-    """An mlp's prediction rests on the last character alone: a sweep of one step for each."""
+    """An mlp's prediction rests on the last character alone: one step for each."""
     for t in range(1, len(seeds) + 1):
 
         def on_input(step: int, x: Floats, exponents: Exponents) -> None:
@@ -182,11 +165,11 @@ def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> Non
 
 
 def half_life(curve: npt.ArrayLike) -> float:
-    """In how many characters a `curve` (lag 0 first) halves, by the straight line closest to its logarithm.
+    """In how many characters a `curve` (lag 0 first) halves, by least squares on its logarithm.
 
     From lag 1 on: at lag 0 nothing goes through the recurrence. 0 where nothing is left after lag 0, inf
-    where the curve does not fall, nan if it has fewer than three lags. Raises ConfigError for another shape
-    or negative numbers.
+    where the curve does not fall, nan for fewer than three lags. Raises ConfigError for another shape or
+    negative numbers.
 
     >>> round(half_life([9, 8, 4, 2, 1]), 3)
     1.0
@@ -210,7 +193,6 @@ def _largest(log10: Floats) -> Floats:
 
 
 def _both(found: Doubles) -> tuple[Floats, Floats]:
-    """The numbers and their decimal logarithms in float32, read-only."""
     with np.errstate(divide="ignore", over="ignore", under="ignore"):
         return _read_only(found.astype(np.float32)), _read_only(np.log10(found).astype(np.float32))
 

@@ -1,4 +1,4 @@
-"""A recurrent net small enough that every number of it can be shown, read and differentiated in float64.
+"""A recurrent net small enough to show every number of it, in float64.
 
     H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)   O_t = H_t W_hq + b_q   L = (1/T) Σ_t -log softmax(O_t)[label_t]
 
@@ -57,10 +57,7 @@ class SmallRNN:
 
     @classmethod
     def of(cls, model: Network) -> SmallRNN:
-        """The net of an rnn with one layer. Its inputs are the model's integers: W_xh has a row for each.
-
-        Raises ConfigError for any other model.
-        """
+        """The net of an rnn with one layer, else ConfigError. Inputs are integers, rows of W_xh."""
         config = getattr(model, "config", None)
         weights = weights_of(model) if config and config.cell == "rnn" and config.layers == 1 else None
         if weights is None or (layer := weights.layers[0]).table is None or layer.W_h is None:
@@ -72,7 +69,7 @@ class SmallRNN:
 
 
 def check_shapes(net: object, **shapes: tuple[int, ...]) -> None:
-    """Raise ConfigError unless the arrays of `net` have these shapes, by their names."""
+    """Raise ConfigError unless the named arrays of `net` have these shapes."""
     for name, shape in shapes.items():
         received = getattr(net, name).shape
         if received != shape:
@@ -93,9 +90,8 @@ class Unrolled(NamedTuple):
 
 
 def unroll(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Unrolled:
-    """Read `inputs` with `labels` (T,), integers below V.
+    """Read `inputs`, (T, X) numbers or (T,) rows of W_xh, with `labels` (T,), integers below V.
 
-    Inputs are (T, X) numbers, or (T,) integers that pick rows of W_xh.
     Raises ConfigError if there are none, or they don't fit the net.
 
     >>> run = unroll(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2])

@@ -1,8 +1,7 @@
 """Why gradients vanish or explode: the eigenvalues of W_hh and its powers, and a network with W_hh scaled.
 
-Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ being the largest
-modulus of an eigenvalue. With φ, `state_gradients` of `scaled(model, rho)` is the curve. A matrix may be
-transposed, as torch has it: eigenvalues and norms stay the same.
+Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ the largest
+eigenvalue modulus. Eigenvalues and norms are the same for the transpose, as torch has it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MAX_POWER = 10_000
 def hidden_weights(model: Network, layer: int = 0) -> Doubles:
     """W_hh (H, H), float64, of one layer of an rnn, as in H_{t-1} W_hh.
 
-    Raises ConfigError for a cell with several such matrices or none, and for a layer that isn't there.
+    Raises ConfigError for a cell with several such matrices or none, or a layer that isn't there.
 
     >>> import rnnviz
     >>> hidden_weights(rnnviz.load("timemachine-rnn")).shape
@@ -48,9 +47,7 @@ def hidden_weights(model: Network, layer: int = 0) -> Doubles:
 
 
 def eigenvalues(W: npt.ArrayLike) -> Complexes:
-    """The eigenvalues of a square matrix, complex128 (H,), the largest modulus first.
-
-    Raises ConfigError for anything but a square matrix of finite numbers.
+    """The eigenvalues of W, complex128 (H,), largest modulus first; ConfigError unless W is square, finite.
 
     >>> eigenvalues([[1, 0], [0, -2]]).real.tolist()
     [-2.0, 1.0]
@@ -64,10 +61,9 @@ def scaled(of: Network, rho: float) -> NumpyModel: ...
 @overload
 def scaled(of: npt.ArrayLike, rho: float) -> Doubles: ...
 def scaled(of: Any, rho: float) -> NumpyModel | Doubles:
-    """A matrix (H, H) scaled so that its largest eigenvalue modulus is `rho`; or an rnn with such W_hh.
+    """A copy of a matrix (H, H), or of an rnn with each W_hh, scaled to the largest eigenvalue modulus `rho`.
 
-    A copy; in a network of several layers each W_hh is scaled by itself. Raises ConfigError for a negative
-    `rho`, a matrix whose eigenvalues are all 0, and a model that is no rnn.
+    Raises ConfigError for a negative `rho`, a matrix whose eigenvalues are all 0, and a model that is no rnn.
 
     >>> scaled([[1, 0], [0, -2]], rho=1).tolist()
     [[0.5, 0.0], [0.0, -1.0]]

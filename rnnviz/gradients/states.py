@@ -1,12 +1,10 @@
 """What a loss, and the last state, owe to every earlier state: gradients that vanish or explode.
 
     ∂L/∂h_t             L = -log P(target | x_1 .. x_T), for every t ≤ T; for an lstm ∂L/∂c_t too
-    ‖∂h_T/∂h_t‖         the product of the Jacobians between: how much of h_t can still be in h_T
+    ‖∂h_T/∂h_t‖         the product of the Jacobians between
 
-Both are total derivatives, of all that follows from h_t in every layer, with c_t fixed; ∂/∂c_t contains what
-goes through h_t = o ⊙ tanh(c_t). (Bengio, Simard & Frasconi 1994; Pascanu, Mikolov & Bengio 2013.)
-
-Shape letters: T characters, L layers, H units.
+Both are total derivatives, through every layer, with c_t fixed; ∂/∂c_t includes the path through h_t = o ⊙
+tanh(c_t). (Bengio, Simard & Frasconi 1994; Pascanu, Mikolov & Bengio 2013.)
 """
 
 from __future__ import annotations
@@ -42,11 +40,10 @@ Measure = Callable[[int, str, Floats, Exponents], float]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateNorms:
-    """Norms of derivatives with respect to every earlier state. All arrays are read-only.
+    """Norms of derivatives with respect to every earlier state; T characters, L layers, read-only arrays.
 
-    text     the T characters read, normalised
-    target   the integer of the symbol the loss is about; None for a Jacobian's norms
-    hidden   (T + 1, L) float64; row k: for h_{T-k}, lag k; the last is the state after the start symbol
+    target   the symbol the loss is about; None for a Jacobian's norms
+    hidden   (T + 1, L) float64; row k is for h_{T-k}, the last for the state after the start symbol
     cell     (T + 1, L) float64, for c_{T-k}; None for cells without one
     """
 
@@ -64,12 +61,10 @@ def state_gradients(
 ) -> StateNorms:
     """‖∂L/∂h_t‖ and, of an lstm, ‖∂L/∂c_t‖ for every t ≤ T, where L = -log P(target | x_1 .. x_T) in nats.
 
-    T is `at` (1 .. 10,000; None: the whole text). `target` is one character;
-    None: the one that came, or after the whole text the most probable one.
+    T is `at` (1 .. 10,000; None: the whole text). `target` None is the character that came, after the whole
+    text the most probable one.
 
-    Raises ConfigError for a model that is no network, an `at` outside the text
-    or a `target` that is no single character, EmptyTextError, TextError for a
-    text that is too long, CheckpointError if the network's states overflow.
+    Raises as `connectivity` does, and ConfigError for an `at` outside the text.
 
     >>> import rnnviz
     >>> state_gradients(rnnviz.load("timemachine-gru"), "machine").hidden.shape  # lags 0 to T, layers
@@ -89,10 +84,9 @@ def jacobian_norms(
 ) -> StateNorms:
     """‖∂h_T/∂h_t‖ for every t ≤ T, h_T the top layer's state after `at` characters (None: all; up to 1,000).
 
-    "frobenius" is the root of the sum of squares, √H at lag 0; "spectral" the largest singular value, 1 at
-    lag 0, by Lanczos' method (Golub & Kahan 1965): right to about 1e-5, and to 1e-2 at a step where another
-    singular value overtakes the largest.
-    Raises as `state_gradients` does, and ConfigError for another norm.
+    "frobenius" is √H at lag 0; "spectral" the largest singular value, 1 at lag 0, by Lanczos' method (Golub &
+    Kahan 1965): right to about 1e-5, and to 1e-2 at a step where another singular value overtakes the
+    largest. Raises as `state_gradients` does, and ConfigError for another norm.
 
     >>> import rnnviz
     >>> norms = jacobian_norms(rnnviz.load("timemachine-gru"), "machine", norm="spectral")
@@ -115,7 +109,6 @@ def jacobian_norms(
 
 
 def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int | None) -> StateNorms:
-    """Take `seeds` (k, H) back from the last state, with a `measure` of the adjoints at every state."""
     T, L = len(reading.text), len(reading.layers)
     hidden = np.zeros((T + 1, L))
     cell = np.zeros((T + 1, L)) if CELLS[reading.weights.cell].has_cell else None
@@ -135,9 +128,9 @@ def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int 
 class Largest:
     """The largest singular value of (H, H) matrices that change little from one to the next.
 
-    Lanczos' bidiagonalisation, every vector kept orthogonal to those before it, until the residual is so
-    small that its square, the error, doesn't show. It begins with the last matrix's largest left vectors
-    (the second may overtake the first) and some noise (as may any other).
+    Lanczos' bidiagonalisation, fully reorthogonalised, until the square of the residual, the error, doesn't
+    show. It starts from the last matrix's largest left vectors (the second may overtake the first) and some
+    noise (as may any other).
     """
 
     def __init__(self, size: int) -> None:
@@ -145,7 +138,7 @@ class Largest:
         self._start: Floats = np.zeros(size, np.float32)
 
     def __call__(self, matrix: Floats) -> float:
-        """σ of `matrix`, float32 (H, H); 0 if it is zero, inf if its numbers have overflowed."""
+        """σ of `matrix`, float32 (H, H); inf if its numbers have overflowed."""
         most = min(MOST, len(matrix))
         left, right = np.empty((most + 1, len(matrix)), np.float32), np.empty((most, len(matrix)), np.float32)
         bidiagonal = np.zeros((most + 1, most))
@@ -176,7 +169,7 @@ class Largest:
 
 
 def _orthogonal(vector: Floats, to: Floats) -> Floats:
-    """`vector` less what it has of the orthonormal rows of `to`; of many twice, or their errors multiply."""
+    """`vector` made orthogonal to the orthonormal rows of `to`; twice for many, or their errors multiply."""
     for _ in range(min(len(to), 1 + (len(to) > 3))):
         vector -= (to @ vector) @ to
     return vector

@@ -1,22 +1,20 @@
-"""Backpropagation through time cut short: regularly, at random, and by lag, on a net small enough to show.
+"""Backpropagation through time cut short: regularly, at random, and by lag, on a small net, in float64.
 
     H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)   O_t = H_t W_hq + b_q   L = (1/T) Σ_t -log softmax(O_t)[label_t]
 
-The full gradient of W_hh is a sum over pairs of a loss at t and a step s ≤ t:
+The full gradient of W_hh is a sum over pairs of a loss at t and a step s ≤ t, and truncating weights it:
 
     ∂L/∂W_hh = Σ_t Σ_{s≤t} w_{ts} · H_{s-1}ᵀ δ_{ts}          δ_{ts} = ∂L_t/∂(pre-activation at s)
 
-and truncating is weighting: w_{ts} = ξ_{s+1} ξ_{s+2} … ξ_t, where ξ_t ("crossing") multiplies the gradient
-that goes from step t to step t - 1, while the values of H cross unhindered.
+with w_{ts} = ξ_{s+1} ξ_{s+2} … ξ_t, where the crossing ξ_t multiplies the gradient from step t to step t - 1.
 
     full     ξ_t = 1
     regular  ξ_t = 0 at the cuts, 1 elsewhere
-    random   ξ_t = 1/π_t with probability π_t, else 0: long stretches come rarely and weigh more
+    random   ξ_t = 1/π_t with probability π_t, else 0
 
-The random ξ_t are independent and have mean 1, and so has w_{ts}: the mean is the full gradient (Tallec &
-Ollivier 2017).
+The random ξ_t are independent with mean 1, so the mean is the full gradient (Tallec & Ollivier 2017).
 
-Everything is float64. Shape letters: T steps, X inputs, H units, V symbols, N draws.
+Shape letters: T steps, X inputs, H units, V symbols, N draws.
 """
 
 from __future__ import annotations
@@ -39,10 +37,9 @@ MAX_NUMBERS = 1 << 26
 def gradient(
     net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, crossing: npt.ArrayLike | None = None
 ) -> Doubles:
-    """∂L/∂W_hh (H, H), with ξ_t = crossing[t] from step t to t - 1; crossing[0] leads nowhere.
+    """∂L/∂W_hh (H, H), with ξ_t = crossing[t] from step t to t - 1, t from 0; None is the full gradient.
 
-    Steps are counted from 0. `crossing` is (T,), or (N, T) for N gradients at
-    once, (N, H, H); None is the full gradient. Raises ConfigError for another shape or too many draws.
+    `crossing` (N, T) gives N gradients (N, H, H). Raises ConfigError for another shape or too many draws.
 
     >>> gradient(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2]).shape
     (3, 3)
@@ -120,7 +117,7 @@ def random_crossings(
 
 
 def expected_crossing(steps: int, keep: npt.ArrayLike) -> Doubles:
-    """E[ξ] (T,), summed over both outcomes of each step: π_t · 1/π_t + (1 - π_t) · 0.
+    """E[ξ] (T,): π_t · 1/π_t + (1 - π_t) · 0.
 
     >>> expected_crossing(3, 0.5).tolist()
     [1.0, 1.0, 1.0]
@@ -132,9 +129,7 @@ def expected_crossing(steps: int, keep: npt.ArrayLike) -> Doubles:
 def expected_gradient(
     net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike, keep: npt.ArrayLike
 ) -> Doubles:
-    """The mean (H, H) of the randomly truncated gradients, exactly and without drawing.
-
-    A gradient is a sum of products of different, independent ξ_t: its mean is its value at their means.
+    """The exact mean (H, H) of the randomly truncated gradients: their value at the mean of independent ξ_t.
 
     >>> net, inputs, labels = SmallRNN.random(2, 3, 4), [0, 1, 0], [3, 1, 2]
     >>> np.allclose(expected_gradient(net, inputs, labels, keep=0.5), gradient(net, inputs, labels))
@@ -160,9 +155,7 @@ def pair_weights(crossing: npt.ArrayLike) -> Doubles:
 
 
 def lag_gradients(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -> Doubles:
-    """The part of ∂L/∂W_hh of each lag t - s, (T, H, H): all of them add up to the full gradient.
-
-    The first τ + 1 add up to what is left when every loss goes back τ steps and no further.
+    """The part of ∂L/∂W_hh of each lag t - s, (T, H, H): τ + 1 of them sum to the gradient cut at τ steps.
 
     >>> lag_gradients(SmallRNN.random(2, 3, 4), inputs=[0, 1, 0], labels=[3, 1, 2]).shape
     (3, 3, 3)
@@ -179,7 +172,7 @@ def lag_gradients(net: SmallRNN, inputs: npt.ArrayLike, labels: npt.ArrayLike) -
 
 
 class Clipped(NamedTuple):
-    """A gradient after clipping, what it was multiplied with (1: short enough), and its norm before."""
+    """A gradient after clipping, its factor (1: short enough), and its norm before."""
 
     gradient: Doubles
     scale: float

@@ -1,15 +1,10 @@
-"""Back through time: why gradients vanish or explode, and what is done about it, on two tiny nets.
-
-One step back multiplies the gradient with the slope of φ and with W_hh,
+"""Back through time: why gradients vanish or explode, on two tiny nets.
 
     ∂L/∂H_{t-1} = (∂L/∂H_t ⊙ φ'(A_t)) W_hhᵀ        A_t = X_t W_xh + H_{t-1} W_hh + b_h
 
-so over k steps it grows or shrinks like the k-th power of the matrix, which its
-largest eigenvalue modulus ρ decides. `Dial` is a small network with a dial for ρ.
-`Chain` is a network of one unit, whose gradient with respect to its weight is a sum
-that can be read term by term, and cut: regularly, or at random (Tallec & Ollivier 2017).
-
-The sweeps, clipping and random cuts are those of `rnnviz.gradients`.
+Over k steps the gradient grows or shrinks like ρ^k, ρ the largest eigenvalue modulus of W_hh. `Dial` sets ρ.
+`Chain` has one unit: its weight's gradient is a sum over lags that can be cut, regularly or at random (Tallec
+& Ollivier 2017).
 """
 
 from __future__ import annotations
@@ -39,10 +34,10 @@ WEIGHT = 1.1
 class Dial:
     """A small rnn whose W_hh has the spectral radius ρ, and the gradient that flows back through it.
 
-    matrix         (H, H) W_hh; eigenvalues (H,) complex
-    linear, tanh   (K + 1,) ‖∂L/∂H_{T-k}‖ for k = 0 .. K, where φ is the identity, and tanh
-    power          (K + 1,) ρ^k, which both follow in the long run (tanh's from below)
-    weight         ‖∂L/∂W_hh‖ of the tanh network; weight_gradient (H, H) that gradient
+    eigenvalues      (H,) of `matrix`, which is W_hh (H, H)
+    linear, tanh     (K + 1,) ‖∂L/∂H_{T-k}‖ for k = 0 .. K, where φ is the identity, and tanh
+    power            (K + 1,) ρ^k, which both follow in the long run (tanh's from below)
+    weight_gradient  (H, H) ∂L/∂W_hh of the tanh network; `weight` is its norm
     """
 
     radius: float
@@ -59,8 +54,7 @@ class Dial:
 def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) -> Dial:
     """The network of a seed with its W_hh scaled to `radius` = max |eigenvalue|, over `lags` steps.
 
-    Inputs, first state and the gradient at the last step depend on the seed alone, so that only
-    the dial moves. Raises ConfigError for a radius that is not above 0 and at most 10.
+    Only W_hh depends on `radius`. Raises ConfigError for a radius that is not above 0 and at most 10.
 
     >>> [bool(dial(radius).linear[-1] < 1) for radius in (0.8, 1.2)]
     [True, False]
@@ -94,7 +88,7 @@ def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) 
 
 @lru_cache(maxsize=32)
 def network(seed: int, units: int = UNITS, lags: int = LAGS) -> tuple[Doubles, Doubles, Doubles]:
-    """A dial's W_hh (H, H) at spectral radius 1, X_t W_xh + b_h (K, H), and ∂L/∂H_T (H,) of length 1.
+    """A dial's W_hh (H, H) with ρ = 1, X_t W_xh + b_h (K, H), and ∂L/∂H_T (H,) of length 1.
 
     >>> [array.shape for array in network(0)]
     [(6, 6), (40, 6), (6,)]
@@ -109,11 +103,7 @@ def network(seed: int, units: int = UNITS, lags: int = LAGS) -> tuple[Doubles, D
 
 @dataclass(frozen=True)
 class Chain:
-    """h_t = tanh(x_t + w h_{t-1}), and ∂h_T/∂w as the sum over the steps it came through.
-
-    states    (T + 1,) h_0 = 0, h_1 .. h_T
-    terms     (T,) by lag k: ∂h_T/∂w through w's place at step T - k alone
-    """
+    """h_t = tanh(x_t + w h_{t-1}): its states (T + 1,) from 0 on, and `terms` (T,), ∂h_T/∂w split by lag."""
 
     w: float
     states: Doubles
@@ -121,11 +111,11 @@ class Chain:
 
     @property
     def gradient(self) -> float:
-        """∂h_T/∂w, all of it."""
+        """∂h_T/∂w."""
         return float(self.terms.sum())
 
     def truncated(self, steps: int) -> float:
-        """The gradient through the last `steps` steps alone: values cross the cut, gradients stop."""
+        """The gradient through the last `steps` steps alone."""
         if not 1 <= steps <= len(self.terms):
             raise ConfigError(
                 "the cut leaves 1 to {count} steps; received {steps}", count=len(self.terms), steps=steps
@@ -147,9 +137,9 @@ def chain(w: float, seed: int = 0, *, steps: int = STEPS) -> Chain:
 
 
 def random_weights(keep: float, draws: int, seed: int = 0, *, steps: int = STEPS) -> Doubles:
-    """(N, T) what each lag's term is multiplied with in each draw: π^-k as far back as it goes, 0 beyond.
+    """(N, T) the factor of each lag's term in each draw: π^-k until the cut, 0 beyond; 1 on average.
 
-    At every step back ξ = 1/π with probability π = `keep`, else 0; each weight is 1 on average.
+    At every step back the gradient goes on with probability π = `keep`.
 
     >>> random_weights(1.0, draws=1, steps=3).tolist()
     [[1.0, 1.0, 1.0]]
@@ -159,7 +149,7 @@ def random_weights(keep: float, draws: int, seed: int = 0, *, steps: int = STEPS
 
 
 def random_truncation(c: Chain, keep: float, draws: int, seed: int = 0) -> Doubles:
-    """(N,) estimates of the chain's gradient, each cut at random; equal to the full one on average.
+    """(N,) estimates of the chain's gradient, each cut at random; unbiased.
 
     >>> random_truncation(chain(0.9), keep=0.5, draws=4).shape
     (4,)
@@ -168,7 +158,7 @@ def random_truncation(c: Chain, keep: float, draws: int, seed: int = 0) -> Doubl
 
 
 def expected(c: Chain, keep: float) -> float:
-    """The exact mean of `random_truncation`, from the mean of each ξ: they are independent.
+    """The exact mean of `random_truncation`: the crossings are independent, so their means give it.
 
     >>> round(expected(chain(0.9), keep=0.5) / chain(0.9).gradient, 6)
     1.0

@@ -1,9 +1,7 @@
-"""Why a state at all: how large a table of n-grams is, and what it costs to look back only so far.
+"""Why a state at all: how large a table of n-grams is, and what it costs to look back n - 1 characters only.
 
-A model of n-grams predicts from the n - 1 characters before. Its table has an
-entry for each of the |V|^n strings of n symbols, though a text of T characters
-fills at most T of them. A recurrent network keeps the same number of
-parameters however far back it looks.
+The table has |V|^n entries, of which a text of T characters fills at most T. A recurrent network keeps the
+same number of parameters however far back it looks.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ def table_size(symbols: int, n: int) -> int:
 
 
 def bits(model: Model, text: str) -> Doubles:
-    """The surprisal of every character of `text`, in bits (T,), T ≥ 1; raises ConfigError for none.
+    """The surprisal of every character of `text`, in bits (T,); raises ConfigError for an empty text.
 
     >>> bits(NgramModel.fit("abab", order=2), "aba").shape
     (3,)
@@ -46,7 +44,7 @@ _shorter: WeakKeyDictionary[NgramModel, dict[int, NgramModel]] = WeakKeyDictiona
 
 
 def shortened(model: NgramModel, n: int) -> NgramModel:
-    """`model` looking back n - 1 characters only; made once for each n.
+    """`model` looking back n - 1 characters; cached.
 
     >>> shortened(NgramModel.fit("abracadabra", order=4), 2).order
     2

@@ -1,15 +1,9 @@
-"""Memorising is not modelling: a network that knows its text by heart, and nothing else.
+"""Memorising is not modelling: a network that knows its text by heart.
 
-The textbook's recipe: the first 10,000 letters and spaces of *The Time Machine*; one layer of 512 hidden
-units on one-hot inputs, 32 rows of 35 steps, 500 passes. The training perplexity goes to 1. The held-out
-perplexity, of the 10,000 characters that follow, first falls and then climbs far above that of guessing
-blindly.
-
-`record` trains, which takes some minutes; `recorded` returns the curves that ship with the package, made by
-
-    python -m rnnviz.lecture.memorising
-
-with the text fetched beforehand. They hold none of the text.
+The textbook's recipe: the first 10,000 letters and spaces of *The Time Machine*, 512 hidden units on one-hot
+inputs, 32 rows of 35 steps, 500 passes. Training perplexity goes to 1; perplexity of the next 10,000
+characters first falls, then climbs far above |V|. `recorded` returns the shipped curves, made in some minutes
+by `python -m rnnviz.lecture.memorising` with the text fetched beforehand; they hold none of the text.
 """
 
 from __future__ import annotations
@@ -32,14 +26,12 @@ PASSES = 500
 
 @dataclass(frozen=True)
 class Curves:
-    """Perplexity along a run.
+    """Perplexity along a run, at each report.
 
-    passes     how often the text had been read at each report
-    train      over the characters read since the report before
-    held_out   over text that was never trained on
-    uniform    of guessing blindly, |V|
-    recipe     the training's settings
-    corpus, characters, held_out_characters, seconds, versions   its circumstances
+    passes     how often the text had been read
+    train      over the characters read since the last report
+    held_out   over text never trained on
+    uniform    |V|, of guessing blindly
     """
 
     passes: tuple[float, ...]
@@ -55,13 +47,13 @@ class Curves:
 
     @property
     def best(self) -> int:
-        """The index of the lowest held-out perplexity: where one should have stopped."""
+        """The index of the lowest held-out perplexity."""
         return min(range(len(self.held_out)), key=self.held_out.__getitem__)
 
 
 @dataclass(frozen=True)
 class _Halves:
-    """A text to train on and one to be measured on, as `rnnviz.training` wants them."""
+    """A text to train on and one to measure on, as `rnnviz.training` wants them."""
 
     train: str
     validation: str
@@ -71,7 +63,7 @@ class _Halves:
 
 
 def letters(text: str) -> str:
-    """`text` in lower case, with everything between words turned into one space.
+    """`text` in lower case, with everything between words replaced by one space.
 
     >>> letters("The Time-Traveller (for so…)")
     'the time traveller for so'
@@ -88,7 +80,7 @@ def record(
     hidden_size: int = 512,
     seed: int = 0,
 ) -> Curves:
-    """Train on the first `characters` letters of `text`, measure on as many that follow; a report a pass.
+    """Train on the first `characters` letters of `text`, measure on as many that follow, once a pass.
 
     Raises CorpusError if the text is too short for both.
     """
@@ -135,7 +127,6 @@ def record(
 
 
 def _rounded(values: Iterable[float | None]) -> tuple[float, ...]:
-    """Five significant digits: more than a curve shows."""
     return tuple(float(f"{value:.5g}") for value in values)
 
 

@@ -44,12 +44,7 @@ def ending(model: Network, text: str) -> Ending:
 
 @dataclass(frozen=True)
 class Compared:
-    """Two endings beside one another.
-
-    symbols     the `k` symbols that either makes likeliest, by the larger of its two probabilities
-    prediction  the largest difference of a probability
-    state       the largest difference of a unit
-    """
+    """Two endings compared: the likeliest symbols of either, and the largest differences of P and of H."""
 
     symbols: list[int]
     prediction: float

@@ -1,11 +1,9 @@
 """Perplexity as a game: give the next character a probability, and pay for it.
 
     surprisal   -log P of what came
-    perplexity  exp of the mean surprisal: 1 if everything was certain, infinite if anything was
-                held impossible, |V| if all |V| symbols were held equally likely
+    perplexity  exp of the mean surprisal: 1 for certainty, |V| for guessing blindly, infinite for a P of 0
 
-and what follows from it: why a likelihood can't compare texts of different lengths, and how small a text
-can be compressed.
+It follows why likelihoods can't compare texts of different lengths, and how far a text can be compressed.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ ENDINGS = (" outside", " banana tree", " piouw;kcj pwepoiut")
 
 
 def surprisal(probability: Probability) -> float:
-    """-log P in nats; infinite for what was held impossible. Raises ConfigError outside [0, 1].
+    """-log P in nats, infinite for 0. Raises ConfigError outside [0, 1].
 
     >>> round(surprisal(0.5), 3), surprisal(0.0)
     (0.693, inf)
@@ -44,11 +42,9 @@ def surprisal(probability: Probability) -> float:
 
 
 def perplexity(probabilities: Sequence[Probability]) -> Probability:
-    """exp of the mean surprisal of characters that were given these probabilities.
+    """exp of the mean surprisal of characters with these probabilities. Raises EmptyTextError for none.
 
-    With the largest probability p taken out, exp(mean(-log p_t)) = 1/p · exp(mean(-log(p_t / p))), so that
-    equal probabilities give exactly 1/p: 1 for certainty, and |V| for the fractions 1/|V|.
-    Raises EmptyTextError for no characters.
+    The largest p is factored out, exp(mean(-log(p_t / p))) / p, so that equal probabilities give exactly 1/p.
 
     >>> perplexity([Fraction(1, 28)] * 9)
     Fraction(28, 1)
@@ -67,12 +63,7 @@ def perplexity(probabilities: Sequence[Probability]) -> Probability:
 
 @dataclass(frozen=True)
 class Continuation:
-    """What a model thinks of an ending after a beginning.
-
-    nats        (T,) the cost of each character of the ending
-    perplexity  of the ending, given the beginning
-    log10       log10 of the ending's probability
-    """
+    """What a model thinks of an ending after a beginning: nats (T,), perplexity, log10 of its probability."""
 
     nats: Doubles
     perplexity: float
@@ -96,12 +87,7 @@ def continuation(model: Model, beginning: str, ending: str) -> Continuation:
 
 @dataclass(frozen=True)
 class Prefixes:
-    """A text cut after every character: entry n is about the first n + 1 characters, (T,) each.
-
-    log10       log10 of the likelihood: falls with every character
-    perplexity  stays what it is
-    bits        what the prefix takes in an ideal code: n · log2(perplexity)
-    """
+    """Every beginning of a text, (T,) each: log10 likelihood, perplexity, and bits in an ideal code."""
 
     log10: Doubles
     perplexity: Doubles

@@ -27,9 +27,7 @@ def nats(model: Model, text: str) -> Doubles:
 
 
 def expected(model: Model, text: str, first: int | None = None) -> Doubles:
-    """P of every symbol after the first n characters of `text`, n from `first` to T: (T + 1 - first, V).
-
-    None: after the whole text alone, (1, V).
+    """P of every symbol after the first n characters, n from `first` (None: T) to T: (T + 1 - first, V).
 
     >>> model = NgramModel.fit("abab", order=2)
     >>> expected(model, "aba").sum(axis=1).round(6).tolist()

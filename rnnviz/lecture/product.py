@@ -1,10 +1,7 @@
 """One product instead of two: X W_xh + H W_hh = [X, H] [W_xh; W_hh].
 
-    X     (B, X)    inputs                 W_xh  (X, H)
-    H     (B, H)    the state before       W_hh  (H, H)
-
-The textbook's sizes are B = 3, X = 1 and H = 4. Both sides add the same X + H terms for each entry in another
-order: in float64 they differ by rounding alone.
+X is (B, X), H (B, H), W_xh (X, H), W_hh (H, H). Both sides add the same X + H terms in another order: in
+float64 they differ by rounding alone.
 """
 
 from __future__ import annotations
@@ -47,13 +44,13 @@ class Factors:
 
     @classmethod
     def drawn(cls, seed: int, *, rows: int = 3, inputs: int = 1, units: int = 4) -> Factors:
-        """Standard normal entries from a seed, of 2 decimals: what is shown is what is used."""
+        """Standard normal entries rounded to 2 decimals, so that what is shown is what is used."""
         generator = np.random.default_rng(seed)
         shapes = ((rows, inputs), (inputs, units), (rows, units), (units, units))
         return cls(*(np.round(generator.standard_normal(shape), 2) + 0.0 for shape in shapes))
 
     def changed(self, name: str, values: Sequence[Sequence[float]]) -> Factors:
-        """With another matrix of the same shape in place of `name`; ConfigError for anything else."""
+        """With another matrix of the same shape in place of `name`; else ConfigError."""
         if name not in NAMES:
             raise ConfigError(
                 "the matrices are {names}; received {name!r}", names=", ".join(NAMES), name=name
@@ -75,12 +72,12 @@ class Factors:
 
     @property
     def joined_inputs(self) -> Doubles:
-        """[X, H] (B, X + H): side by side."""
+        """[X, H] (B, X + H)."""
         return np.concatenate([self.X, self.H], axis=1)
 
     @property
     def joined_weights(self) -> Doubles:
-        """[W_xh; W_hh] (X + H, H): one above the other."""
+        """[W_xh; W_hh] (X + H, H)."""
         return np.concatenate([self.W_xh, self.W_hh], axis=0)
 
     def sum_of_products(self) -> Doubles:

@@ -1,12 +1,8 @@
 """Check yourself: fourteen questions, each answered by trying it out.
 
-The first four are the exercises of the textbook's chapter in our own words,
-the other ten go through the rest of the lecture. A question has options to
-choose from and a setting to play with; `evidence` computes what happens at that
-setting, and which option that makes the right one. So no answer is written down
-beside its question: it comes out of the same functions as the lecture.
-
-The words are the page's; here options and rows have keys.
+The first four are the exercises of the textbook's chapter in our own words. A question has options and a
+setting to play with; `evidence` computes what happens at that setting and which option is right, so no answer
+is written down. Options and rows have keys; the words are the page's.
 """
 
 from __future__ import annotations
@@ -36,7 +32,7 @@ Find = Callable[[Any, Load], "Evidence"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What happened: `answer` is the option that it makes right, `rows` what was computed."""
+    """What happened at a setting: the right option and the rows computed."""
 
     answer: str
     rows: Mapping[str, Value]
@@ -44,9 +40,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Question:
-    """One question: the keys of its options, what can be set, and how the answer is found.
-
-    `settings` in their order; `first` is the index of the one to begin with.
+    """A question's options (keys), its settings and the index of the `first` one, and how it is answered.
 
     >>> BY_KEY["hundredth"].evidence(0, load=lambda name: None)
     Evidence(answer='44', rows={'radius': 0.5, 'steps': 7, 'power': 0.0078125})
@@ -76,7 +70,7 @@ QUESTIONS: list[Question] = []
 def _question(
     options: tuple[str, ...], settings: tuple[Setting, ...], *, first: int
 ) -> Callable[[Find], Find]:
-    """Put the question that a function answers into the list, by the function's name."""
+    """Register the question that a function answers, under the function's name."""
 
     def add(find: Find) -> Find:
         QUESTIONS.append(Question(find.__name__[1:], options, settings, first, find))
@@ -91,7 +85,7 @@ SEED = 1
 
 
 def apart(model: Model, one: str, other: str) -> float:
-    """The total variation distance, 0 to 1, of what a model expects after two texts.
+    """The total variation distance, 0 to 1, of a model's predictions after two texts.
 
     >>> import rnnviz
     >>> apart(rnnviz.load("timemachine-mlp"), "the cat", "we met")
@@ -140,7 +134,7 @@ def _greedy(name: str, load: Load) -> Evidence:
 
 
 def repeats(text: str) -> int:
-    """After how many characters the end of `text` repeats itself, at least twice over; 0 if it doesn't.
+    """The period of the repetition that ends `text`, at least three periods long; 0 if there is none.
 
     >>> repeats("well, abcabcabc")
     3

@@ -1,10 +1,8 @@
 """With a hidden state: H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h), every number of it.
 
-A small net with three inputs and four units, all of whose numbers fit on a screen; and any recurrent network
-of one layer, of which one unit at one time step is taken apart: what the input adds to its pre-activation,
-what each unit of the state before adds, and the bias.
-
-Rows here are (X,) and (H,): one text, no batch.
+A small net whose numbers all fit on a screen; and any one-layer rnn, one unit of which is taken apart: what
+the input, each unit of the state before and the bias add to its pre-activation. Rows are (X,) and (H,),
+without a batch.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ LONGEST = 10_000
 
 
 class SmallSteps(NamedTuple):
-    """T time steps of a SmallNet: both parts and b_h add up to `pre_activation`, whose tanh is `state`."""
+    """T time steps of a SmallNet: both parts and b_h add up to `pre_activation`."""
 
     x: Doubles  # (T, X)
     before: Doubles  # (T, H)
@@ -52,7 +50,7 @@ class SmallNet:
 
     @classmethod
     def drawn(cls, seed: int, *, inputs: int = 3, units: int = 4) -> SmallNet:
-        """Normal entries of one decimal from a seed; W_hh somewhat smaller, so that no unit sticks at ±1."""
+        """Normal entries of one decimal from a seed; W_hh smaller, so that no unit saturates."""
         generator = np.random.default_rng(seed)
 
         def draw(scale: float, *shape: int) -> Doubles:
@@ -61,7 +59,7 @@ class SmallNet:
         return cls(draw(0.9, inputs, units), draw(0.6, units, units), draw(0.3, units))
 
     def read(self, ids: list[int]) -> SmallSteps:
-        """A step for each input, by its number; H_0 is zero."""
+        """A step for each input, by its number, from H_0 = 0."""
         x = np.eye(len(self.W_xh))[ids]  # (T, X)
         from_input = x @ self.W_xh  # (T, H)
         states, _ = forwards(from_input + self.b_h, self.W_hh)  # (T + 1, H)
@@ -72,13 +70,7 @@ class SmallNet:
 
 @dataclass(frozen=True)
 class Parts:
-    """What one unit's pre-activation at one time step is made of.
-
-    from_input   (X_t W_xh) of the unit
-    weights      (H,) the column of W_hh that leads to it
-    before       (H,) H_{t-1}
-    bias         b_h of the unit
-    """
+    """What one unit's pre-activation is made of; `weights` (H,) its column of W_hh, `before` (H,) H_{t-1}."""
 
     from_input: float
     weights: Floats
@@ -96,17 +88,16 @@ class Parts:
         return self.from_input + float(self.terms.sum()) + self.bias
 
     def largest(self, k: int) -> tuple[list[int], float]:
-        """The `k` units of the state before that add most, either way, and what all others add together."""
+        """The `k` units of the state before whose terms are largest in modulus, and the sum of the others."""
         terms = self.terms
         order = np.argsort(-np.abs(terms), kind="stable")
         return order[:k].tolist(), float(terms[order[k:]].sum())
 
 
 class Recurrence:
-    """A text read by a recurrent network of one layer, every unit at every time step open to be taken apart.
+    """A text read by a one-layer rnn, every unit at every time step. Raises ConfigError for another network.
 
     `states` (T + 1, H) float32: row t is H_t; row 0 is the state after the start symbol.
-    Raises ConfigError for a network of another kind.
 
     >>> import rnnviz
     >>> seen = Recurrence(rnnviz.load("timemachine-rnn"), "machine")
@@ -129,16 +120,15 @@ class Recurrence:
         self.states = reading.top
 
     def __len__(self) -> int:
-        """T."""
         return len(self.states) - 1
 
     def varied(self, k: int) -> list[int]:
-        """The `k` units whose state varies most over this text, in their own order."""
+        """The `k` units that vary most over this text, in ascending order."""
         spread = self.states[1:].std(axis=0)
         return sorted(np.argsort(-spread, kind="stable")[:k].tolist())
 
     def parts(self, t: int, unit: int) -> Parts:
-        """Unit `unit` after character t, 1 to T. Raises ConfigError for any other."""
+        """Unit `unit` after character t, 1 to T (else ConfigError)."""
         units = len(self._bias)
         if not (1 <= t <= len(self) and 0 <= unit < units):
             raise ConfigError(

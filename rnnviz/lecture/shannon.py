@@ -1,16 +1,16 @@
 """Shannon's game: guess the next character until it is right; the numbers of guesses bound the entropy.
 
-C. E. Shannon, "Prediction and Entropy of Printed English", 1951. Where a share q_i of characters is found at
-the i-th guess, the text's entropy is, in bits per character,
+C. E. Shannon, "Prediction and Entropy of Printed English", 1951. With q_i the share of characters found at
+the i-th guess, in bits per character,
 
     Σ_i i (q_i - q_{i+1}) log2 i   ≤   H   ≤   -Σ_i q_i log2 q_i
 
-The upper bound holds for whoever guesses, because the text can be restored from the numbers of guesses; the
-lower one only for a player who always names the likeliest character left. With few characters both are
-rough: shares of twenty guesses spread less than the truth, and the upper bound comes out low.
+The upper bound holds for any player, because the text can be restored from the numbers of guesses; the lower
+one only for one who always names the likeliest character left. With few characters the upper bound comes out
+low.
 
 The alphabet is Shannon's: 26 letters and the space. No model has read the sentences. A model's probabilities
-are restricted to that alphabet, and its guesses are its ranks.
+are restricted to that alphabet; its guesses are its ranks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SENTENCES = (
 
 @dataclass(frozen=True)
 class Bounds:
-    """What guess ranks say of the entropy, bits per character, and on how many characters."""
+    """Bounds of the entropy in bits per character, and the number of characters they rest on."""
 
     lower: float
     upper: float
@@ -53,8 +53,7 @@ class Bounds:
 def bounds(ranks: Sequence[int], symbols: int = len(ALPHABET)) -> Bounds:
     """Shannon's bounds from the guess at which each character was found, 1 .. `symbols`.
 
-    An ideal player's shares fall with i; a short game's need not, and are put in that order first.
-    Raises ConfigError for ranks out of range or none at all.
+    The shares are sorted first, as an ideal player's are. Raises ConfigError for ranks out of range or none.
 
     >>> bounds([1, 1, 1])
     Bounds(lower=0.0, upper=0.0, characters=3)
@@ -84,13 +83,7 @@ def bounds_of(shares: npt.ArrayLike, characters: int = 0) -> Bounds:
 
 @dataclass(frozen=True)
 class Game:
-    """Where a game stands.
-
-    shown    what was given, and what has been found
-    ranks    the guess at which each found character was found
-    tried    wrong guesses at the next character, in their order
-    left     how many characters are still to be found
-    """
+    """A game's state: text shown, the found characters' ranks, wrong guesses at the next, characters left."""
 
     shown: str
     ranks: tuple[int, ...]
@@ -101,8 +94,7 @@ class Game:
 def play(sentence: int, history: str) -> Game:
     """The game on a sentence of SENTENCES after the guesses in `history`, one character each.
 
-    A guess that was already tried, or is not in ALPHABET, doesn't count. The last symbol
-    left is found without being named.
+    Repeated guesses and those outside ALPHABET don't count. The last symbol left is found without a guess.
 
     >>> play(0, "xh").ranks  # "h" at the second guess
     (2,)
@@ -132,9 +124,7 @@ def play(sentence: int, history: str) -> Game:
 
 
 def probabilities(model: Model, sentence: int) -> Doubles:
-    """(n, 27) what a model expected before each hidden character, restricted to ALPHABET.
-
-    Raises ConfigError for a model that doesn't know the alphabet.
+    """(n, 27) P before each hidden character, restricted to ALPHABET; ConfigError if a letter is unknown.
 
     >>> import rnnviz
     >>> probabilities(rnnviz.load("timemachine-gru"), sentence=0).shape
@@ -152,7 +142,7 @@ def probabilities(model: Model, sentence: int) -> Doubles:
 
 @dataclass(frozen=True)
 class Played:
-    """A model at the same game: bits per character it really pays, its guess ranks, and their bounds."""
+    """A model at the same game: its cross-entropy in bits per character, its ranks, and their bounds."""
 
     bits: float
     ranks: tuple[int, ...]
@@ -160,9 +150,7 @@ class Played:
 
 
 def played(expected: Doubles, sentence: int, characters: int) -> Played:
-    """What a model, by its `probabilities` (n, 27), makes of the first `characters` hidden ones.
-
-    Raises ConfigError for more than there are.
+    """A model's `probabilities` (n, 27) on the first `characters` hidden ones; ConfigError for more than n.
 
     >>> played(np.full((53, 27), 1 / 27), sentence=0, characters=2).ranks
     (1, 1)

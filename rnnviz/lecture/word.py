@@ -1,15 +1,12 @@
-"""A character model of one word, trained while one looks.
-
-The textbook's figure: "machine" is read character by character, and the label
-of every time step is the character that follows.
+"""A character model of one word, trained live: each step's label is the next character.
 
     inputs   <s> m a c h i n
     labels    m  a c h i n e
 
     H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q    loss_t = -log softmax(O_t)[label]
 
-One layer on one-hot inputs, trained by backpropagation through the whole word and AdamW, as
-`rnnviz.training.Trainer` does from the same weights; in numpy, because loading torch takes seconds.
+Trained by full backpropagation through time and AdamW, as `rnnviz.training.Trainer` does from the same
+weights; in numpy, because loading torch takes seconds.
 """
 
 from __future__ import annotations
@@ -45,14 +42,12 @@ EPSILON = 1e-8
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The network after some training steps, reading the word once.
+    """The network after `step` training steps, reading the word once.
 
-    step           training steps taken
-    hidden         (T, H) the hidden state after each input
+    hidden         (T, H)
     probabilities  (T, V) softmax(O_t)
     losses         (T,) -log P(label), nats
-    perplexity     exp of their mean
-    written        what it writes by itself from the start symbol on, always the most probable character
+    written        what it writes from the start symbol on, always the most probable character
     """
 
     step: int
@@ -66,10 +61,9 @@ class Snapshot:
 class WordRun:
     """A small network and its training on one word, of 2 to LONGEST characters (else ConfigError).
 
-    `inputs` and `labels` are the symbols of each time step, (T,); `symbols`
-    those that can be predicted, (V,); `targets` (T,) where each label stands
-    among them. `parameters` is what is trained: W_xh (V + 1, H), W_hh (H, H),
-    b_x and b_h (H,), two biases as in torch, W_hq (H, V), b_q (V,).
+    inputs, labels (T,) symbols; symbols (V,) those that can be predicted; targets (T,) the labels' places
+    there; parameters W_xh (V + 1, H), W_hh (H, H), b_x, b_h (H,), two biases as in torch, W_hq (H, V), b_q
+    (V,).
 
     >>> run = WordRun("tea")
     >>> run.inputs, run.labels
@@ -101,11 +95,11 @@ class WordRun:
 
     @property
     def trained(self) -> int:
-        """How many training steps have been taken so far."""
+        """Training steps taken so far."""
         return len(self._snapshots) - 1
 
     def at(self, step: int) -> Snapshot:
-        """The network after `step` training steps, 0 .. `steps`; trains as far as it has not been."""
+        """The network after `step` training steps, 0 .. `steps`; trains if needed."""
         if not 0 <= step <= self.steps:
             raise ConfigError("this run has steps 0 to {steps}; received {step}", steps=self.steps, step=step)
         with self._lock:  # two readers may look at the same word
@@ -115,7 +109,6 @@ class WordRun:
         return self._snapshots[step]
 
     def _look(self) -> None:
-        """Read the word with the network as it is, then let it write; keep what came of it."""
         p = self.parameters
         self._net = net = SmallRNN(p["W_xh"], p["W_hh"], p["b_x"] + p["b_h"], p["W_hq"], p["b_q"])
         self._unrolled = seen = unroll(net, self._ids, self.targets)
@@ -139,7 +132,7 @@ class WordRun:
         )
 
     def gradients(self) -> Parameters:
-        """∂(mean loss)/∂ each parameter, backwards through the whole word."""
+        """∂(mean loss)/∂ each parameter."""
         seen = self._unrolled
         deltas = backwards(seen.slopes, seen.seeds, self._net.W_hh)  # (T, H)
         W_xh = np.zeros_like(self._net.W_xh)
@@ -170,7 +163,7 @@ class WordRun:
 
 
 def initial(symbols: int, hidden: int, seed: int) -> Parameters:
-    """Weights drawn as torch draws them, uniformly up to 1/√H; by numpy's generator.
+    """Weights uniform up to 1/√H, as torch draws them, by numpy's generator.
 
     >>> initial(symbols=4, hidden=16, seed=0)["W_hq"].shape
     (16, 4)
@@ -189,7 +182,7 @@ def initial(symbols: int, hidden: int, seed: int) -> Parameters:
 
 
 def learning_rate(step: int, steps: int) -> float:
-    """Of training step `step`, counted from 0: a warm-up, then a cosine, as in rnnviz.training.
+    """The rate at step `step`, from 0: a warm-up, then a cosine, as in rnnviz.training.
 
     >>> learning_rate(1, 100) == LEARNING_RATE
     True
@@ -203,7 +196,7 @@ def learning_rate(step: int, steps: int) -> float:
 
 @lru_cache(maxsize=64)
 def run(word: str = WORD, seed: int = 0) -> WordRun:
-    """The run of a word and a seed: trained once, then remembered.
+    """The run of a word and a seed, cached.
 
     >>> run("tea") is run("tea")
     True

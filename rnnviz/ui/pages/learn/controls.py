@@ -2,8 +2,7 @@
 
     CONTROLS = (Control("n", whole(1, 10), 3), Control("text", text(46), "the Time", resets=("t",)), …)
 
-Every value from outside is checked: one that is not valid is ignored. The state of a scene is a dict of its
-controls' values.
+Invalid values from outside are ignored. A scene's state is a dict of its controls' values.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ class Control:
 
     address    its name in the address, by default `name`; "" if the address does not keep it
     steps      the steps at which the address keeps it, by default all
-    written    a value as the address has it
-    resets     the controls, standing after this one, that a change of it sets back to their defaults
+    written    formats a value for the address
+    resets     later controls that a change sets back to their defaults
     each_step  whether every step begins with the default
     """
 
@@ -45,22 +44,22 @@ class Control:
         return self.name if self.address is None else self.address
 
     def asked(self, wish: object, now: Any) -> Any:
-        """The value after a wish, where it is `now`."""
+        """The value after a wish; `now` if that is invalid."""
         found = self.valid(wish)
         return now if found is None else found
 
     def read(self, query: Mapping[str, str]) -> Any:
-        """The value that an address gives."""
+        """The value in an address."""
         return self.asked(query.get(self.key), self.default)
 
     def write(self, value: Any) -> dict[str, str]:
-        """What the address says of a value: nothing of the default."""
+        """The address's part for a value: empty for the default."""
         return {self.key: self.written(value)} if self.key and value != self.default else {}
 
 
 @dataclass(frozen=True)
 class Row(Control):
-    """A list of values, each of them valid or ignored by itself, with an address each."""
+    """A list of values, each validated by itself, with an address each."""
 
     addresses: Sequence[str] = ()
 
@@ -81,7 +80,7 @@ Controls = Sequence[Control]
 
 
 def initial(controls: Controls, query: Mapping[str, str]) -> State:
-    """The state that an address gives."""
+    """The state in an address."""
     return {control.name: control.read(query) for control in controls}
 
 
@@ -92,7 +91,7 @@ def at_step(controls: Controls, state: State, step: int) -> State:
 
 
 def taken(controls: Controls, state: State, ask: Ask) -> State:
-    """The state after what is valid in `ask`."""
+    """The state after the valid part of `ask`."""
     state, defaults = dict(state), {control.name: control.default for control in controls}
     for control in controls:
         before = state[control.name]
@@ -112,7 +111,7 @@ def query(controls: Controls, state: State) -> dict[str, str]:
 
 
 def whole(low: int, high: int) -> Valid:
-    """A whole number in low … high, given as one or as its digits."""
+    """A whole number in low … high, as a number or its digits."""
 
     def valid(value: object) -> int | None:
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6:
@@ -123,7 +122,7 @@ def whole(low: int, high: int) -> Valid:
 
 
 def number(low: float, high: float) -> Valid:
-    """A number in low … high, given as one or as it is written."""
+    """A number in low … high, as a number or a string."""
 
     def valid(value: object) -> float | None:
         if isinstance(value, str) and len(value) < 24:
@@ -139,7 +138,7 @@ def number(low: float, high: float) -> Valid:
 
 
 def numbers(low: float, high: float, count: int | None = None) -> Valid:
-    """A list of numbers in low … high, `count` of them where that is given."""
+    """A list of numbers in low … high, `count` of them if given."""
     each = number(low, high)
 
     def valid(value: object) -> list[float] | None:
@@ -152,7 +151,7 @@ def numbers(low: float, high: float, count: int | None = None) -> Valid:
 
 
 def text(limit: int, least: int = 1) -> Valid:
-    """A line of `least` to `limit` characters: cut where it is longer, its line ends turned into spaces."""
+    """A line of `least` to `limit` characters: cut if longer, line ends turned into spaces."""
 
     def valid(value: object) -> str | None:
         if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The shipped models that scenes show, ready to read, without torch; shared by all sessions."""
+"""The shipped models that scenes show, without torch; shared by all sessions."""
 
 from __future__ import annotations
 

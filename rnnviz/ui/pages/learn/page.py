@@ -1,7 +1,6 @@
-"""The Learn page: a title with its formula, and under it the component that holds the scene.
+"""The Learn page: a title with its formula, and the component that holds the scene.
 
-The page is one fragment. What the lecturer does reruns the fragment alone: the
-callback takes what the browser asks, the session's Lecture answers.
+The page is one fragment, so that what the lecturer does reruns nothing else.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _ASK, _LECTURE = "learn.ask", "learn.lecture"
 
 
 def page() -> None:
-    """Draw the page. It needs no model of the sidebar's."""
+    """Draw the page."""
     if _LECTURE not in st.session_state:
         st.session_state[_LECTURE] = Lecture(st.query_params.to_dict())
     _scene()
@@ -51,12 +50,11 @@ def _scene() -> None:
 
 
 def _take() -> None:
-    """Keep what the browser asks for the run that follows."""
     st.session_state[_ASK] = _component.asked(KEY)
 
 
 def words() -> dict[str, str]:
-    """The words around every scene, by the names that the browser's modules use; they fill in the braces."""
+    """The words around every scene, by the browser modules' names; the browser fills in the braces."""
     return {
         "scenes": _("Scenes"),
         "notice": _("Notice"),
@@ -74,13 +72,13 @@ def words() -> dict[str, str]:
 
 
 def plainly(error: Exception) -> str:
-    """What went wrong, as text: the component shows no Markdown."""
+    """An error as plain text: the component shows no Markdown."""
     return describe(error).replace("\\", "")
 
 
 @cache
 def colours() -> dict[str, Any]:
-    """Both appearances as the browser's kit reads them."""
+    """Both themes as the browser's kit reads them."""
     found = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
     for name, theme in THEMES.items():
         kinds = ("mlp", theme.uniform), ("ngram", theme.ngram), ("rnn", theme.model), ("gru", theme.pinned)

@@ -1,4 +1,4 @@
-"""The words of scene 8: what is asked, what can be answered, and why the answer is what it is."""
+"""The words of scene 8."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rnnviz.ui.i18n import N_
 class Words:
     """One question of rnnviz.lecture.questions, untranslated.
 
-    Options and rows of evidence have their keys; a row's {cell} is its key in capitals. `bars` are the rows
-    drawn as shares of 1. `formula` is what the question is about; `reason`, why the answer is what it is.
+    Options and rows of evidence go by their keys; a row's {cell} is its key in capitals, `bars` are the rows
+    drawn as shares of 1.
     """
 
     question: str
@@ -26,7 +26,7 @@ class Words:
 
 
 def setting(key: str, value: str | float) -> str:
-    """A setting as its button says it."""
+    """A setting's button label."""
     if key == "forgets" and isinstance(value, str):
         return " / ".join(f"…{text[-3:]}".replace(" ", "·") for text in value.split("|"))
     if isinstance(value, str):
@@ -35,7 +35,7 @@ def setting(key: str, value: str | float) -> str:
 
 
 def said(value: float | int | str) -> str:
-    """A value of the evidence, rounded to what can be read from the back row."""
+    """A value of the evidence, rounded to be read from the back row."""
     if isinstance(value, str):
         return value
     if isinstance(value, int):

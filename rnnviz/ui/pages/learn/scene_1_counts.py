@@ -39,7 +39,7 @@ def formula(state: State) -> str:
 
 
 def picture(state: State) -> dict[str, Any]:
-    """Sizes of tables, and what each model made of the text."""
+    """Sizes of tables, and each model's bits on the text."""
     ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
     symbols, n = ngram.vocabulary.size, state["n"]
     looks = min(n, ngram.order)

@@ -48,12 +48,11 @@ def formula(state: State) -> str:
 
 
 def _shown(state: State) -> str:
-    """The network on the screen: the one picked at this step, or the step's own."""
     return state["model"] or ("mlp" if state["step"] < 2 else "rnn")
 
 
 def picture(state: State) -> dict[str, Any]:
-    """What the chosen network makes of both texts."""
+    """The chosen network after both texts."""
     model = models.network(f"timemachine-{_shown(state)}")
     one, other = memoryless.ending(model, state["left"]), memoryless.ending(model, state["right"])
     compared = memoryless.compare(one, other, LISTED)

@@ -21,7 +21,6 @@ ROWS, LISTED = 20, 5
 
 
 def _word(value: object) -> str | None:
-    """A word of the small net's letters."""
     if not isinstance(value, str):
         return None
     return "".join(c for c in value.lower() if c in LETTERS)[:LONGEST] or None

@@ -13,7 +13,6 @@ STEPS = 4
 
 
 def _matrix(name: str) -> Valid:
-    """The numbers of a matrix: of its size, and not too large."""
     factors = Factors.drawn(0)
 
     def valid(value: object) -> list[list[float]] | None:
@@ -54,7 +53,7 @@ def formula(state: State) -> str:
 
 
 def picture(state: State) -> dict[str, Any]:
-    """Both sides for the matrices as they are now."""
+    """Both sides for the current matrices."""
     factors = Factors.drawn(state["seed"])
     edits = {name: state[name] for name in NAMES if state[name] is not None}
     for name, values in edits.items():

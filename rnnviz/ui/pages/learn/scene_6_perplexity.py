@@ -84,13 +84,12 @@ def formula(state: State) -> str:
 
 
 def picture(state: State) -> dict[str, Any]:
-    """The step that is shown, and nothing of the others."""
+    """The current step's data."""
     show = (_game, _rain, _length, _heart, _shannon)[state["step"]]
     return {"show": show.__name__[1:], **show(state)}
 
 
 def _probabilities(state: State) -> list[perplexity.Probability]:
-    """What each character of the game was given: by the case, by hand, or at first."""
     count = len(state["text"])
     if state["case"] == "uniform":
         return [Fraction(1, SYMBOLS)] * count
@@ -254,12 +253,11 @@ def _shannon(state: State) -> dict[str, Any]:
 
 @cache
 def _expected(kind: str, sentence: int) -> Any:
-    """`shannon.probabilities`, computed once: a guess must not cost the models' reading again."""
+    """`shannon.probabilities`, cached: a guess must not cost the models' reading again."""
     return shannon.probabilities(models.load(f"timemachine-{kind}"), sentence)
 
 
 def _finite(value: float) -> float | None:
-    """A number as JSON may hold it: None where it is infinite."""
     return float(value) if math.isfinite(value) else None
 
 

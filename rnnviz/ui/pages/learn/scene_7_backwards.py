@@ -77,7 +77,7 @@ def formula(state: State) -> str:
 
 
 def picture(state: State) -> dict[str, Any]:
-    """The step that is shown, and nothing of the others."""
+    """The current step's data."""
     show = (_flow, _dial, _clip, _cut, _random)[state["step"]]
     return {"show": show.__name__[1:], **show(state)}
 
@@ -220,5 +220,5 @@ def _random(state: State) -> dict[str, Any]:
 
 
 def _short(values: Any) -> list[float]:
-    """Four digits are all that a curve shows; what is beyond all numbers becomes the largest."""
+    """Round to four digits, clip to the finite numbers JSON can hold."""
     return [float(f"{min(float(v), 1e300):.4g}") for v in values]

@@ -16,7 +16,6 @@ NONE = "-"
 
 
 def _picks(value: object) -> str | None:
-    """The number of the option predicted for each question, or NONE."""
     if not isinstance(value, str):
         return None
     return "".join(
@@ -47,7 +46,7 @@ def formula(state: State) -> str:
 
 
 def take(state: State, ask: Ask) -> State:
-    """A prediction, once for each question, or a setting of the question that is shown."""
+    """A prediction, once for each question, or a setting of the question shown."""
     step = state["step"]
     question, picks, settings = QUESTIONS[step], state["picks"], list(state["settings"])
     if ask.get("question") != question.key:  # it was on its way when the question changed
@@ -110,8 +109,6 @@ def picture(state: State) -> dict[str, Any]:
 
 
 def _score(picks: str) -> dict[str, int]:
-    """How many predictions were right; each question has one answer, whatever its setting."""
-
     def right(question: Question, pick: str) -> bool:
         return question.options[int(pick)] == _evidence(question.key, question.first).answer
 
@@ -121,5 +118,4 @@ def _score(picks: str) -> dict[str, int]:
 
 @cache
 def _evidence(key: str, setting: int) -> Evidence:
-    """Computed once: the models that are shipped don't change while the app runs."""
     return BY_KEY[key].evidence(setting, models.load)

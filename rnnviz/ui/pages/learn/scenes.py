@@ -1,16 +1,12 @@
 """The eight scenes, in order, and what a scene's module offers.
 
-A scene is a module `scene_<number>_<name>.py` here, as `Scene` says, and
-its twin `static/scene_<number>_<name>.js`, which exports `draw(board, data, ask)`
-(`static/board.js` says what a board can do). The server computes with
-`rnnviz.lecture.<name>`; the browser draws and asks.
+`scene_<number>_<name>.py` computes with `rnnviz.lecture.<name>`; its twin `static/scene_<number>_<name>.js`
+exports `draw(board, data, ask)` (board: `static/board.js`).
 
-    state    all that the scene remembers: the value of each of its CONTROLS, and "step", 0 to STEPS - 1,
-             kept by the frame: Space and its like change nothing else
-    ask      what the browser wants changed: a dict of whatever it passed to `ask`, by the controls' names.
-             Asks made while one is on its way are merged, later keys win; so an ask says what should be
-             ("text": …), never by how much
-    picture  what the browser draws: plain JSON; no infinities, no NaN
+    state    the value of each of the scene's CONTROLS, and "step", 0 to STEPS - 1, kept by the frame
+    ask      what the browser wants changed: a dict by the controls' names. Asks made while one is on its way
+             are merged, later keys win; so an ask says what should be, never by how much
+    picture  what the browser draws: plain JSON, without infinities or NaN
 """
 
 from __future__ import annotations
@@ -24,9 +20,8 @@ from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 
 
 class Scene(Protocol):
-    """What a scene's module offers. No function here may take longer than about 100 ms.
-
-    A module may also have a function `take(state, ask)`, for what no control can say.
+    """What a scene's module offers, each function in about 100 ms at most; also `take(state, ask)` where
+    controls don't do.
     """
 
     STEPS: int
@@ -36,10 +31,10 @@ class Scene(Protocol):
     """What can be set, in the order in which it is taken from an ask."""
 
     def notice(self, state: State) -> str:
-        """One sentence that says what to notice now."""
+        """One sentence: what to notice now."""
 
     def formula(self, state: State) -> str:
-        """LaTeX that stands beside the title: one line, in the textbook's notation."""
+        """LaTeX beside the title: one line, in the textbook's notation."""
 
     def picture(self, state: State) -> dict[str, Any]:
         """What to draw."""
@@ -58,7 +53,7 @@ MODULES = (
 
 
 def titles() -> list[str]:
-    """What each scene is called."""
+    """The scenes' titles."""
     return [
         _("Why a state at all"),
         _("Without a hidden state"),
@@ -72,12 +67,12 @@ def titles() -> list[str]:
 
 
 def scene(number: int) -> Scene:
-    """The module of scene `number`, 1 to len(MODULES)."""
+    """The module of scene `number`, from 1."""
     return cast(Scene, importlib.import_module(f"rnnviz.ui.pages.learn.{MODULES[number - 1]}"))
 
 
 def taken(scene: Scene, state: State, ask: Ask) -> State:
-    """The state of a scene after what is valid in `ask`."""
+    """A scene's state after the valid part of `ask`."""
     state = controls.taken(scene.CONTROLS, state, ask)
     take = getattr(scene, "take", None)
     return state if take is None else cast(State, take(state, ask))

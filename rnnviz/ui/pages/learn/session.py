@@ -1,7 +1,6 @@
-"""One lecture: which scene, which step, and what each scene remembers while others are shown.
+"""One lecture: the scene, the step, and the state of each scene.
 
-An ask of the browser is the whole wish (which scene, which step of it, what to
-change in it); asks may be dropped or repeated, and the last one is always right.
+An ask is the whole wish (scene, step, changes), so asks may be dropped or repeated: the last one is right.
 """
 
 from __future__ import annotations
@@ -35,18 +34,18 @@ class Lecture:
 
     @property
     def scene(self) -> Scene:
-        """The scene that is shown."""
+        """The current scene."""
         return scenes.scene(self.number)
 
     @property
     def state(self) -> State:
-        """What the scene that is shown remembers."""
+        """The current scene's state."""
         if self.number not in self._states:
             self._states[self.number] = {**controls.initial(self.scene.CONTROLS, {}), "step": 0}
         return self._states[self.number]
 
     def take(self, wish: object) -> Mapping[str, Any]:
-        """Go where a browser's wish says. Returns what it asks of that scene; {} for nonsense."""
+        """Go where a browser's wish says. Returns what it asks of that scene; {} if invalid."""
         fields = wish if isinstance(wish, Mapping) else {}
         self.number = _number(fields) or self.number
         if isinstance(present := fields.get("present"), bool):
@@ -61,10 +60,9 @@ class Lecture:
         return ask
 
     def answer(self, wish: object, static: Mapping[str, Any], describe: Callable[[Exception], str]) -> bytes:
-        """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8.
+        """What the browser draws after `wish`, None if it hasn't asked: JSON in UTF-8, with `static`.
 
-        `static` goes with it. An error of the scene becomes the sentence that
-        `describe` makes of it, and leaves the scene as it was.
+        An error becomes `describe`'s sentence and leaves the scene's state as it was.
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
@@ -89,7 +87,7 @@ class Lecture:
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def query(self) -> dict[str, str]:
-        """What the address says of this lecture: no more than ADDRESS characters."""
+        """The lecture as an address, of at most ADDRESS characters."""
         found = {"scene": str(self.number)}
         if self.present:
             found["present"] = "1"
