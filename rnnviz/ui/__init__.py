@@ -1,10 +1,9 @@
 """The Streamlit app: the only code that imports Streamlit, beside app.py.
 
-script/      what Streamlit runs: navigation, sidebar, the chosen page
-pages/       explore, perplexity, inside, train, learn: a folder each, with its own browser files
-browser/     how the app's components get to the browser, and numbers to them
-jobs/        work that outlasts a script run
-sidebar.py, model_card.py, model_cache.py, choice.py, asks.py, words.py, i18n.py, trouble.py, warm.py
+script/   what Streamlit runs: navigation, sidebar, the chosen page
+pages/    explore, perplexity, inside, train, learn: a folder each, with its own browser files
+browser/  how components and their numbers get to the browser
+jobs/     work that outlasts a script run
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What a browser asks, made valid: whatever arrives, a page gets an ask that it can answer."""
+"""Validates what a browser asks: whatever arrives, a page gets an ask that it can answer."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ Accepts = Callable[[Any], bool]
 
 
 def valid(kind: type[T], value: object, /, **accepted: Accepts) -> T:
-    """The dataclass `kind` from a JSON object; what is missing or not accepted takes its usual value."""
+    """The dataclass `kind` from a JSON object; missing or unaccepted values become its defaults."""
     fields = value if isinstance(value, Mapping) else {}
     good = {name for name, accepts in accepted.items() if name in fields and accepts(fields[name])}
     return kind(**{name: fields[name] for name in good})
 
 
 def text(longest: int) -> Accepts:
-    """A string of at most so many characters."""
+    """A string of at most `longest` characters."""
     return lambda value: isinstance(value, str) and len(value) <= longest
 
 
 def whole(low: int = 0, high: int = 2**53 - 1) -> Accepts:
-    """A whole number, no truth value."""
+    """An integer from `low` to `high`, no bool."""
     return lambda value: type(value) is int and low <= value <= high
 
 

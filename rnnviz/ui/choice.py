@@ -1,4 +1,4 @@
-"""One of a few: a choice that outlasts a look at another page, and one that stands in the address."""
+"""Choices that outlast a visit to another page, in the session or in the address."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import streamlit as st
 
 
 def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False, **options: Any) -> str:
-    """The option chosen among the keys of `words`, by the words for it; a `hidden` label is only read out.
-
-    `options` are those of `st.segmented_control`. Where nothing is chosen it is its `default`.
+    """The chosen key of `words`, shown by its words; a `hidden` label is for screen readers only. `options`
+    are those of `st.segmented_control`; its `default` holds where nothing is chosen.
     """
     chosen: str | None = st.segmented_control(
         label,
@@ -26,15 +25,14 @@ def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False
 
 
 def tab(label: str, words: Mapping[str, str], key: str) -> str:
-    """Which sub-page is looked at, the first to begin with; it stands in the address as `key`."""
+    """The sub-page in view, at first the first; the address holds it as `key`."""
     adopt(key, list(words), next(iter(words)))
     return pick(label, words, key, hidden=True, required=True, on_change=keep, args=(key,))
 
 
 def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
-    """Let the widget of this key begin with what the address says, where that is an option.
-
-    Where a reader comes back to the page, the address says again what was chosen before.
+    """Start the widget of this key from the address, where that holds an option. On coming back to the page,
+    the address is set again to what was chosen before.
     """
     if key not in st.session_state:
         asked = st.query_params.get(key)

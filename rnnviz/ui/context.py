@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """The choices of one session, for one run of the script.
+    """One session's choices, for one run of the script.
 
-    model        the chosen model, loaded
-    yardstick    the n-gram model that its card names, or None
+    yardstick    the n-gram model that the model's card names, or None
     info         the chosen model's file: name, kind, card
     temperature  of sampled continuations; 1 samples from the model's own distribution
     """
@@ -34,7 +33,7 @@ class Context:
 
     @property
     def network(self) -> Network:
-        """The chosen model, where it has a hidden state to look into; else ConfigError is raised."""
+        """The chosen model if it has a hidden state; raises ConfigError otherwise."""
         if self.info.kind == "ngram":
             raise ConfigError(
                 "{name} counts n-grams and has no hidden state; choose a network", name=self.info.name

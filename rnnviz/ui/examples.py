@@ -1,4 +1,4 @@
-"""A text for each kind of model, in our own words: what a result looks like before anyone chose a text."""
+"""An example text for each kind of model, to show a result before anyone chose a text."""
 
 from __future__ import annotations
 

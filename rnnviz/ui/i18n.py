@@ -1,9 +1,6 @@
-"""The words of the app, in the language of whoever reads it.
-
-Messages are written in English in the code, wrapped in `_()` or `ngettext()` or
-raised as an RnnvizError, and translated by the gettext catalogues in
-`rnnviz/locale`. The `.po` files are the only form in the repository: Babel
-compiles them in memory, once. English needs no catalogue.
+"""The app's words in the reader's language. Messages are English in the code, wrapped in `_()` or
+`ngettext()` or raised as an RnnvizError, and translated by the gettext catalogues in `rnnviz/locale`. Only
+`.po` files are in the repository: Babel compiles them in memory, once. English needs no catalogue.
 """
 
 from __future__ import annotations
@@ -46,7 +43,7 @@ def match(locale: str | None) -> str:
 
 
 def language() -> str:
-    """The language of the session that asks."""
+    """The session's language."""
     chosen = st.session_state.get(STATE, DEFAULT)
     return chosen if chosen in LANGUAGES else DEFAULT
 
@@ -56,7 +53,7 @@ def _(message: str) -> str:
 
 
 def N_(message: str) -> str:
-    """`message` as it is, marked for the catalogues: `_()` translates it where it is shown."""
+    """`message` itself, marked for the catalogues: `_()` translates it where it is shown."""
     return message
 
 

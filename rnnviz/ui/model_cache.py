@@ -1,7 +1,5 @@
-"""The models on this machine, each loaded once and shared by all sessions.
-
-A loaded model is never changed: what belongs to one reader (a Tracer, say)
-lives in that reader's session.
+"""The models on this machine, each loaded once and shared by all sessions. A loaded model never changes: what
+belongs to one reader, such as a Tracer, lives in that reader's session.
 """
 
 from __future__ import annotations
@@ -28,21 +26,20 @@ LOADED_AT_ONCE = 12
 
 
 def listed() -> tuple[list[ModelInfo], list[checkpoint.Damaged]]:
-    """What there is to choose from, and the files that can't be used. Reads headers only."""
+    """The models to choose from, and the unusable files. Reads headers only."""
     return checkpoint.available()
 
 
 def first(models: list[ModelInfo]) -> int:
-    """Which of `models`, not empty, is shown before anyone chose: FIRST, else a network, else any."""
+    """The index in `models` (not empty) to show first: FIRST, else a network, else any."""
     order = [(info.name != FIRST, info.kind == "ngram") for info in models]
     return order.index(min(order))
 
 
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:
-    """The model of a file; loaded again only if the file has changed. Raises CheckpointError.
-
-    `to_read`: one text at a time, as it is typed. Without a GPU that needs no
-    torch, so the first page doesn't wait for its import.
+    """The model of a file, reloaded only if the file has changed. Raises CheckpointError. `to_read`: for one
+    text at a time, as it is typed. Without a GPU that needs no torch, so the first page doesn't wait for its
+    import.
     """
     return _load(*_version(info), info.kind == "ngram" or (to_read and not gpu_driver()))
 
@@ -71,11 +68,9 @@ def _load(path: str, changed: int, size: int, light: bool) -> Model:
 
 @functools.cache
 def leave_a_core() -> None:
-    """Keep one core free of torch's threads, for the page and, on a laptop, its browser.
-
-    Threads that share a core wait for one another at every time step: with a
-    browser on the second of two cores, two threads read a text ten times
-    slower than one.
+    """Keep one core free of torch's threads, for the page and, on a laptop, its browser. Threads that share a
+    core wait for one another at every time step: with a browser on the second of two cores, two threads read
+    a text ten times slower than one.
     """
     import torch
 
@@ -84,7 +79,7 @@ def leave_a_core() -> None:
 
 @functools.cache
 def gpu_driver() -> bool:
-    """Whether this machine has CUDA's driver, which torch then asks for a GPU."""
+    """Whether CUDA's driver is here, so that torch is worth asking for a GPU."""
     try:
         ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
     except OSError:
@@ -93,7 +88,7 @@ def gpu_driver() -> bool:
 
 
 def digest(info: ModelInfo) -> str:
-    """The SHA-256 of a model's file, by which its results are known again."""
+    """The SHA-256 of a model's file, which identifies its results."""
     return _digest(*_version(info))
 
 

@@ -1,7 +1,5 @@
-"""A model's card in plain words.
-
-Cards are data from a file: whatever is missing or odd is left out, and what
-is shown is safe as Markdown.
+"""A model's card in plain words. Cards are data from a file: what is missing or odd is left out, and what is
+shown is safe as Markdown.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from rnnviz.ui.trouble import plain
 
 
 def in_words(card: Mapping[str, Any]) -> list[str]:
-    """Sentences about how the model of this card was made, the reader's questions in their usual order."""
+    """Sentences on how the card's model was made, in the usual order of a reader's questions."""
     recipe = card.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}
     sentences = [
@@ -30,7 +28,7 @@ def in_words(card: Mapping[str, Any]) -> list[str]:
 
 
 def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
-    """These facts, where all of them are numbers; else none."""
+    """These facts if all of them are numbers, else none."""
     values = [facts.get(name) for name in names]
     if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
         return []

@@ -1,4 +1,4 @@
-"""The sidebar: which model, what its card says, where it runs, and in which language to read."""
+"""The sidebar: the model and its card, the device, and the language."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEMPERATURE = 0.8
 
 
 def adopt_language() -> None:
-    """Settle the session's language, the address's `lang` or the browser's, and keep the address in step."""
+    """Set the language from the address's `lang`, else the browser's, and keep the address in step."""
     usual = i18n.match(st.context.locale)
     if i18n.STATE not in st.session_state:
         asked = st.query_params.get("lang")
@@ -49,7 +49,7 @@ def language_switch() -> None:
 
 
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
-    """The model picker, and a word about files that can't be used. None if there is nothing to pick."""
+    """The model picker, and a note on unusable files. None if there is nothing to pick."""
     by_name = {info.path.stem: info for info in models}
     name = None
     if models:
@@ -79,7 +79,7 @@ def no_model() -> str:
 
 
 def kind(info: ModelInfo, model: Model) -> str:
-    """What kind of model this is, in a few words."""
+    """The kind of model in a few words."""
     if isinstance(model, NgramModel):
         return _("Counts of {order}-grams").format(order=model.order)
     units = model.config.hidden_size
@@ -89,7 +89,7 @@ def kind(info: ModelInfo, model: Model) -> str:
 
 
 def card(info: ModelInfo, model: Model) -> None:
-    """What the model read, how well it predicts what it never read, and how it was made."""
+    """What the model read, how well it predicts unseen text, and how it was made."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
@@ -108,13 +108,13 @@ def card(info: ModelInfo, model: Model) -> None:
 
 
 def preformatted(text: str) -> str:
-    """Text as code, wrapped. `st.code` would make the first page fetch 1.5 MB of syntax colouring for it."""
+    """Text as wrapped code. `st.code` would make the first page fetch 1.5 MB of syntax highlighting."""
     style = "white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem;margin:0"
     return f"<pre style='{style}'><code>{escape(text)}</code></pre>"
 
 
 def held_out(figures: Any) -> None:
-    """Perplexity on text the model never read, beside the n-gram's and that of a blind guess."""
+    """Perplexity on held-out text, beside that of the n-gram and of uniform guessing."""
     if not isinstance(figures, dict) or not isinstance(own := figures.get("perplexity"), int | float):
         st.caption(_("Its card gives no held-out perplexity."))
         return
@@ -137,7 +137,7 @@ def held_out(figures: Any) -> None:
 
 
 def bars(rows: Sequence[tuple[str, float, str]]) -> str:
-    """Rows of name, figure and bar, the first set off; a bar is as long as log2 of the perplexity."""
+    """Rows of name, figure and bar, the first set off; a bar's length is log2 of the perplexity."""
     bits = [math.log2(value) if value > 1 and math.isfinite(value) else 0.0 for _name, value, _text in rows]
     longest = max([*bits, 1e-9])
     cells = []
@@ -157,7 +157,7 @@ def bars(rows: Sequence[tuple[str, float, str]]) -> str:
 
 
 def temperature() -> float:
-    """How adventurous a sampled continuation is."""
+    """The temperature of sampled continuations."""
     value = st.slider(
         _("Temperature"),
         0.2,
@@ -175,7 +175,7 @@ def temperature() -> float:
 
 
 def fit() -> None:
-    """On a projector, which is low, everything in the sidebar stands closer, so that all of it is seen."""
+    """Tighten the sidebar on low screens such as a projector's, so that all of it is in view."""
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
@@ -185,7 +185,7 @@ def fit() -> None:
 
 
 def device(model: Model) -> str:
-    """Where the model runs: "CPU", or the GPU's name. Counting n-grams runs on the CPU always."""
+    """Where the model runs: "CPU", or the GPU's name. N-gram models always run on the CPU."""
     where = getattr(model, "device", None)
     if where is None or where.type != "cuda":
         return "CPU"

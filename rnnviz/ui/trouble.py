@@ -1,7 +1,4 @@
-"""What a reader sees when something fails: a sentence, never a traceback.
-
-The traceback of what nobody expected goes to the terminal.
-"""
+"""Errors as a sentence to the reader, never a traceback; unexpected tracebacks go to the terminal."""
 
 from __future__ import annotations
 
@@ -19,21 +16,20 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def plain(text: str) -> str:
-    """`text` so that Markdown shows it as it is: a file's name or a message is data, not markup."""
+    """`text` escaped for Markdown: file names and messages are data, not markup."""
     return _PUNCTUATION.sub(r"\\\1", text)
 
 
 def sentence(error: RnnvizError | Phrase) -> str:
-    """What the error says, in the session's language."""
+    """The error's message in the session's language."""
     values = {k: sentence(v) if isinstance(v, RnnvizError | Phrase) else v for k, v in error.values.items()}
     message = _(error.message)
     return message.format(**values) if values else message
 
 
 def describe(error: Exception, file: str = "") -> str:
-    """One sentence, safe as Markdown, that says what went wrong and what to do.
-
-    `file` is the name of the file it is about: at the beginning of the sentence it stays as it is.
+    """One sentence, safe as Markdown: what went wrong and what to do. A sentence that begins with the name
+    `file` keeps its case.
     """
     if isinstance(error, RnnvizError):
         message = sentence(error)
@@ -49,13 +45,13 @@ def describe(error: Exception, file: str = "") -> str:
 
 
 def show(error: Exception) -> None:
-    """Put the sentence on the page, and what nobody expected on the terminal."""
+    """Show the sentence on the page; unexpected errors go to the terminal too."""
     if not isinstance(error, RnnvizError):
         log.error("unexpected error on a page", exc_info=error)
     st.error(describe(error), icon=":material/error:")
 
 
 def on_script_error(error: Exception) -> bool:
-    """The last net, for Streamlit, which has logged the error: True says that the page shows it already."""
+    """Streamlit's last resort, after it has logged the error. True: the page shows it already."""
     st.error(describe(error), icon=":material/error:")
     return True

@@ -1,9 +1,7 @@
-"""Work done between the server's start and the first visit, and after it.
-
-What the first page needs is imported while the browser is still opening. torch
-takes longer to import than a page should take to appear, and only scoring files
-needs it: it comes when the first page has long been served. Meanwhile the disk is
-freed of what servers that were killed left there.
+"""Work between the server's start and the first visit, and after it. The first page's imports run while the
+browser is still opening. torch takes longer to import than a page should take to appear, and only scoring
+files needs it, so it comes after the first page. Meanwhile folders left by killed servers are removed from
+disk.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ LATER = 10.0  # seconds after which torch may have the processor
 
 
 def up() -> None:
-    """Import the pages and load the model a newcomer meets. What fails here, the page will explain."""
+    """Import the pages and load the default model. What fails here, the page will explain."""
     try:
         import rnnviz.ui.pages.explore.page
         import rnnviz.ui.pages.inside.units

@@ -1,4 +1,4 @@
-"""Words, numbers and characters as people read them, for all pages."""
+"""Words, numbers and characters for people, for all pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def rounded(value: float, digits: int = 2) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them."""
+    """Seconds in words."""
     whole = max(round(seconds), 0)
     if whole < 60:
         return _("{s} s").format(s=max(whole, 1))
@@ -29,7 +29,7 @@ def named(character: str) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes as people say them."""
+    """Bytes in words."""
     if count < 1000:
         return _("{n} bytes").format(n=f"{count:.0f}")
     if count < 1_000_000:
@@ -38,7 +38,7 @@ def size(count: float) -> str:
 
 
 def view_words() -> dict[str, str]:
-    """What the live view and the training view both show, by the name their browser modules use."""
+    """The words that the live view and the training view share, by the name their browser modules use."""
     return {
         "layer": _("Layer"),
         "layer.n": _("layer {n}"),
@@ -58,7 +58,7 @@ def view_words() -> dict[str, str]:
 
 
 def network(name: str, units: int, layers: int) -> str:
-    """A network by its kind's name and its size."""
+    """A network's kind and size in words."""
     if layers > 1:
         return _("{name}, {layers} layers of {units} hidden units").format(
             name=name, layers=layers, units=units
@@ -67,7 +67,7 @@ def network(name: str, units: int, layers: int) -> str:
 
 
 def quantities() -> dict[str, str]:
-    """What each quantity of a cell is called."""
+    """The name of each quantity of a cell."""
     return {
         "hidden": _("hidden state H"),
         "cell": _("cell C"),

@@ -1,1 +1,1 @@
-"""The app's own components: their browser files, and how numbers travel to them."""
+"""The app's components: their browser files, and how numbers travel to them."""

@@ -1,7 +1,5 @@
-"""The app's own components: how a view's browser files get onto a page, and what it asks.
-
-What Streamlit sends with every answer is a loader of a few lines; the modules
-themselves are fetched once.
+"""The app's components: how a view's browser files get onto a page, and what it asks. Streamlit resends a
+component's script with every answer: ours is a loader of a few lines, the modules are fetched once.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ export default function (component) {
 
 
 class Component:
-    """One of VIEWS, registered once and mounted by a page as often as it likes."""
+    """One of VIEWS, registered once and mounted by any number of pages."""
 
     def __init__(self, name: str) -> None:
         view = VIEWS[name]
@@ -55,14 +53,12 @@ class Component:
         )
 
     def mount(self, data: bytes, *, key: str, on_ask: Callable[[], None]) -> None:
-        """Put it on the page, or hand `data` to the one that is there.
-
-        `on_ask` is called before the next run whenever the browser asks for
-        something; `asked(key)` then says what.
+        """Put it on the page, or hand `data` to the one that is there. `on_ask` is called before the next run
+        whenever the browser asks; `asked(key)` then says what.
         """
         self._component(key=key, data=data, on_ask_change=on_ask)
 
     def asked(self, key: str) -> Any:
-        """What the browser asked, in a callback; a JSON value."""
+        """What the browser asked, as a JSON value; for use in a callback."""
         state = st.session_state.get(key)
         return None if state is None else state.get(ASK)

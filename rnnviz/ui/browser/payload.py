@@ -1,14 +1,11 @@
-"""How numbers travel to the browser: one block of bytes, a JSON header and arrays as they are in memory.
+"""How numbers travel to the browser: one block of bytes, a JSON header and the arrays as they are in memory.
 
     4 bytes   length of the header, little-endian
     header    JSON in UTF-8, padded with spaces to a multiple of 8
     arrays    one after another, each at a multiple of 8
 
-The header's key "arrays" says for each name its numpy type, its shape and
-where it begins after the header. Nothing is turned into text and back, so a
-picture of 120 × 256 values costs 30 KB and no parsing.
-
-This module knows nothing of models or pages.
+The header's key "arrays" gives each array's numpy type, shape and offset after the header. Without a detour
+through text, a picture of 120 × 256 values costs 30 KB and no parsing.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ _ALIGN = 8
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
-    """One block of bytes. Arrays must have one of TYPES; JSON must not meet infinities (ValueError)."""
+    """One block of bytes. Raises ValueError for infinities in the header or an array not of one of TYPES."""
     directory: dict[str, list[Any]] = {}
     parts: list[bytes] = []
     offset = 0

@@ -1,4 +1,4 @@
-"""Both appearances as the browser's views take them."""
+"""The light and dark themes as the browser's views take them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rnnviz.figures.themes import THEMES, ramp
 
 
 def themes(**steps: int) -> dict[str, dict[str, Any]]:
-    """Every colour by name, light and dark; the scales named here as ramps of so many colours."""
+    """Every colour by name, light and dark; a scale named in `steps` as a ramp of that many colours."""
     return {
         theme.name: {**asdict(theme), **{name: ramp(getattr(theme, name), n) for name, n in steps.items()}}
         for theme in THEMES.values()

@@ -1,10 +1,9 @@
-"""The app's own views, one line each, and the address that their browser files are served under.
+"""The app's views, one line each, and the address of their browser files.
 
-A view's files are its page's `static/`: view.js, which exports the class View, view.css, and view.html, the
-elements it begins with. What views share is the kit, `ui/browser/static/`. Both are served as they lie in
-`rnnviz/ui`, so that their relative imports hold for browsers, Node and the type checker alike. The address
-holds a digest of all of them: a browser keeps them for as long as they stay the same and never longer.
-app.py imports this module: it stays light.
+A view's files are its page's `static/`: view.js, which exports the class View, view.css, and view.html, its
+initial elements. What views share is the kit, `ui/browser/static/`. Both are served with the folders of
+`rnnviz/ui`, so that relative imports hold for browsers, Node and the type checker alike. The address holds a
+digest of all files: a browser caches them until one changes. app.py imports this module: keep it light.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ mimetypes.add_type("text/javascript", ".js")
 
 @dataclass(frozen=True)
 class View:
-    """One view: its name, the page whose folder holds its files, and the class of the element it draws in."""
+    """A view: its name, the page whose folder holds its files, and the class of the element it draws in."""
 
     name: str
     page: str

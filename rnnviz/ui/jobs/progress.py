@@ -1,4 +1,4 @@
-"""What stands in the place of a result: the bar of what is at work, with Cancel, or why there is none."""
+"""What stands in for a result: a progress bar with Cancel, or why there is no result."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ EVERY = 0.4  # seconds between two looks
 
 @st.fragment(run_every=EVERY)
 def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
-    """How far these jobs are, looked at again and again; the page is drawn anew when one of them ends.
-
-    `name` tells this bar from others on the page.
-    """
+    """The progress of these jobs; redraws the page when one ends. `name` is unique on the page."""
     mark = f"progress.{name}"
     busy = jobs.busy(keys)
     before = st.session_state.get(mark)
@@ -41,7 +38,7 @@ def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
 
 
 def without_result(jobs: Jobs, job: Job, name: str) -> None:
-    """A job that has no result: how far it is, why it failed, or a button that starts it again."""
+    """A job without a result: its progress, why it failed, or a button that restarts it."""
     if job.error is not None:
         st.error(describe(job.error), icon=":material/error:")
     elif job.state == "cancelled":
@@ -54,14 +51,14 @@ def without_result(jobs: Jobs, job: Job, name: str) -> None:
 def offer(
     said: str, label: str, key: str, on_click: Callable[[], None], icon: str = ":material/cancel:"
 ) -> None:
-    """What is missing, and beside it the button that makes it again."""
+    """What is missing, beside the button that makes it again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.info(said, icon=icon)
         st.button(label, key=key, icon=":material/replay:", on_click=on_click)
 
 
 def words(job: Job, waiting: int) -> str:
-    """What is at work, how far it is, how fast and how much longer."""
+    """What is running, how far it is, its speed and the time left."""
     step, parts = job.step, []
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))

@@ -1,8 +1,6 @@
-"""A folder for temporary files of this process; what processes that were killed left behind is removed.
-
-Such a folder holds a file that its process has locked. The system takes the
-lock away when the process ends, in whatever way, so a folder whose file can be
-locked is nobody's any more.
+"""A temporary folder of this process; removes what killed processes left behind. Each folder holds a file
+locked by its process. The system releases the lock however the process ends, so a folder whose file can be
+locked has no owner left.
 """
 
 from __future__ import annotations
@@ -40,13 +38,13 @@ class Scratch:
         atexit.register(self.remove)
 
     def remove(self) -> None:
-        """Remove the folder with all there is in it; a second time does nothing."""
+        """Remove the folder and its contents; a second call does nothing."""
         atexit.unregister(self.remove)
         _remove(self.path, self._lock)
 
 
 def sweep() -> None:
-    """Remove the folders whose processes have ended, by the same user on this machine."""
+    """Remove the folders of this user's ended processes on this machine."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         if not _could_be_ours(folder):
             continue
@@ -64,7 +62,7 @@ def _lock(folder: Path) -> FileLock:
 
 
 def _could_be_ours(folder: Path) -> bool:
-    """Whether it is a folder, no link to one, made by this user, with a file to lock."""
+    """Whether it is a folder, not a link, of this user, with a file to lock."""
     try:
         about = folder.lstat()
         user = os.getuid() if hasattr(os, "getuid") else about.st_uid
@@ -74,7 +72,7 @@ def _could_be_ours(folder: Path) -> bool:
 
 
 def _remove(folder: Path, lock: FileLock) -> None:
-    """Remove a folder that is locked, the lock last: were this interrupted, it would be found again."""
+    """Remove a locked folder, the lock last: an interrupted removal can still be found and finished."""
     with contextlib.suppress(OSError):
         for child in folder.iterdir():
             if child.name != LOCK:

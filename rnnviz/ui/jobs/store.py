@@ -1,7 +1,5 @@
-"""What was scored, kept for all sessions and within bounds: figures in memory, characters on disk.
-
-What has not been looked at for longest goes first. Whoever holds the same
-content and the same model gets the same result, at once.
+"""Scoring results, kept for all sessions within bounds: figures in memory, characters on disk. The least
+recently used go first. The same content under the same model gets the same result at once.
 """
 
 from __future__ import annotations
@@ -22,10 +20,9 @@ ON_DISK = 2 << 30  # bytes of their characters
 
 
 class Store:
-    """Results by key, at most `kept` of them; their folders hold at most `on_disk` bytes together.
-
-    A result outlasts its folder, so that two texts too large to be kept both can still be
-    shown beside one another: whoever holds it asks whether the folder is there.
+    """At most `kept` results by key, whose folders hold at most `on_disk` bytes together. A result outlasts
+    its folder, so that two texts too large to keep both can still be compared: check that the folder is
+    there.
     """
 
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
@@ -42,7 +39,7 @@ class Store:
             return self._results[key][0]
 
     def put(self, key: Hashable, result: Any, folder: Path | None = None) -> None:
-        """Keep a result, with its `folder` if it has one. The oldest make room, the newest always stays."""
+        """Keep a result and its `folder`, if any. The oldest make room; the newest always stays."""
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
         with self._lock:
             unwanted = {self._results.pop(key, (None, None, 0))[1]}
@@ -59,7 +56,7 @@ class Store:
             shutil.rmtree(str(one), ignore_errors=True)
 
     def forget(self, key: Hashable) -> None:
-        """As if there had never been a result of this key."""
+        """Drop the result of this key."""
         with self._lock:
             _result, folder, _size = self._results.pop(key, (None, None, 0))
         if folder is not None:
@@ -67,14 +64,14 @@ class Store:
 
     @property
     def bytes(self) -> int:
-        """What all folders hold."""
+        """The size of all folders together."""
         return sum(size for _result, _folder, size in self._results.values())
 
     def __len__(self) -> int:
         return len(self._results)
 
     def folder(self) -> Path:
-        """Where a result that will be put here can make its folder; it is not there yet."""
+        """The path of a new folder for a result to put here; not created yet."""
         with self._lock:
             if self._scratch is None or not self._scratch.path.is_dir():
                 self._scratch = Scratch()
@@ -90,5 +87,5 @@ class Store:
 
 @cache
 def shared() -> Store:
-    """The one store of this server."""
+    """The server's one store."""
     return Store()

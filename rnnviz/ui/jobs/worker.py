@@ -1,13 +1,11 @@
-"""Work in the background: one worker for each session, one job at a time, in the order asked for.
+"""Work in the background: one worker per session, one job at a time, in the order asked for.
 
-A job is a generator: it yields how far it is and returns its result. Between
-two steps the worker looks whether the job is still wanted, so a job that
-yields ten times a second is gone a tenth of a second after Cancel. What takes
-long without a step calls the function that a job is handed for this. When the
-reader has left, everything stops.
+A job is a generator that yields its progress and returns its result. The worker checks at each step whether
+the job is still wanted: one that yields ten times a second ends 0.1 s after Cancel. Long work without steps
+calls the function that the job is given for this. When the reader has left, everything stops.
 
-The worker is a daemon thread of our own: Python waits for the threads of
-`concurrent.futures` before it ends, and with it Ctrl-C would wait for the job.
+The worker is a daemon thread: Python waits for `concurrent.futures` threads before it exits, so Ctrl-C would
+wait for the job.
 """
 
 from __future__ import annotations
@@ -39,16 +37,16 @@ R = TypeVar("R")
 
 
 class Cancelled(Exception):
-    """Raised inside a job whose result nobody wants any more."""
+    """Raised inside a job whose result is no longer wanted."""
 
 
 class _Left(Exception):
-    """The reader is not there any more."""
+    """The reader has left."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """How far a job is: a share from 0 to 1, characters done, and the perplexity so far where it has one."""
+    """A job's progress: a share from 0 to 1, characters done, and the perplexity so far if it has one."""
 
     fraction: float
     characters: int = 0
@@ -61,7 +59,7 @@ Make = Callable[[Check], Steps[Any]]
 
 
 def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[R]:
-    """What `source` yields, each as the step of a job; its result."""
+    """Map what `source` yields to steps; returns its result."""
     while True:
         try:
             progress = next(source)
@@ -73,13 +71,10 @@ def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[
 
 @dataclass
 class Job:
-    """One piece of work.
-
-    `title` names what is worked on: a file, a model. `make` starts it and is
-    handed a function that raises Cancelled once the job is unwanted, for work
-    that can't yield. `result` is there once `state` is "done", `error` once it
-    is "failed"; "left" is a job that stopped because its reader was away.
-    One that is over has let go of `make`, and so of the file it was to read.
+    """One piece of work. `title` names its subject: a file, a model. `make` starts it and is given a function
+    that raises Cancelled once the job is unwanted, for work that can't yield. `result` is set once `state` is
+    "done", `error` once "failed"; "left": stopped because its reader was away. A job that is over drops
+    `make`, and so the file it was to read.
     """
 
     key: Hashable
@@ -98,7 +93,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of one session. `alive` says whether its reader is still there."""
+    """One session's jobs. `alive` says whether its reader is still there."""
 
     def __init__(self, alive: Callable[[], bool] = lambda: True) -> None:
         self._jobs: dict[Hashable, Job] = {}
@@ -107,11 +102,11 @@ class Jobs:
         self._alive = alive
 
     def get(self, key: Hashable) -> Job | None:
-        """The job of this key, at work or over."""
+        """The job of this key, in any state."""
         return self._jobs.get(key)
 
     def ask(self, key: Hashable, title: str, make: Make, *, again: Collection[State] = LEFT) -> Job:
-        """The job of this key; started if there is none, or if it ended in a way that is among `again`."""
+        """The job of this key, started if there is none or if it ended in a state among `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
@@ -124,13 +119,13 @@ class Jobs:
             return job
 
     def busy(self, keys: Iterable[Hashable] | None = None) -> list[Job]:
-        """The jobs, of these keys or all, that are waiting or at work."""
+        """The jobs, of these keys or all, that are waiting or running."""
         with self._changed:
             chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
         return [job for job in chosen if job is not None and job.state not in OVER]
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
-        """These jobs are over at once for whoever asks; the worker drops the one at work at its next step."""
+        """End these jobs for their callers at once; the worker drops a running one at its next step."""
         with self._changed:
             for job in self.busy(keys):
                 job.state, job.make = "cancelled", None
@@ -138,7 +133,7 @@ class Jobs:
             self._changed.notify_all()
 
     def forget(self, keys: Iterable[Hashable]) -> None:
-        """As if these had never been asked for."""
+        """Drop these jobs, as if never asked for."""
         keys = list(keys)
         with self._changed:
             self.cancel(keys)
@@ -146,7 +141,7 @@ class Jobs:
                 self._jobs.pop(key, None)
 
     def retain(self, keys: Iterable[Hashable]) -> None:
-        """Forget what is not among these and still waiting or at work: nobody will look at it."""
+        """Drop the waiting and running jobs that are not among these: nobody will look at them."""
         wanted = set(keys)
         self.forget([job.key for job in self.busy() if job.key not in wanted])
 
@@ -204,7 +199,6 @@ class Jobs:
 
 
 def _finish(job: Job, make: Make, check: Check) -> Any:
-    """Take a job through its steps; returns its result."""
     check()
     steps = make(check)
     try:
@@ -218,7 +212,7 @@ def _finish(job: Job, make: Make, check: Check) -> Any:
 
 
 def of_session(page: str) -> Jobs:
-    """The jobs of this session on one of the app's pages."""
+    """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
         st.session_state[key] = Jobs(_presence())
@@ -227,10 +221,7 @@ def of_session(page: str) -> Jobs:
 
 
 def _presence() -> Callable[[], bool]:
-    """Whether the session that asks now still has a browser, to be called on any thread.
-
-    Where the script runs without a server, as in a test, someone is always there.
-    """
+    """Whether this session has a browser, asked from any thread; always true without a server."""
     context = get_script_run_ctx()
     if context is None or not runtime.exists():
         return lambda: True

@@ -1,5 +1,3 @@
-"""The script that Streamlit runs, alone in its folder.
-
-Streamlit puts that folder first on the import path, and would take a folder `pages` beside the
-script for pages of its own making.
+"""The script that Streamlit runs, alone in its folder. Streamlit puts that folder first on the import path,
+and would take a folder `pages` in it for pages of its own.
 """

@@ -1,4 +1,4 @@
-"""The script that Streamlit runs for every visit: navigation, the sidebar, and the chosen page."""
+"""The script that Streamlit runs on every visit: navigation, the sidebar, and the chosen page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 
 def choose(ngrams: bool) -> Context | None:
-    """What the sidebar chose, with the model loaded; None where there is none, as the page then says."""
+    """What the sidebar chose, with the model loaded; None if there is none, as the page then says."""
     listed, damaged = model_cache.listed()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
     with slot:
@@ -49,7 +49,7 @@ def choose(ngrams: bool) -> Context | None:
 
 
 def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
-    """A page in the navigation; what goes wrong in it, it says itself."""
+    """A page in the navigation; it shows its own errors."""
 
     def safely() -> None:
         try:
@@ -62,7 +62,7 @@ def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str)
 
 
 def with_model(name: str, *, ngrams: bool = False) -> Callable[[], None]:
-    """A page that shows the chosen model; `ngrams`: whether it can work with count-based models too."""
+    """A page that shows the chosen model; `ngrams`: whether it works with n-gram models too."""
 
     def run() -> None:
         context = choose(ngrams)
@@ -78,7 +78,7 @@ def learn() -> None:
 
 
 def train() -> None:
-    """Runs of one's own; needs no model."""
+    """The reader's runs; needs no model."""
     importlib.import_module("rnnviz.ui.pages.train.page").page(slot, pages[0])
 
 
