@@ -1,15 +1,14 @@
 """Training runs: start, follow, stop, resume, list, keep and delete them.
 
-A run is a process of its own, `python -m rnnviz train`, and a folder in
-`home()` (rnnviz.runs.folder lists its files). Nothing here has to stay alive
-for it. Runs wait for one another by themselves (rnnviz.runs.queue).
+A run is a process, `python -m rnnviz train`, and a folder in `home()` (see rnnviz.runs.folder). It outlives
+its starter, and waits for its turn by itself (rnnviz.runs.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
     snapshot(id).hidden                # what it makes of the watched sentence now
     stop(id); resume(id)
 
-Nothing here loads torch, but for `keep` of a run that isn't finished.
+Only `keep` of an unfinished run imports torch.
 """
 
 from __future__ import annotations
@@ -48,11 +47,11 @@ DIED = TrainingError(
 class Run:
     """A run as it is now.
 
-    state         "stopped" by someone, "failed" and said why, "died" without a word
+    state         "stopped" by someone, "failed" with an error, "died" without one
     created       Unix time
     description   run.json: name, config, corpus, title, language, probe (the watched sentence), minutes, …
     last, report  the newest "progress" and "report" events
-    error         why it failed or died, None otherwise
+    error         why it failed or died, else None
     """
 
     id: str
@@ -67,17 +66,17 @@ class Run:
 
     @property
     def reason(self) -> str:
-        """The sentence of `error`, or ""."""
+        """The message of `error`, or ""."""
         return str(self.error or "")
 
     @property
     def alive(self) -> bool:
-        """Whether its process waits, starts or trains."""
+        """Whether it waits, starts or trains."""
         return self.state in ALIVE
 
 
 def limit() -> int:
-    """How many runs train at a time; 1 unless `set_limit` said otherwise."""
+    """How many runs train at a time; 1 by default."""
     return queue.limit(home())
 
 
@@ -87,10 +86,11 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Make a run's folder, put it in the queue and start its process.
+    """Make a run's folder, queue it, start its process and return its id at once: the name, with -2, -3 … if
+    taken.
 
-    Returns its id at once: the name, with -2, -3 … where it is taken. Raises TrainingError if there is
-    no text or the process can't be started, CheckpointError if the folder can't be written.
+    Raises TrainingError for no text or a process that can't be started, CheckpointError for an unwritable
+    folder.
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
@@ -106,10 +106,7 @@ def start(description: Description) -> str:
 
 
 def resume(id: str) -> None:
-    """Go on with a run that was stopped, failed or died, in the queue like a new one.
-
-    Raises TrainingError if it is alive or finished, or if there is no such run.
-    """
+    """Queue a stopped, failed or dead run again. Raises TrainingError if it is alive, finished or missing."""
     run = find(id)
     if run.state == "finished":
         raise TrainingError("the run {id!r} is finished; start a new one to train longer", id=id)
@@ -120,9 +117,8 @@ def resume(id: str) -> None:
 
 
 def stop(id: str) -> None:
-    """Ask a run to save and end, which takes it at most 2 seconds; a waiting one leaves the queue.
-
-    Returns at once. A run that has ended stays as it is. Raises TrainingError if there is none.
+    """Ask a run to save and end, within 2 seconds; a waiting one leaves the queue. Returns at once. Does
+    nothing to a run that has ended. Raises TrainingError if there is no such run.
     """
     folder = RunFolder(find(id).path)
     if not folder.locked():
@@ -142,7 +138,7 @@ def stop(id: str) -> None:
 
 
 def delete(id: str) -> None:
-    """Remove a run and all its files. Raises TrainingError while it is alive, or if there is none."""
+    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist."""
     folder = RunFolder(find(id).path)
     try:
         lock = folder.take_lock(wait=0.2)
@@ -157,7 +153,7 @@ def delete(id: str) -> None:
 
 
 def listed() -> list[Run]:
-    """Every run in `home()`, newest first. Only what is new since the last call is read."""
+    """Every run in `home()`, newest first. Reads only what is new since the last call."""
     _reap()
     runs = [_run(folder) for folder in folders(home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
@@ -175,39 +171,36 @@ def find(id: str) -> Run:
 def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
     """The events from byte `after` on, oldest first, and the byte to go on from.
 
-    A run that was resumed begins again at its last saved step and tells again what lies beyond it. Within
-    one call that is settled; `merge` settles it between calls. Raises TrainingError if there is no such run.
+    A resumed run reports the steps since its last save again; `merge` drops the first account. Raises
+    TrainingError if there is no such run.
     """
     return event_log.read(RunFolder(find(id).path).events, after)
 
 
 def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`events` with the `new` ones of a later `follow` added, in place, and no step told twice."""
+    """Add the `new` events of a later `follow` to `events`, in place, without repeated steps."""
     return event_log.extend(events, new)
 
 
 def snapshots(id: str) -> list[int]:
-    """The steps whose snapshot was kept, in order. Raises TrainingError if there is no such run."""
+    """The steps whose snapshots were kept, in order. Raises TrainingError if there is no such run."""
     folder = RunFolder(find(id).path)
     found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in folder.snapshots.glob("*.safetensors"))
     return sorted(int(match[1]) for match in found if match)
 
 
 def snapshot(id: str, step: int | None = None) -> Snapshot:
-    """What the run made of its watched sentence at one of the steps of `snapshots`, or the newest there is.
-
-    Raises TrainingError if there is no such run or snapshot, or its file is damaged.
-    """
+    """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if it is missing or damaged."""
     folder = RunFolder(find(id).path)
     return read(folder.newest if step is None else folder.snapshots / f"{step:09d}.safetensors")
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
-    """Copy the run's model, finished or the best so far, into a folder of models. Returns the copy's path.
+    """Copy the run's finished or best model, with its card, into a folder of models. Returns the copy's path.
 
-    `folder` is the first of `rnnviz.networks.checkpoint.folders()` unless given. The copy has the model's
-    card; of a run that isn't finished, the held-out text is scored now, which takes seconds. Raises
-    TrainingError if there is no model yet or the name is taken, CheckpointError for a bad name.
+    `folder` defaults to the first of `rnnviz.networks.checkpoint.folders()`. An unfinished run's model is
+    scored first, which takes seconds. Raises TrainingError if there is no model or the name is taken,
+    CheckpointError for a bad name.
     """
     from rnnviz.runs import finished_model
 
@@ -240,13 +233,13 @@ _processes_lock = threading.Lock()
 
 
 def _reap() -> None:
-    """Take note of own children that ended, which the system keeps until then."""
+    """Collect own child processes that have ended."""
     with _processes_lock:
         _processes[:] = [p for p in _processes if p.poll() is None]
 
 
 def _launch(folder: RunFolder, lock: IO[bytes]) -> None:
-    """Put the run in the queue and start its process, which inherits the lock: it is never unheld."""
+    """Queue the run and start its process, which inherits the lock: it is never unheld."""
     _reap()
     words = ["-m", "rnnviz", "train", "--queued", "--run-dir", str(folder.path)]
     options: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What a training run has to beat on its validation text: a blind guess, letters alone, six-grams."""
+"""What a training run has to beat on its validation text: uniform guesses, unigrams, six-grams."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, f
     """The perplexities that a run's chart shows as lines, with `vocabulary`'s symbols.
 
     uniform           V
-    unigram, ngram    of Kneser–Ney models of order 1 and ORDER, counted on `train` and scored on
-                      `validation`; None where there is no validation text
-    ngram_order       ORDER
+    unigram, ngram    Kneser–Ney of order 1 and ORDER, fitted to `train`; None without validation text
     ngram_characters  how many characters of `train` they counted: a run on a very large text must start, too
     """
     train = train[:COUNTED]
@@ -35,7 +33,7 @@ def measured(train: str, validation: str, vocabulary: Vocabulary) -> dict[str, f
 
 
 def of_earlier_start(folder: RunFolder) -> dict[str, Any] | None:
-    """The baselines that an earlier start of this run measured, if it did."""
+    """The baselines that an earlier start of this run measured, if any."""
     for event in reversed(event_log.read(folder.events)[0]):
         if event["event"] == "start" and all(name in event for name in NAMES):
             return {name: event[name] for name in NAMES}

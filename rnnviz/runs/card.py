@@ -1,8 +1,4 @@
-"""The card of a model: what it was trained on, how, and how well it predicts text it never saw.
-
-A card is a JSON object in the model's file. Its held-out figures are measured
-here, on the last part of the corpus, by the rule of `rnnviz.reading.scoring`.
-"""
+"""A model's card: what it was trained on, how, and its held-out scores; a JSON object in the model's file."""
 
 from __future__ import annotations
 
@@ -38,9 +34,8 @@ def make_card(
 ) -> dict[str, Any]:
     """The card of a freshly trained model.
 
-    `yardstick` names an n-gram model trained on the same text, scored here on
-    the same held-out characters. Perplexities are per character; bits are per
-    character too. Raises what `checkpoint.load` and `scoring.perplexity` raise.
+    `yardstick` names an n-gram model of the same text, scored on the same held-out characters. Perplexities
+    and bits are per character. Raises what `checkpoint.load` and `scoring.perplexity` raise.
     """
     split = corpus.split()
     card: dict[str, Any] = {
@@ -78,7 +73,7 @@ def make_card(
 
 
 def versions() -> dict[str, str]:
-    """The versions that a result depends on."""
+    """The versions of Python, torch and rnnviz."""
     import torch
 
     from rnnviz import __version__
@@ -142,7 +137,7 @@ GRADED = ("bracket-depth", "line-position", "indent-depth")
 
 
 def responds(name: str) -> str:
-    """What was found of a model's units, as a table; nothing where nothing was looked for."""
+    """The findings on a model's units as a table; "" without any."""
     rows = []
     for one in unit_findings.of(name):
         unit = "–" if one.unit is None else f"{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
@@ -154,7 +149,7 @@ def responds(name: str) -> str:
 
 
 def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
-    """`models/README.md`: a table of all models, then a card for each, from what their files say."""
+    """`models/README.md`: a table of all models, then a card for each."""
     values = [_values(info) for info in models]
     rows = "".join(ROW.format(**v) for v in values)
     cards = "".join(CARD.format(**v) + responds(v["name"]) for v in values)

@@ -1,16 +1,13 @@
-"""Training on several processes or machines at once, data-parallel, with PyTorch's own engine.
+"""Data-parallel training on several processes or machines, with torch.distributed.
 
     torchrun --nproc-per-node=2 -m rnnviz train --corpus … --name …
 
-Every worker holds the whole model and reads a share of the B streams. A step's gradients are
-summed over the workers, each weighted by its share of the characters, so that every worker makes
-the step of one process with all B streams (gloo between processors, nccl between GPUs). The
-states at its end travel in the same message, so what is saved is what one process would save,
-and another number of workers can go on from it.
+Every worker holds the whole model and reads a share of the B streams. Gradients are summed, weighted by the
+workers' shares of the characters: the step is that of one process with all B streams. The final states travel
+in the same message, so any number of workers can resume the run.
 
-Worker 0 is the run: folder, events, reports, checkpoints (rnnviz.runs.process). The others get
-text, recipe and state from it and need no files. Dropout's masks differ from worker to worker;
-they follow from seed, step and worker, so that a resumed run draws the same.
+Worker 0 is the run (rnnviz.runs.process); the others get text, recipe and state from it. Dropout masks differ
+between workers and follow from seed, step and worker, so that a resumed run draws the same.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ def workers() -> int:
 
 
 def own_device(name: str) -> str:
-    """This worker's device: on a machine with GPUs that `name` allows, one for each of its workers."""
+    """This worker's device: where `name` allows GPUs, one for each of the machine's workers."""
     device = pick_device(name)
     if workers() > 1 and device.type == "cuda" and ":" not in name:
         local = int(os.environ.get("LOCAL_RANK", "0"))
@@ -58,7 +55,7 @@ def own_device(name: str) -> str:
 
 @contextmanager
 def joined(device: str) -> Iterator[None]:
-    """Be one of the workers while open; nothing where there is only one."""
+    """Join the process group while open; does nothing for a single worker."""
     if workers() == 1:
         yield
         return
@@ -75,7 +72,7 @@ def joined(device: str) -> Iterator[None]:
 
 @contextmanager
 def _or_lost() -> Iterator[None]:
-    """What torch says of a connection that broke, in words."""
+    """Turn torch's error for a broken connection into a WorkerLostError."""
     try:
         yield
     except RuntimeError as error:  # torch.distributed's own errors are of this kind
@@ -87,7 +84,7 @@ def _or_lost() -> Iterator[None]:
 
 
 class SharedTrainer(Trainer):
-    """A Trainer that reads its share of the streams, and steps with all the others."""
+    """A Trainer that reads its share of the streams and steps with all the others."""
 
     def __init__(
         self, config: TrainConfig, corpus: SplittableText, *, device: str = "auto", name: str = ""
@@ -112,7 +109,7 @@ class SharedTrainer(Trainer):
     def differentiate(
         self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
     ) -> tuple[Tensor, State]:
-        """Of its own streams, then the sum with the other workers'; see Trainer."""
+        """As in Trainer, for its own streams, then summed over the workers."""
         batch, own = self.streams.batch, self.own
         self.masks.manual_seed((self.config.seed + self.step_index * self.size + self.rank) % 2**63)
         mine = None if carried is None else tuple(part[:, own].contiguous() for part in carried)
@@ -140,7 +137,7 @@ class SharedTrainer(Trainer):
 
 
 def trainer(config: TrainConfig, corpus: corpora.Corpus, *, device: str, name: str) -> Trainer:
-    """Worker 0's trainer, after telling the others what it trains; a plain one where there are none."""
+    """Worker 0's trainer, after sending the others the recipe and text; a plain one without others."""
     if workers() == 1:
         return Trainer(config, corpus, device=device, name=name)
     about = {"config": config.to_json(), "threads": torch.get_num_threads(), "text": corpus.text}
@@ -149,7 +146,7 @@ def trainer(config: TrainConfig, corpus: corpora.Corpus, *, device: str, name: s
 
 
 def go_together(trainer: Trainer) -> None:
-    """Let all workers begin where worker 0's trainer stands."""
+    """Start all workers from the state of worker 0's trainer."""
     if isinstance(trainer, SharedTrainer):
         tensors, meta = training_state.pack(trainer)
         _broadcast(to_bytes(tensors), str(trainer.device))
@@ -157,10 +154,7 @@ def go_together(trainer: Trainer) -> None:
 
 
 def help_train(device: str, prepare: Callable[[], None]) -> int:
-    """What every worker but the first does: train along until the end. Returns the exit status.
-
-    `prepare` sets the process up as worker 0's is.
-    """
+    """Train along as a worker other than the first; returns the exit status. `prepare` sets the process up."""
     device = own_device(device)
     try:
         with joined(device):

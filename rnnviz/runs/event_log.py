@@ -1,10 +1,7 @@
-"""events.jsonl: what happened in a run, one JSON object a line, appended and never rewritten.
+"""events.jsonl: what happened in a run, one JSON object a line, append-only.
 
-A reader follows it by its size in bytes. A kill can cut a line short: whoever
-writes next ends that line first, and readers skip it. A resumed run starts
-again at its last saved step and says so (`resumed_at` of its "start"); what was
-reported beyond that step is thereby superseded, and `extend` drops it, so
-that a curve has no point twice.
+A kill can cut a line short: the next writer ends that line first, and readers skip it. A resumed run starts
+again at its last saved step, `resumed_at` of its "start"; `extend` drops what was reported beyond it.
 """
 
 from __future__ import annotations
@@ -33,7 +30,7 @@ ON_DISK = {"validation_perplexity": "held_out_perplexity"}
 
 
 def to_disk(event: Event) -> Event:
-    """An event as files have it."""
+    """An event under the names used in files."""
     return {ON_DISK.get(name, name): value for name, value in event.items()}
 
 
@@ -44,7 +41,7 @@ def from_disk(event: Event) -> Event:
 
 
 def append(path: Path, event: Event) -> None:
-    """Add one event. Numbers that JSON doesn't have become null. Raises OSError."""
+    """Append one event; NaN and infinities become null. Raises OSError."""
     line = json.dumps(_plain(to_disk(event)), allow_nan=False).encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
@@ -59,10 +56,8 @@ def append(path: Path, event: Event) -> None:
 
 
 def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
-    """The events after the first `after` bytes, and the bytes read so far, to go on from.
-
-    A last line without its end is left for the next call; a damaged line before it is skipped.
-    A file that doesn't exist has no events.
+    """The events after the first `after` bytes, and the byte to go on from; no events if there is no file. An
+    unfinished last line is left for the next call; a damaged line before it is skipped.
     """
     try:
         with path.open("rb") as file:
@@ -75,7 +70,7 @@ def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
 
 
 def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
-    """`events` with `new` ones added, in place, and without those that a resumed run tells again."""
+    """Add `new` to `events` in place, dropping what a resumed run reports again."""
     for event in new:
         if event["event"] == "start" and isinstance(step := event.get("resumed_at"), int):
             events[:] = [e for e in events if e["event"] not in OF_A_STEP or e.get("step", 0) <= step]
@@ -114,7 +109,7 @@ _seen_lock = threading.Lock()
 
 
 def newest(path: Path) -> Newest:
-    """The newest events, reading only what was added since the last call in this process."""
+    """The newest events, reading only what was added since this process's last call."""
     try:
         about = path.stat()
     except OSError:
@@ -132,7 +127,7 @@ def newest(path: Path) -> Newest:
 
 
 def _from_the_end(path: Path, about: os.stat_result) -> Newest:
-    """The same, reading backwards until each kind was met, which for most runs is soon."""
+    """Read backwards until each kind was met, which for most runs is soon."""
     length = BLOCK
     while True:
         begin = max(0, about.st_size - length)  # perhaps in a line: what is left of it is no event

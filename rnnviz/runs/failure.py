@@ -1,7 +1,4 @@
-"""Why a run ended against its will, in words a student understands, with what to do about it.
-
-The errors of torch are known by what they say, so that torch isn't loaded for them.
-"""
+"""Why a run failed, in words. torch's errors are recognised by their messages, without importing torch."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _GPU = re.compile(
 
 
 def in_words(error: BaseException) -> RnnvizError | None:
-    """What happened and what to do; None for an error that nobody foresaw, a mistake in the program."""
+    """What happened and what to do; None for an unforeseen error, a bug in the program."""
     if known := _known(error):
         return known[1]
     if isinstance(error, RnnvizError):
@@ -44,7 +41,7 @@ def in_words(error: BaseException) -> RnnvizError | None:
 
 
 def cause(error: BaseException) -> Cause:
-    """Which of the failures it is that a page has words of its own for; "" for all others."""
+    """The kind of failure, where a page has its own words for it; else ""."""
     known = _known(error)
     return known[0] if known else ""
 
@@ -77,7 +74,6 @@ def _known(error: BaseException) -> tuple[Cause, TrainingError] | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it came from."""
     seen: set[int] = set()
     found: BaseException | None = error
     while found is not None and id(found) not in seen:

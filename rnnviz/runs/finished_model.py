@@ -1,4 +1,4 @@
-"""The model that a run leaves behind: the finished one with its card, and the copy that someone keeps."""
+"""The model that a run leaves behind: the finished one with its card, and a kept copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rnnviz.text.corpora import Corpus
 
 
 def text_of(folder: RunFolder, description: Description) -> Corpus:
-    """The text of a run. Raises CorpusError, TextError or TrainingError if it isn't there any more."""
+    """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone."""
     title, language = description.title, description.language
     if description.corpus:
         return corpora.open_corpus(description.corpus, title=title, language=language)
@@ -50,10 +50,10 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
 def finish(
     folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path | None = None
 ) -> tuple[Path, dict[str, Any]]:
-    """Measure the best model on the held-out text, and write it with its card. Returns its path and its card.
+    """Score the best model on the held-out text and write it with its card. Returns its path and card.
 
-    `seconds` is how long it was trained; `path`, where it isn't given, is what the run's description says.
-    Raises TrainingError if there is no model yet, and what scoring and saving raise.
+    `seconds` is its training time; `path` defaults to the description's. Raises TrainingError if there is no
+    model, and what scoring and saving raise.
     """
     from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card

@@ -3,17 +3,16 @@
     run.json                 what the run is: name, recipe, text, watched sentence (`Description`)
     text.txt                 the user's own text, where the run has no named corpus
     events.jsonl             what happened, one JSON object a line (rnnviz.runs.event_log)
-    state.safetensors        everything needed to go on (rnnviz.runs.training_state)
+    state.safetensors        everything needed to resume (rnnviz.runs.training_state)
     best.safetensors         the best model so far, a file like any shipped model
     model/NAME.safetensors   the finished model with its card, where no other place was asked for
     probe.safetensors        the newest snapshot; snapshots/ has older ones (rnnviz.runs.snapshots)
     log.txt                  what the process printed
-    lock                     locked as long as the process lives, however it ends; holds its process id
+    lock                     locked while the process lives; holds its process id
     stop                     asks the process to stop; left behind by one that was stopped
-    reserve                  given up when the disk is full, so that this can still be written down
+    reserve                  deleted when the disk is full, so that this can still be logged
 
-Every file but the events is replaced as a whole, so a kill at any moment
-leaves a folder that can be resumed.
+Every file but the events is replaced as a whole, so a kill at any moment leaves a folder that can be resumed.
 """
 
 from __future__ import annotations
@@ -46,26 +45,25 @@ IN_JSON = {"watched": "probe"}
 
 
 def home() -> Path:
-    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist yet."""
+    """The folder of runs: RNNVIZ_RUNS in the environment, else ./runs. Absolute; it need not exist."""
     return Path(os.environ.get("RNNVIZ_RUNS") or "runs").expanduser().absolute()
 
 
 @dataclass(frozen=True)
 class Description:
-    """What a run is: everything that is decided before it starts.
+    """What is decided of a run before it starts.
 
-    name      the run's, and its model's: letters, digits, '.', '_' and '-'
+    name      the run's and its model's: letters, digits, '.', '_' and '-'
     corpus    a corpus's name or a text file's path; "" where `text` is the text
     text      the user's own text; None in a description that was read back (it is in text.txt)
-    title, language  of the text, for the card
     watched   the sentence to watch, at most LONGEST_WATCHED characters; "" for none
-    minutes   train so long: the speed is measured at the start, and `config.characters` follows from it
-    ngram     the name of a saved n-gram model that the finished model's card compares with
+    minutes   train so long: the speed is measured at the start and decides `config.characters`
+    ngram     a saved n-gram model, for comparison in the finished model's card
     example   the text the app shows first with the model
     half      store the finished model's weights as float16
-    threads   processor threads; None for torch's choice, which is then kept
+    threads   None for torch's choice, which is then kept
     output    where the finished model goes; "" for the run's own folder
-    command   the command line that says the same, for the card
+    command   the equivalent command line, for the card
     created   Unix time; 0 for now
     """
 
@@ -117,7 +115,7 @@ class Description:
 
     @classmethod
     def _names(cls) -> dict[str, str]:
-        """The fields by what run.json calls them, all but `text`."""
+        """The fields by their names in run.json, all but `text`."""
         return {IN_JSON.get(f.name, f.name): f.name for f in fields(cls) if f.name != "text"}
 
     @classmethod
@@ -148,11 +146,11 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """The run's id: the folder's name."""
+        """The folder's name."""
         return self.path.name
 
     def begin(self, description: Description) -> Description:
-        """Write what the run is; returns it with the time. Raises TrainingError if there is a run already."""
+        """Write a new run's description; returns it with the time. Raises TrainingError if one is there."""
         if self.description_file.exists():
             raise TrainingError(
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
@@ -165,12 +163,12 @@ class RunFolder:
         return written
 
     def describe(self, description: Description) -> None:
-        """Write a description in place of the one before."""
+        """Replace the description."""
         text = json.dumps(description.to_json(), indent=1)  # a path may hold bytes that are no text
         modelfile.write_atomic(self.description_file, text.encode())
 
     def description(self) -> Description:
-        """What `begin` wrote. Raises TrainingError if there is no run here, or its description is damaged."""
+        """Read the description. Raises TrainingError if there is none, or it is damaged."""
         try:
             return Description.from_json(json.loads(self.description_file.read_text("utf-8")))
         except OSError:
@@ -183,16 +181,16 @@ class RunFolder:
             ) from None
 
     def keep_reserve(self) -> None:
-        """Put the reserve aside, if it isn't there."""
+        """Write the reserve if it is missing."""
         if not self.reserve.exists():
             modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # no file system can compress that
 
     def give_up_reserve(self) -> None:
-        """Make a little room on a full disk."""
+        """Free a little room on a full disk."""
         self.reserve.unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Remove the unfinished files that killed writers left behind. Only for who holds the lock."""
+        """Delete the unfinished files of killed writers. Only for the lock's holder."""
         for folder in (self.path, self.snapshots):
             for file in folder.glob(".*.*"):
                 if re.fullmatch(r"\.[\w-]+\.(safetensors|json|txt)\..+", file.name):
@@ -213,9 +211,8 @@ class RunFolder:
         return False
 
     def take_lock(self, wait: float = 5.0) -> IO[bytes]:
-        """The lock, held until the returned file is closed here and in every child that inherited it.
-
-        Tried for `wait` seconds: `locked` holds it for an instant. Raises TrainingError if it stays taken.
+        """The lock, held until the file is closed here and in every child that inherited it. Tries for `wait`
+        seconds, as `locked` holds it for an instant; then raises TrainingError.
         """
         descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o644)
         file = os.fdopen(descriptor, "r+b", buffering=0)
@@ -237,12 +234,12 @@ class RunFolder:
 
     @staticmethod
     def sign(lock: IO[bytes], pid: int) -> None:
-        """Write whose lock it is."""
+        """Write the holder's process id."""
         lock.seek(0)
         lock.write(b"%-20d" % pid)
 
     def owner(self) -> int | None:
-        """The process that holds the lock; None where none does, or it hasn't signed yet."""
+        """The process that holds the lock; None if none does, or it hasn't signed yet."""
         if not self.locked():
             return None
         with contextlib.suppress(OSError, ValueError):
@@ -251,7 +248,7 @@ class RunFolder:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """`data` at `path`, whole or not at all, though not safe from a power cut: for what comes often."""
+    """Write `data` to `path`, whole or not at all, though not safe from a power cut: for frequent writes."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -264,7 +261,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def folders(home: Path) -> Iterator[RunFolder]:
-    """The runs in a folder of runs, in no order."""
+    """The runs in a folder of runs, unordered."""
     try:
         entries = list(os.scandir(home))
     except OSError:

@@ -1,14 +1,13 @@
-"""What a run writes down while it trains: events, snapshots, the best model, its state.
+"""What a run writes while it trains: events, snapshots, the best model, its state.
 
-    progress   every half second: where it stands
+    progress   every half second
     report     as often as the recipe says: validation perplexity, a fresh sample
     passed     once, when the validation perplexity first falls below the n-gram's
     state      at reports, at least every 15 seconds, and at the end
-    snapshot   of the watched sentence, with every progress, unless that would take more than 3 % of the
-               time; at 40 steps at most, evenly on a log scale, one that is kept
+    snapshot   with every progress, unless that would take more than 3 % of the time; kept at no more
+               than 40 steps, evenly on a log scale
 
-Nothing here draws a random number or touches the model: with or without it,
-training gives the same numbers.
+Draws no random number and leaves the model alone: training gives the same numbers without it.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ MEMORY = 0.6
 
 
 def snapshot_steps(total: int) -> list[int]:
-    """The steps to keep a trace of: 0, 1, 2, … a factor of 1.35 apart (more in a long run), and the last."""
+    """The steps whose snapshots are kept: 0, 1, 2, … a factor of 1.35 or more apart, and the last."""
     factor = max(FACTOR, total ** (1 / (SNAPSHOTS - 3)))
     steps, at = {0, total}, 1.0
     while round(at) < total and len(steps) < SNAPSHOTS:
@@ -59,9 +58,8 @@ def snapshot_steps(total: int) -> list[int]:
 
 
 class Journal:
-    """Keeps the folder of a run up to date. Call `begin`, then `step` and `report` from the trainer's run.
-
-    All raise OSError or CheckpointError if the folder can't be written, TrainingError if the run diverged.
+    """Keeps a run's folder up to date. Its methods raise OSError or CheckpointError if they can't write,
+    TrainingError if the run diverged.
     """
 
     def __init__(self, folder: RunFolder, trainer: Trainer, watched: str, baselines: dict[str, Any]) -> None:
@@ -77,7 +75,7 @@ class Journal:
         self._next, self._saved_at = self._began + PROGRESS, self._began
 
     def begin(self, about: dict[str, Any]) -> None:
-        """Say that training begins, or goes on at the step the trainer stands at; `about` goes with it."""
+        """Log the start, or the resumption at the trainer's step, with `about`."""
         t, now = self.trainer, time.time()
         events, _ = event_log.read(self.folder.events)
         event_log.extend(events, [{"event": "start", "resumed_at": t.step_index}])
@@ -90,7 +88,7 @@ class Journal:
             self._snapshot(keep=True)
 
     def step(self, trainer: Trainer) -> None:
-        """After every step."""
+        """To be called after every step."""
         n = trainer.latest
         # Summed where they are, so that a GPU need not be waited for.
         self._loss += trainer.loss * n
@@ -114,7 +112,7 @@ class Journal:
                 self._next = time.monotonic() + pause
 
     def report(self, report: StepReport) -> None:
-        """After every report."""
+        """To be called after every report."""
         values = {f.name: getattr(report, f.name) for f in fields(report) if f.name != "model"}
         self._write("report", **values)
         ngram, reached = self.baselines.get("ngram"), report.validation_perplexity
@@ -132,14 +130,14 @@ class Journal:
             self.save()
 
     def save(self) -> None:
-        """Write the best model and the state to go on from. Raises TrainingError if the run has diverged."""
+        """Save the best model and the state. Raises TrainingError if the run has diverged."""
         self.trainer.check()
         self._save_best()
         training_state.save(self.folder, self.trainer)
         self._saved_at = time.monotonic()
 
     def ensure_model(self) -> None:
-        """See to it that there is a model to keep, though no report has been made yet."""
+        """Save a model if no report has done so yet."""
         if not self.folder.best.exists():
             checkpoint.save(self.trainer.model, self.folder.best)
 
@@ -178,7 +176,7 @@ class Journal:
             self._snapshot()
 
     def _snapshot(self, *, keep: bool = False) -> None:
-        """Take a snapshot: the newest, or one of those that are kept; the first is both."""
+        """Take a snapshot, the newest or one to keep; the first is both."""
         began, t = time.monotonic(), self.trainer
         found = take(t.model, self.watched, step=t.step_index, characters=t.characters)
         if keep:

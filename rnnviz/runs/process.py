@@ -1,8 +1,7 @@
-"""The process of a run: waits for its turn, trains, writes down what happens, and ends in words.
+"""The process of a run: waits for its turn, trains, logs events, and explains a failure.
 
-A process that the app started has the run's lock from its parent, waits in the
-queue and makes way for others (`--queued`). torch is loaded when the run's turn has
-come, so that a waiting run costs next to nothing.
+A process that the app started (`--queued`) inherits the run's lock, waits in the queue and lowers its
+priority. torch is imported when its turn has come, so a waiting run costs next to nothing.
 """
 
 from __future__ import annotations
@@ -40,13 +39,11 @@ Show = Callable[
 def run(
     folder: RunFolder, show: Show, *, queued: bool, lock: int | None = None, corpus: Corpus | None = None
 ) -> tuple[Path, dict[str, Any]] | None:
-    """Train the run in `folder` from where it stands to its end. Returns the finished model's path and card.
+    """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
 
-    None if it was asked to stop: it is then saved. `queued`: wait for a place, ending within two seconds when
-    asked to. `lock` is the descriptor of the run's lock, where a parent took it. `corpus` is the run's
-    text, where it has been read already.
-
-    Raises what went wrong after writing it down, as a TrainingError in words if there are any for it.
+    `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of a lock
+    that the parent took; `corpus` the run's text, if already read. Failures are logged, then raised, in words
+    if known.
     """
     with _held(folder, lock) as held:
         folder.sign(held, os.getpid())
@@ -134,7 +131,7 @@ SMALL = 1024
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Description:
-    """The description with what only the machine can say, written down so that a resumed run has the same."""
+    """Decide what depends on the machine, and write it down so that a resumed run has the same."""
     import torch
 
     config = description.config
@@ -161,7 +158,6 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:
-    """What the "start" event says of the run."""
     import torch
 
     device = str(trainer.device)
@@ -182,7 +178,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
 
 
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
-    """Write down how the run ended, if there is any way to."""
+    """Log how the run ended, if at all possible."""
     if "path" not in values and folder.best.exists():
         values["path"] = str(folder.best)
     said = {"event": event, "time": time.time(), "reason": reason, **values}
@@ -196,7 +192,6 @@ def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> No
 
 @contextlib.contextmanager
 def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
-    """The run's lock: the one that the parent took, or one of our own."""
     if lock is None:
         file = folder.take_lock()
     else:
@@ -210,7 +205,7 @@ def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
 
 
 def make_way() -> None:
-    """Let every other program have the processor first."""
+    """Give every other program priority on the processor."""
     wish = os.environ.get("RNNVIZ_NICE", "")
     nice = min(19, int(wish)) if wish.isdecimal() else NICE
     if nice and hasattr(os, "nice"):

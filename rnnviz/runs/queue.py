@@ -4,11 +4,9 @@
     .queue/000000012~NAME         a ticket: the run in the folder NAME, twelfth in line
     .queue/limit                  how many may train at a time
 
-A run takes its ticket before its process starts, so the order is that of the
-starts. It holds the ticket while it waits and while it trains, and may train
-when fewer than `limit` living runs have a lower number. Whether a run lives is
-known from its lock, which the system releases however the process ended: so
-nobody has to run the queue, and a killed process holds nobody up.
+A run takes its ticket before its process starts, holds it until it ends, and may train when fewer than
+`limit` living runs have a lower number. A run lives while its lock is held, which the system releases however
+the process ended: no scheduler is needed, and a killed process blocks nobody.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ _TICKET = re.compile(r"(\d{9})~(.+)")
 
 
 def limit(home: Path) -> int:
-    """How many runs may train at a time: 1 unless `set_limit` said otherwise."""
+    """How many runs may train at a time; 1 by default."""
     try:
         return min(MOST, max(1, int((home / FOLDER / "limit").read_text())))
     except (OSError, ValueError):
@@ -48,7 +46,7 @@ def set_limit(home: Path, n: int) -> None:
 
 
 def take_ticket(folder: RunFolder) -> Path:
-    """A place at the end of the line for a run whose lock the caller holds."""
+    """Join the end of the queue; the caller holds the run's lock."""
     queue = folder.path.parent / FOLDER
     queue.mkdir(parents=True, exist_ok=True)
     with (queue / "lock").open("a") as guard:
@@ -66,7 +64,7 @@ def take_ticket(folder: RunFolder) -> Path:
 
 
 def leave(folder: RunFolder) -> None:
-    """Give up the run's place, if it has one."""
+    """Remove the run's ticket, if any."""
     for _, name, path in _tickets(folder.path.parent / FOLDER):
         if name == folder.id:
             with contextlib.suppress(OSError):
@@ -74,7 +72,7 @@ def leave(folder: RunFolder) -> None:
 
 
 def ahead(folder: RunFolder) -> int:
-    """How many living runs have a lower number; 0 for a run without a ticket. Clears away the dead ones'."""
+    """How many living runs have a lower number; 0 without a ticket. Deletes dead runs' tickets."""
     home, count = folder.path.parent, 0
     tickets = list(_tickets(home / FOLDER))
     mine = max((number for number, name, _ in tickets if name == folder.id), default=0)

@@ -1,10 +1,7 @@
-"""Snapshots: what a model makes of one sentence at a moment of its training, and the files they are kept in.
+"""Snapshots: what a model makes of one sentence at a moment of its training, and their files.
 
-    hidden     (T, L, H)   H_t after reading character t
-    log_probs  (T + 1, V)  row t: log P(x_{t+1} | x_1 .. x_t), nats; row 0 before anything was read
-
-A file is safetensors, with the sentence and the symbols as JSON in its header; reading one needs no torch.
-A run's story (rnnviz.runs.story) is a file of the same kind, with an axis for its K moments in front.
+A file is safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A
+story (rnnviz.runs.story) has an axis for its K moments in front.
 """
 
 from __future__ import annotations
@@ -38,16 +35,15 @@ LEAST = -60_000
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a model did with the watched sentence at one moment of its training.
+    """What a model made of the watched sentence at one moment of its training.
 
-    text        the sentence, T characters
+    text        T characters
     hidden      (T, L, H) float32, H_t after reading character t
     cell        (T, L, H) float32, C_t of an LSTM; None for other cells
     log_probs   (T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t)
-    nll         (T,) float32, nats: what each character cost, an unknown one's whole cost
-    step        steps trained
-    characters  characters trained on
-    symbols     V names, that of column i of log_probs at place i: "<unk>", then the characters
+    nll         (T,) float32, nats: each character's cost, an unknown one's whole cost
+    step, characters   how far it was trained
+    symbols     V names, in the order of log_probs' columns: "<unk>", then the characters
     """
 
     text: str
@@ -67,11 +63,11 @@ class Snapshot:
 
 
 def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot:
-    """What `model` makes of `text` as it is now; `step` and `characters` say when that is.
+    """What `model` makes of `text` now, after `step` steps on `characters` characters.
 
-    The values are those of `rnnviz.trace`, without the table of all inputs: it would take several times as
-    long, and this is done twice a second. No random number is drawn and nothing changes. Raises TextError for
-    half a surrogate pair.
+    The values are those of `rnnviz.trace`, without its table of all inputs, which would take several times as
+    long, twice a second. Draws no random number and changes nothing. Raises TextError for half a surrogate
+    pair.
     """
     vocabulary = model.vocabulary
     text = normalise(text, model.normaliser)
@@ -106,7 +102,7 @@ def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot
 
 
 def to_bytes(snapshot: Snapshot, *, half: bool = False) -> bytes:
-    """The file of one snapshot; `half` stores states and log-probabilities as float16, half the size."""
+    """The file of one snapshot; `half`: as float16, half the size."""
     kind = np.float16 if half else np.float32
     arrays: Arrays = {
         "hidden": snapshot.hidden.astype(kind),
@@ -126,7 +122,7 @@ def read(path: Path) -> Snapshot:
 
 
 def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """A file of arrays, with the sentence and symbols of `one` and what else it is `about` under `key`."""
+    """A file of arrays, with the sentence and symbols of `one` and `about` as JSON under `key`."""
     from safetensors.numpy import save
 
     header = {"text": one.text, "symbols": list(one.symbols), **about}
@@ -136,7 +132,7 @@ def pack(key: str, one: Snapshot, about: Mapping[str, Any], arrays: Arrays) -> b
 
 @contextmanager
 def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """Header and arrays of a file that `pack` made. Whatever turns out wrong with them is a TrainingError."""
+    """Header and arrays of a file that `pack` made. Raises TrainingError for whatever is wrong with them."""
     from safetensors import SafetensorError, safe_open
 
     try:

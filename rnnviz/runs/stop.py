@@ -1,9 +1,7 @@
 """How a run is asked to end: SIGTERM, Ctrl-C, or the file `stop` in its folder.
 
-While it waits, starts or measures, the request raises `Stopped` wherever the
-process is. While it trains, the request sets a flag, so that the step is finished
-and the state saved. A process that the app started has 1.6 seconds for that; then it
-ends as it is: a step or a disk may be slow, and who pressed Stop waits.
+The request raises `Stopped`; while training it lets the step finish and the state be saved. A process that
+the app started exits after 1.6 seconds in any case: a step or a disk may be slow, and a user is waiting.
 """
 
 from __future__ import annotations
@@ -25,13 +23,12 @@ EXIT_INTERRUPTED = 130
 
 
 class Stopped(BaseException):
-    """Someone asked the run to end. No Exception, so that nothing on the way takes it for an error."""
+    """A request to end the run. No Exception, so that no handler on the way takes it for an error."""
 
 
 class StopRequest:
-    """The requests to end one run, taken as long as it is open. Only for the main thread.
-
-    `at_last` is called from another thread when a queued run's time is up, just before its process ends.
+    """Requests to end one run, handled while open. Main thread only. `at_last` is called from another thread
+    when a queued run's time is up, just before its process exits.
     """
 
     def __init__(self, folder: RunFolder, *, at_last: Callable[[], None] | None = None) -> None:
@@ -42,7 +39,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[StopRequest]:
-        """Take requests while open."""
+        """Handle requests while open."""
         before = {s: signal.signal(s, self._handle) for s in (signal.SIGINT, signal.SIGTERM)}
         try:
             with self._watched() if self._at_last is not None else contextlib.nullcontext():
@@ -53,7 +50,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def gently(self, ask: Callable[[], None]) -> Iterator[None]:
-        """While open, a request calls `ask`, which must see to it that the block ends soon."""
+        """While open, a request calls `ask`, which must end the block soon."""
         self._gentle = ask
         try:
             self.check()
@@ -62,7 +59,7 @@ class StopRequest:
             self._gentle = None
 
     def check(self) -> None:
-        """Heed a request that came without a signal."""
+        """Handle a request that came without a signal."""
         if not self.seen and self._folder.stop.exists():
             self._heed()
 
@@ -83,7 +80,7 @@ class StopRequest:
 
     @contextlib.contextmanager
     def _watched(self) -> Iterator[None]:
-        """End the process when its time is up. A thread hears of the signal even inside a long product."""
+        """Exit when time is up. A thread hears of the signal even during a long matrix product."""
         hear, tell = socket.socketpair()
         tell.setblocking(False)
         over = threading.Event()
@@ -115,7 +112,7 @@ class StopRequest:
 
 
 def wait_until(ready: Callable[[], bool], request: StopRequest, every: float = 0.2) -> None:
-    """Ask again and again, at ease. Raises Stopped when asked to end."""
+    """Poll `ready`. Raises Stopped when asked to end."""
     while not ready():
         request.check()
         time.sleep(every)

@@ -1,11 +1,11 @@
-"""A run's story in one small file beside the model it made: NAME.snapshots.safetensors.
+"""A run's story in one small file beside its model: NAME.snapshots.safetensors.
 
     hidden     (K, T, L, H) int8   states of the watched sentence at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
     nll        (K, T) float32, nats
 
-and, as JSON in the header: the sentence, the symbols, steps and characters of the
-moments, the events that make the curves, thinned, and the run's description.
+The header has, as JSON, the sentence, symbols, steps and characters of the moments, the thinned events of the
+curves, and the run's description.
 
     write("timemachine-gru", "models/timemachine-gru.snapshots.safetensors")   # from a run's folder
     story = read(path); story.snapshot(story.steps[0]).hidden
@@ -47,11 +47,7 @@ _KEPT = {
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """What `read` found.
-
-    events       as rnnviz.runs.api.follow gives them, thinned
-    description  of the run: name, config, title, language, probe (the watched sentence)
-    """
+    """What `read` found: `events` as rnnviz.runs.api.follow gives them, thinned, and the run's `description`."""
 
     name: str
     events: list[dict[str, Any]]
@@ -60,11 +56,11 @@ class Story:
 
     @property
     def steps(self) -> tuple[int, ...]:
-        """Of the snapshots, in order."""
+        """The steps of the snapshots, in order."""
         return tuple(self._snapshots)
 
     def snapshot(self, step: int | None = None) -> Snapshot:
-        """That of one of `steps`, or the last. Raises TrainingError for another step."""
+        """The snapshot at one of `steps`, by default the last. Raises TrainingError for another step."""
         step = self.steps[-1] if step is None else step
         if step not in self._snapshots:
             raise TrainingError(
@@ -77,14 +73,13 @@ class Story:
 
 
 def beside(model: Path) -> Path:
-    """Where the story of a model file stands."""
+    """The path of a model file's story."""
     return model.with_name(model.name.removesuffix(modelfile.SUFFIX) + SUFFIX)
 
 
 def write(id: str, path: str | Path) -> Path:
-    """Pack the snapshots and curves of a run into one file. Returns its path.
-
-    Raises TrainingError if the run has no snapshots, CheckpointError if the file can't be written.
+    """Pack the snapshots and curves of a run into one file. Returns its path. Raises TrainingError if the run
+    has no snapshots, CheckpointError if the file can't be written.
     """
     path, steps = Path(path), runs.snapshots(id)
     if not steps:
@@ -110,7 +105,7 @@ def write(id: str, path: str | Path) -> Path:
 
 
 def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events and fields that a chart needs; of "progress" at most CURVE, the last among them."""
+    """The events and fields that a chart needs; at most CURVE "progress" events, the last among them."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
         progress[i] for i in np.linspace(0, len(progress) - 1, min(CURVE, len(progress))).round().astype(int)

@@ -1,4 +1,4 @@
-"""A run's state on disk: everything from which a Trainer goes on to the same numbers."""
+"""A run's state on disk: everything a Trainer needs to resume with the same numbers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from rnnviz.training.trainer import Trainer
 
 
 def save(folder: RunFolder, trainer: Trainer) -> None:
-    """Write the state from which `restore` goes on. Raises CheckpointError if it can't be written."""
+    """Write the state for `restore`. Raises CheckpointError if it can't be written."""
     tensors, meta = pack(trainer)
     modelfile.write_atomic(folder.state, to_bytes(tensors, metadata={"run": json.dumps(meta)}))
 
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
-    """Put `trainer` where the run stopped; False if nothing was saved.
-
-    Raises TrainingError if the state is damaged or of another run.
+    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError for an unfit
+    state.
     """
     if not folder.state.exists():
         return False
@@ -43,7 +42,7 @@ def restore(folder: RunFolder, trainer: Trainer) -> bool:
 
 
 def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and a JSON object from which `unpack` goes on."""
+    """The state as tensors and a JSON object, for `unpack`."""
     tensors = {f"model.{k}": v.detach().cpu() for k, v in trainer.model.state_dict().items()}
     for i, slots in trainer.optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{i}.{k}": v.detach().cpu() for k, v in slots.items()}
@@ -72,7 +71,7 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe are not the same."""
+    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ."""
     same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
     if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:
         raise TrainingError(

@@ -1,9 +1,5 @@
-"""What units of the shipped models were found to respond to: `python -m rnnviz units`, on held-out text.
-
-Each row is a search as `rnnviz.units.search` makes it: the unit that ranked best on one half,
-how well it tells on the other, what the best of all units reaches there by chance, and
-what the character just read tells by itself. A unit that tells no more than the
-character does needs no memory. That nothing was found is an answer, too.
+"""What units of the shipped models respond to: `python -m rnnviz units`, on held-out text. A unit that scores
+no better than the character just read needs no memory.
 """
 
 from __future__ import annotations
@@ -20,11 +16,10 @@ class Finding:
     """One search.
 
     target     a name of `rnnviz.units.KINDS`
-    unit       that which ranked best; None where nothing was found
-    score      AUC, or correlation for a target that is a matter of degree; None: nothing was found
+    unit       the best on the ranking half; None where nothing was found
+    score      AUC, or correlation for a graded target; None where nothing was found
     chance     what chance reaches in 95 of 100 searches
-    character  what the character alone tells, where it was measured
-    quantity   "hidden", or "cell"
+    character  the score of the character just read, where measured
     """
 
     target: str
@@ -36,12 +31,12 @@ class Finding:
 
     @property
     def found(self) -> bool:
-        """Whether it is above what chance reaches."""
+        """Whether the score is above chance."""
         return self.score is not None and self.chance is not None and self.score > self.chance
 
     @property
     def remembers(self) -> bool:
-        """Whether it tells more than chance and, by MARGIN, than the character just read does."""
+        """Whether the score beats chance and, by MARGIN, the character just read."""
         return self.found and (self.character is None or (self.score or 0) > self.character + MARGIN)
 
 
@@ -82,5 +77,5 @@ FINDINGS: Mapping[str, tuple[Finding, ...]] = {
 
 
 def of(model: str) -> tuple[Finding, ...]:
-    """What is known of a model, by its name; nothing of others."""
+    """The findings for a model, by its name; none for unknown models."""
     return FINDINGS.get(model, ())
