@@ -86,11 +86,9 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Make a run's folder, queue it, start its process and return its id at once: the name, with -2, -3 … if
-    taken.
+    """Make a run's folder, queue it and start its process. Returns its id: the name, with -2, -3 … if taken.
 
-    Raises TrainingError for no text or a process that can't be started, CheckpointError for an unwritable
-    folder.
+    Raises TrainingError for no text or a process that can't start, CheckpointError for an unwritable folder.
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
@@ -190,7 +188,7 @@ def snapshots(id: str) -> list[int]:
 
 
 def snapshot(id: str, step: int | None = None) -> Snapshot:
-    """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if it is missing or damaged."""
+    """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if missing or damaged."""
     folder = RunFolder(find(id).path)
     return read(folder.newest if step is None else folder.snapshots / f"{step:09d}.safetensors")
 

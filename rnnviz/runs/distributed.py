@@ -154,7 +154,7 @@ def go_together(trainer: Trainer) -> None:
 
 
 def help_train(device: str, prepare: Callable[[], None]) -> int:
-    """Train along as a worker other than the first; returns the exit status. `prepare` sets the process up."""
+    """Train as a worker other than the first; returns the exit status. `prepare` sets up the process."""
     device = own_device(device)
     try:
         with joined(device):

@@ -47,7 +47,7 @@ _KEPT = {
 
 @dataclass(frozen=True, eq=False)
 class Story:
-    """What `read` found: `events` as rnnviz.runs.api.follow gives them, thinned, and the run's `description`."""
+    """What `read` found: `events` as `api.follow` gives them, thinned, and the run's `description`."""
 
     name: str
     events: list[dict[str, Any]]
