@@ -82,7 +82,7 @@ class ModelConfig:
             raise ConfigError(
                 "activation is tanh or relu; received {activation!r}", activation=self.activation
             )
-        if self.activation != "tanh" and self.cell in ("gru", "lstm"):
+        if self.activation != "tanh" and CELLS[self.cell].gates:
             raise ConfigError(
                 "a {cell} has tanh and sigmoid built in; {activation!r} is for mlp and rnn",
                 cell=self.cell,

@@ -124,7 +124,7 @@ class CharModel(nn.Module):
                 config.input_size, h, config.layers, nonlinearity=config.activation, batch_first=True
             )
         else:
-            layer = nn.GRU if config.cell == "gru" else nn.LSTM
+            layer = {"gru": nn.GRU, "lstm": nn.LSTM}[config.cell]
             self.recurrence = layer(config.input_size, h, config.layers, batch_first=True)
         self.readout = nn.Linear(h, v)
         if config.tied and self.embedding is not None:

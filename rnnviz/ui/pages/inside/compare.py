@@ -16,6 +16,7 @@ from rnnviz.figures import bars, heat, live, plain
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import SURPRISAL_FULL, VERSUS_FULL, Scale, Theme
+from rnnviz.networks.config import CELLS
 from rnnviz.reading import sampling
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import _
@@ -84,7 +85,7 @@ def section(view: View) -> None:
 
 def _usual(own: ModelInfo, others: list[ModelInfo]) -> str | None:
     """The network that says most beside this one: of the same text, or at least of the same language."""
-    remembering = [m for m in others if m.kind in ("gru", "lstm", "rnn")]
+    remembering = [m for m in others if m.kind in CELLS and m.kind != "mlp"]
     for fact in ("corpus", "language"):
         alike = [m for m in remembering if own.card.get(fact) and m.card.get(fact) == own.card[fact]]
         if alike:

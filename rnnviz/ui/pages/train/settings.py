@@ -159,7 +159,7 @@ def _network() -> None:
         _("Activation φ"),
         {"tanh": "tanh", "relu": "relu"},
         _("tanh keeps every state between −1 and 1; ReLU cuts off below 0. GRU and LSTM have their own."),
-        disabled=cell not in ("mlp", "rnn"),
+        disabled=bool(CELLS[cell].gates),
     )
     _whole("hidden_size", 1, 4096, _("How many numbers the state has."))
     _whole("layers", 1, 8, _("Recurrences stacked: each reads the states of the one below."))
@@ -277,7 +277,7 @@ def recipe(text: Chosen, key: str) -> Recipe:
     config, minutes = presets.preset(key, text.characters, cores())
     timed = state["set-until"] == "minutes"
     values: dict[str, Any] = {name: state[f"set-{name}"] for name in SETTINGS}
-    if values["cell"] not in ("mlp", "rnn"):
+    if CELLS[values["cell"]].gates:
         values["activation"] = "tanh"
     if values["cell"] == "mlp":
         values["dropout_weight"] = 0.0
