@@ -1,1 +1,1 @@
-"""The five pages; a folder each, with its own browser files."""
+"""The five pages, each a folder with its browser files."""

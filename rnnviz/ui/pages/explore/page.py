@@ -1,8 +1,6 @@
-"""The Explore page: type, and look inside the network while it reads.
-
-The page is one fragment with one component in it. A keystroke reruns the
-fragment alone: the callback takes what the browser asks, the session's
-LiveSession answers with bytes, and the component draws them.
+"""The Explore page: type, and look inside the network while it reads. The page is one fragment with one
+component. A keystroke reruns the fragment alone: the callback takes the browser's ask, the session's
+LiveSession answers in bytes, and the component draws them.
 """
 
 from __future__ import annotations
@@ -63,7 +61,6 @@ def _take() -> None:
 
 
 def _opening(context: Context) -> str:
-    """The text that is there before anyone typed: the model's own example."""
     example = context.model.card.get("example")
     if isinstance(example, str) and example.strip():
         return example[:LIMIT]
@@ -71,7 +68,7 @@ def _opening(context: Context) -> str:
 
 
 def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
-    """What the browser needs once: words, colours, symbols, axes; and a digest of it."""
+    """What the browser needs once: words, colours, symbols, axes; and its digest."""
     mark = (session, language(), context.temperature)
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:

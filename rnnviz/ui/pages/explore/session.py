@@ -1,11 +1,9 @@
 """One reader's live view on the server: what the browser asks, and the bytes that answer it.
 
-An ask is the whole wish, not a change to an earlier one: the text as it is
-now, the window, what to look at. So asks may be dropped and the last one is
-always right. An answer holds what the browser has not got from the answer it
-says it holds (`base`): of the arrays as long as the text what follows the
-common prefix, of the window's arrays the rows that are new. So a keystroke
-costs the same at the end of 5,000 characters as at the end of 50.
+An ask states everything wanted, not a change to an earlier ask: the current text, the window, what to look
+at. So asks may be dropped, and the last one is always right. An answer holds only what is new since the one
+that the browser says it holds (`base`): of arrays as long as the text, what follows the common prefix; of the
+window's arrays, the new rows. So a keystroke costs the same after 5,000 characters as after 50.
 """
 
 from __future__ import annotations
@@ -44,16 +42,16 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants to see. `from_json` makes a valid one of whatever arrives.
+    """What a browser wants to see; `from_json` validates it.
 
-    client, seq  who asks, and the number of this ask: the answer bears both
+    client, seq  who asks, and the ask's number: the answer bears both
     text         the whole text, LIMIT characters at most
-    start        first character of the window; columns: its width
+    start        the window's first character; columns: its width
     quantity, layer, order, unit   what the heat map shows; unit None: the text is coloured by surprisal
     base         the number of the answer that the browser holds, 0 for none
     static       digest of the unchanging part that it holds
-    write        whether a continuation is wanted, and at which temperature
-    fresh        it holds nothing, not even the text, and wants to see what is there
+    write        whether and at which temperature to continue the text
+    fresh        it holds nothing, not even the text
     """
 
     client: str = ""
@@ -73,7 +71,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """The ask in a JSON object; what is missing or of another kind takes its usual value."""
+        """The ask in a JSON object; missing or mistyped values become defaults."""
         ask = asks.valid(
             cls,
             value,
@@ -100,14 +98,14 @@ Top = tuple[npt.NDArray[np.integer[Any]], Floats]  # ids and probabilities, (row
 
 
 class _Expected:
-    """The most probable next characters of the window's rows, kept while the text before them stays."""
+    """The window's most probable next characters, kept while the text before them stays."""
 
     def __init__(self) -> None:
         self._start = 0
         self._top: Top = np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
 
     def rows(self, trace: Trace, start: int, stop: int, kept: int) -> Top:
-        """Rows start .. stop - 1; the first `kept` characters are the same as in the call before."""
+        """Rows start .. stop - 1; the first `kept` characters are those of the call before."""
         low = max(start, self._start)
         high = min(stop, self._start + len(self._top[0]), kept + 1)
         if low >= high:
@@ -125,7 +123,7 @@ class _Expected:
 
 
 class LiveSession:
-    """The text of one reader, read by one model, and what his or her browser already holds."""
+    """One reader's text, read by one model, and what the browser already holds."""
 
     def __init__(self, model: CharModel | NumpyModel, yardstick: NgramModel | None = None) -> None:
         self.model, self.yardstick = model, yardstick
@@ -143,10 +141,8 @@ class LiveSession:
     def answer(
         self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
     ) -> bytes:
-        """The bytes that answer `ask`.
-
-        `static` is the part that no keystroke changes, sent unless the
-        browser says that it holds `digest`. `extra` goes into the header.
+        """The bytes that answer `ask`. `static` is what no keystroke changes, sent unless the browser holds
+        `digest`. `extra` goes into the header.
         """
         self._revision += 1
         trace = self._tracer.extend(ask.text)
@@ -196,9 +192,8 @@ class LiveSession:
     def _columns(
         self, trace: Trace, changed: int, what: tuple[str, int], window: tuple[int, int, int, int]
     ) -> dict[str, npt.NDArray[Any]]:
-        """States and predictions of the window start .. stop - 1, without low .. high - 1, which are held.
-
-        `what` is a quantity and a layer; characters before `changed` are those of the answer before.
+        """States and predictions of the window start .. stop - 1 without low .. high - 1, which are held;
+        `what` is a quantity and a layer. Characters before `changed` are those of the last answer.
         """
         start, low, high, stop = window
         fixed = live.scale(what[0], self.model.config.activation)
@@ -216,7 +211,7 @@ class LiveSession:
         }
 
     def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
-        """What each character cost, for those that are not the `same` as in the answer before."""
+        """What each character cost, after the `same` that the last answer held."""
         arrays = {
             "ids": trace.ids[same:].astype(self._symbols),
             "nll": trace.nll[same:].astype("<f4"),
@@ -252,7 +247,7 @@ class LiveSession:
         return start, min(length, start + ask.columns)
 
     def _alike(self, layer: int) -> npt.NDArray[np.int64]:
-        """A layer's units, alike ones side by side; found once, from what the model itself writes."""
+        """A layer's units ordered by likeness, found once from the model's own sample."""
         if layer not in self._orders:
             text = sample(self.model, "", REFERENCE, temperature=0.8, seed=0)
             hidden = Tracer(self.model).extend(text).hidden
@@ -266,7 +261,7 @@ class LiveSession:
 
 
 def numbers(trace: Trace) -> dict[str, float | int | None]:
-    """What is said of the whole text; None where there is nothing to say or it is beyond all numbers."""
+    """Figures of the whole text; None if undefined or infinite."""
     length = len(trace)
     perplexity = float(trace.perplexity[-1]) if length else math.nan
     bits = float(trace.nll.mean()) / math.log(2) if length else math.nan

@@ -1,7 +1,4 @@
-"""The words of the live view, in the session's language: the browser's modules hold none.
-
-Braces are filled in by the browser.
-"""
+"""The live view's words in the session's language; its modules hold none and fill in the braces."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from rnnviz.ui.words import notices, quantities, view_words
 
 
 def words() -> dict[str, str]:
-    """Every word and sentence that the live view can show, by the name its modules use."""
+    """Every word and sentence of the live view, by the name its modules use."""
     return {
         **view_words(),
         **{f"quantity.{name}": word for name, word in quantities().items()},

@@ -1,1 +1,1 @@
-"""The page Inside: what units respond to, what the network remembers, and what depends on it."""
+"""The Inside page: what units respond to, what the network remembers, and what depends on it."""

@@ -1,4 +1,4 @@
-"""Do without each unit: how much worse the network predicts, unit by unit."""
+"""Ablate each unit in turn: how much worse the network predicts without it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cause: hold, silence or scale units and see what changes; rank them by what is lost; change a letter."""
+"""Cause: clamp, silence or scale units and see what changes; rank them by the loss; change a letter."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _controls(view: View) -> Intervention | None:
 
 
 def numbers(written: str, H: int) -> list[int]:
-    """The units that a reader wrote, in order, each once; nothing if any isn't there."""
+    """The units that a reader wrote, in order, each once; empty if any doesn't exist."""
     found: set[int] = set()
     for part in filter(None, re.split(r"[\s,;，、]+", written)):
         match = re.fullmatch(r"(\d{1,6})(?:[-–](\d{1,6}))?", part)
@@ -120,7 +120,7 @@ def numbers(written: str, H: int) -> list[int]:
 
 
 def loudest(view: View) -> int:
-    """The unit that has most to say about the next character: its row of W_hq times its values."""
+    """The unit with the largest effect on the next character: its row of W_hq times its values."""
     weights = weights_of(view.model).readout
     if view.layer != view.trace.hidden.shape[1] - 1:
         return 0
@@ -169,13 +169,12 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
 
 
 def _apart(one: str, other: str) -> npt.NDArray[np.uint8]:
-    """The colour of each character: set off from where the two texts part."""
+    """Each character's colour: set off from where the two texts part."""
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     return DIFFERENCE.levels(np.where(np.arange(len(one)) < same, 0.0, -3.0))
 
 
 def _next(view: View, after: Trace, at: int) -> Panel:
-    """What is expected after the chosen character, with and without the change."""
     before, now = (np.exp(t.log_probs_at(at + 1, at + 2)[0].astype(np.float64)) for t in (view.trace, after))
     order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
     names = symbols(view.model.vocabulary, order)

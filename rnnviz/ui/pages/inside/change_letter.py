@@ -1,4 +1,4 @@
-"""Change a letter: how far apart two readings are afterwards, for several networks at once."""
+"""Change a letter: how far apart the two readings are afterwards, for several networks."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def section(view: View) -> None:
 
 
 def usual_letter(came: str) -> str:
-    """What takes a character's place until somebody says otherwise."""
+    """The default substitute for a character."""
     return "e" if came != "e" else "a"
 
 
 def _beyond(values: Doubles, least: float) -> Doubles:
-    """`values`, with nothing in the place of what differs by rounding alone."""
+    """`values`, NaN where the difference is rounding alone."""
     return np.where(values > least, values, np.nan)
 
 

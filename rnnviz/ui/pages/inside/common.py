@@ -1,4 +1,4 @@
-"""What the parts of the page share: what is looked at, what was computed for it, jobs, other networks."""
+"""What the page's parts share: the view, results kept for it, jobs, other networks."""
 
 from __future__ import annotations
 
@@ -48,9 +48,8 @@ _KEPT = "inside.kept"
 
 @dataclass(frozen=True)
 class View:
-    """What is looked at in one run of the script: a network, a text, and the layer whose units are meant.
-
-    `mark` tells the model's file from all others.
+    """What one run of the script looks at: a network, a text and a layer. `mark` identifies the
+    model's file.
     """
 
     context: Context
@@ -85,7 +84,7 @@ def view(context: Context, text: str, layer: int) -> View:
 
 
 def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
-    """The character that all parts of the page look at: the one just asked for, or the one before."""
+    """The character that all parts of the page look at: the one just asked for, else the last one."""
     asked = ask.position(len(view.text))
     if asked is not None:
         st.session_state["inside.at"] = asked
@@ -94,7 +93,7 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
 
 
 def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
-    """A part of the page that is drawn anew by itself, and says what goes wrong in it."""
+    """A part of the page that is redrawn by itself and shows its own errors."""
 
     @st.fragment
     @functools.wraps(section)
@@ -108,7 +107,7 @@ def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
 
 
 def kept(key: Hashable, make: Callable[[], T]) -> T:
-    """What `make` returns, computed once and kept while it is among the newest."""
+    """What `make` returns, computed once and kept while among the newest."""
     memory: OrderedDict[Hashable, Any] = st.session_state.setdefault(_KEPT, OrderedDict())
     if key not in memory:
         memory[key] = make()
@@ -120,9 +119,8 @@ def kept(key: Hashable, make: Callable[[], T]) -> T:
 
 
 def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
-    """The result of a job, which is started if it isn't known; None while it is at work, or came to nothing.
-
-    Its progress bar, or why there is nothing, stands where this is called.
+    """The result of a job, started if unknown; None while it runs, or if it gave none. A progress bar, or why
+    there is no result, stands where this is called.
     """
     jobs = of_session("inside")
     job = jobs.ask(key, title, make)
@@ -141,7 +139,7 @@ def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 
 def done_on_request(
     key: Hashable, title: str, make: Make, name: str, *, label: str, icon: str, said: str
 ) -> Any:
-    """The result of a job that a button starts, beside which stands what is `said`; see `done`."""
+    """The result of a job that a button starts, beside the text `said`; see `done`."""
     wanted = f"inside.{name}.wanted"
     if st.session_state.get(wanted) != key:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -164,7 +162,7 @@ def quantity(view: View, key: str) -> str:
 
 
 def gate(view: View, keeps: str) -> str:
-    """A choice among the gates, and what else this cell computes; `keeps` is the one to begin with."""
+    """A choice of this cell's gates and other quantities; `keeps` is the default."""
     words = {name: quantities()[name] for name in units.quantities(view.cell)[1:]}
     return choice.pick(_("Gate"), words, f"inside.gate.{view.cell}", default=keeps, hidden=True)
 
@@ -182,7 +180,7 @@ def heat_panel(
     limits: str,
     **options: Any,
 ) -> Panel:
-    """A heat map of `values` (T, H), whose rows are already in order of likeness."""
+    """A heat map of `values` (T, H), columns already in order of likeness."""
     x, y = _("character"), _("unit, in order of likeness")
     return Panel(
         name,
@@ -197,7 +195,7 @@ def heat_panel(
 
 
 def others(view: View) -> list[ModelInfo]:
-    """The other networks on this machine, those of the same text first."""
+    """The other networks on this machine, those of the same corpus first."""
     corpus = view.context.info.card.get("corpus")
     listed = model_cache.listed()[0]
     found = [m for m in listed if m.path != view.context.info.path and m.kind != "ngram"]
@@ -205,7 +203,7 @@ def others(view: View) -> list[ModelInfo]:
 
 
 def of_the_same_text(view: View) -> list[str]:
-    """The names of two other networks that remember and have read the same text."""
+    """The names of two other networks with memory, trained on the same text."""
     corpus = view.context.info.card.get("corpus")
     alike = [m for m in others(view) if corpus and m.card.get("corpus") == corpus and m.kind != "mlp"]
     return [m.path.stem for m in alike[:2]]
@@ -220,9 +218,8 @@ def beside(
     made: Mapping[str, Callable[[], tuple[str, Any]]] | None = None,
     about: str | None = None,
 ) -> Networks:
-    """The network looked at, and up to `most` that the reader sets beside it, `usual` to begin with.
-
-    `made` are networks that are no file on this machine, by name.
+    """The network in view and up to `most` others that the reader adds, `usual` by default. `made` are
+    networks without a file on this machine, by name.
     """
     made = made or {}
     files = {m.path.stem: m for m in others(view)}
@@ -244,7 +241,7 @@ def beside(
 
 
 def untrained(view: View) -> tuple[str, CharModel]:
-    """The network as it was before its training, and what tells it from others."""
+    """The network before its training, and a key that identifies it."""
     from rnnviz.networks.torch_model import untrained
 
     recipe = view.context.info.card.get("recipe")

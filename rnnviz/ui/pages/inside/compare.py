@@ -1,4 +1,4 @@
-"""Compare: two or three networks on the same text, on one cursor."""
+"""Compare: two or three networks on the same text, with one cursor."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def section(view: View) -> None:
 
 
 def _usual(own: ModelInfo, others: list[ModelInfo]) -> str | None:
-    """The network that says most beside this one: of the same text, or at least of the same language."""
+    """The most telling network beside this one: trained on the same text, or at least the same language."""
     remembering = [m for m in others if m.kind in CELLS and m.kind != "mlp"]
     for fact in ("corpus", "language"):
         alike = [m for m in remembering if own.card.get(fact) and m.card.get(fact) == own.card[fact]]
@@ -131,7 +131,7 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
 
 
 def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
-    """A network's states as a picture, which a click on the text doesn't change."""
+    """A network's states as a picture, cached since a click on the text doesn't change it."""
     x, y = _("character"), _("unit, in order of likeness")
     return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, bar=False, theme=theme))
 
@@ -180,7 +180,7 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
 
 
 def _continuations(view: View, found: units.Comparison, networks: Networks, at: int) -> None:
-    """How each goes on from the cursor, by the same random numbers."""
+    """How each continues from the cursor, with the same random numbers."""
     prompt, temperature = view.text[: at + 1], view.context.temperature
     neutral = np.uint8(127)
     texts = []

@@ -1,4 +1,4 @@
-"""What a unit does over a whole corpus: its highest and lowest places, its histogram, what moves it."""
+"""A unit over a whole corpus: its highest and lowest places, its histogram, what moves it."""
 
 from __future__ import annotations
 

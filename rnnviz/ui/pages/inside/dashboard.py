@@ -1,9 +1,7 @@
-"""A dashboard: coloured texts and figures that share one cursor, drawn by one component.
-
-The texts are painted character by character from numbers of colours, the figures
-are Plotly's, made for light and dark by the same pure function. Pointing at a
-character of a linked text or figure lights it up everywhere without asking anybody; a
-click, an arrow key or a selection asks the server, which answers with a new dashboard.
+"""A dashboard: coloured texts and figures that share one cursor, drawn by one component. Characters are
+painted from arrays of colour numbers; figures are Plotly's, made for light and dark by one pure function.
+Hovering over a character lights it up in every linked text and figure without the server; a click, an arrow
+key or a selection asks the server, which answers with a new dashboard.
 """
 
 from __future__ import annotations
@@ -38,13 +36,13 @@ _component = Component("board")
 class Text:
     """A text, a colour behind each character.
 
-    levels   (n,) uint8, 0 .. LEVELS - 1, as `Scale.levels` gives them
+    levels   (n,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
     palette  "diverging", "sequential", "surprisal" or "versus"
-    label    what is painted, before the text
-    values   (n,) what is said of the character under the pointer, or None
+    label    what is painted, shown before the text
+    values   (n,) shown for the character under the pointer, or None
     at       a character to mark, or None
-    linked   whether its characters are those of the cursor
-    said     what `values` are, in a few words; the label where it is empty
+    linked   whether it shares the cursor
+    said     what `values` are, in a few words; by default the label
     """
 
     text: str
@@ -58,12 +56,12 @@ class Text:
 
 
 def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
-    """A text with the colours of a quantity's `values` (n,) behind its characters."""
+    """A text coloured by a quantity's `values` (n,)."""
     return Text(text, scale.levels(values), palette or scale.kind, label, values, **options)
 
 
 def ends(scale: Scale) -> tuple[str, str, str]:
-    """The palette and the two ends of a scale, as `mount` takes them."""
+    """A scale's palette and the words for its two ends, as `mount` takes them."""
     return scale.kind, f"{scale.low:g}", f"{scale.high:g}"
 
 
@@ -71,7 +69,7 @@ def ends(scale: Scale) -> tuple[str, str, str]:
 class Panel:
     """A figure with what to notice in it and what it doesn't show.
 
-    name    tells it from others
+    name    unique on the dashboard
     figure  makes it, in a `theme`
     height  pixels; `width` in sixths of the dashboard
     link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
@@ -92,7 +90,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants: "at" a character, a "span", a "pick" of a panel's; who uses `value` checks it."""
+    """What a browser wants: "at" a character, a "span", a "pick" in a panel; whoever uses `value`
+    checks it.
+    """
 
     what: str = ""
     value: Any = None
@@ -102,7 +102,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """A valid ask of whatever arrives."""
+        """A valid ask from any JSON value."""
         return asks.valid(
             cls,
             value,
@@ -114,18 +114,18 @@ class Ask:
         )
 
     def position(self, length: int) -> int | None:
-        """The character asked for, where it is one of so many."""
+        """The character asked for, if it is below `length`."""
         good = self.what == "at" and type(self.value) is int and 0 <= self.value < length
         return self.value if good else None
 
     def pick(self, count: int, panel: str | None = None) -> int | None:
-        """What was picked, in this panel where one is named: a number, where it is one of so many."""
+        """The number picked (in `panel`, if given), if it is below `count`."""
         asked = self.what == "pick" and (panel is None or self.panel == panel)
         good = asked and type(self.value) is int and 0 <= self.value < count
         return self.value if good else None
 
     def span(self, length: int) -> tuple[int, int] | None:
-        """The selected characters, start and stop, where they are some of so many."""
+        """The selected characters, start and stop, if they lie within `length`."""
         if self.what != "span" or not isinstance(self.value, list) or len(self.value) != 2:
             return None
         start, stop = self.value
@@ -134,7 +134,7 @@ class Ask:
 
 
 def _name(array: Array, pool: dict[str, Array]) -> str:
-    """The array's name in the pool, where each stands once: light and dark share the numbers."""
+    """The array's name in the pool, which holds each once: light and dark share the numbers."""
     if array.dtype == np.bool_:
         array = array.astype(np.uint8)
     elif array.dtype.str not in TYPES:
@@ -147,7 +147,7 @@ def _name(array: Array, pool: dict[str, Array]) -> str:
 
 
 def _named(value: Any, pool: dict[str, Array]) -> Any:
-    """The same with every array in the pool, and its name in its place."""
+    """`value` with each array moved to the pool and replaced by its name."""
     if isinstance(value, dict):
         return {key: _named(v, pool) for key, v in value.items()}
     if isinstance(value, list | tuple):
@@ -159,7 +159,7 @@ def _named(value: Any, pool: dict[str, Array]) -> Any:
 
 @cache
 def _themes() -> dict[str, Any]:
-    """Colours by appearance; a palette is a list of [behind, letter]."""
+    """Colours by theme; a palette is a list of [behind, letter]."""
     out = themes()
     for theme in THEMES.values():
         palettes = {}
@@ -202,11 +202,10 @@ def mount(
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
 ) -> None:
-    """Put a dashboard on the page, or draw the one that is there anew.
-
-    `at` is the character chosen, `spans` those selected; `select`: whether a passage can be. `scale` is
-    (palette, word for its lowest colour, word for its highest). A `quiet` one says nothing of its cursor.
-    The reader's wish is there at the next run, from `asked(key)`.
+    """Put a dashboard on the page, or redraw the one that is there; at the next run `asked(key)` has its ask.
+    `at` is the chosen character, `spans` the selected ones; `select`: whether passages can be selected.
+    `scale` is (palette, word for its lowest colour, word for its highest). `quiet`: don't describe the
+    cursor.
     """
     pool: dict[str, Array] = {}
     before: Ask = st.session_state.get(f"{key}.before", Ask())

@@ -1,4 +1,4 @@
-"""Gates: how open they are along the text, how often shut or open for good, and how long each unit keeps."""
+"""Gates: their values along the text, how often saturated, and how long each unit keeps."""
 
 from __future__ import annotations
 

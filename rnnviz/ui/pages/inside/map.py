@@ -1,4 +1,4 @@
-"""A map of the units: those that do the same stand together, and the path of the state through its space."""
+"""A map of the units, similar ones together, and the path of the state through its space."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _square(mark: str, model: Any, text: str, target: str | None) -> Connectivit
 
 
 def _shares(log10: Floats) -> Floats:
-    """Decimal logarithms of the shares of each row, (…, s)."""
+    """log10 of the shares of each row, (…, s)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         largest = np.max(log10, axis=-1, keepdims=True)
         largest = np.where(np.isfinite(largest), largest, 0)
@@ -91,7 +91,7 @@ def _shares(log10: Floats) -> Floats:
 
 
 def _row(model: Any, text: str, square: Connectivity, at: int, target: str | None) -> Floats:
-    """(T,) the share of each character in the prediction of character `at`, as a logarithm."""
+    """(T,) log10 of each character's share in the prediction of character `at`."""
     out = np.full(len(text), -np.inf, np.float32)
     if at > len(square):
         row = gradients.connectivity_row(model, text, at=at, target=target)
@@ -102,7 +102,7 @@ def _row(model: Any, text: str, square: Connectivity, at: int, target: str | Non
 
 
 def _predicted(square: Connectivity) -> Floats:
-    """(T, T) the same for the picture: row t is about the prediction of character t, row 0 empty."""
+    """(T, T) the same for the picture: row t is the prediction of character t, row 0 empty."""
     shares = _shares(square.log10)
     return np.concatenate([np.full((1, len(square)), -np.inf, np.float32), shares[:-1]])
 

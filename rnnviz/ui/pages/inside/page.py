@@ -1,4 +1,4 @@
-"""What stands where on the page Inside: the text, and the six ways of looking at it."""
+"""The layout of the Inside page: the text, and six ways of looking at it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def page(context: Context) -> None:
 
 
 def _text(context: Context) -> str:
-    """The text that is looked at: the model's own example, until somebody writes another."""
     state = st.session_state
     opening = examples.example(context.model.card)[:LONGEST]
     kept = state.get("inside.kept-text", "")

@@ -1,4 +1,4 @@
-"""What is asked of the units: the controls of the first sub-page, and what they come to."""
+"""What is asked of the units: the controls of the first sub-page, and what they amount to."""
 
 from __future__ import annotations
 

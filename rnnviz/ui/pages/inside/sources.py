@@ -1,4 +1,4 @@
-"""The longer texts that units are searched on: corpora of this machine, and files of one's own."""
+"""The longer texts to search units on: corpora on this machine, and the reader's files."""
 
 from __future__ import annotations
 
@@ -33,19 +33,21 @@ TOY = 5_000  # bytes: shorter corpora are no place to search
 
 @dataclass(frozen=True)
 class Source:
-    """A text to search: the one on the page, a corpus by name, or an uploaded file's bytes."""
+    """A text to search: the page's, a corpus by name, or an uploaded file's bytes."""
 
     kind: str
     name: str
     data: bytes | None = None
 
     def identity(self, view: View) -> Hashable:
-        """What tells its text from others."""
+        """A key that identifies its text."""
         text = view.text if self.kind == OWN else ""
         return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest(), text
 
     def read(self, view: View, most: int) -> str:
-        """The page's text, or the beginning of another: of a corpus first what was held out from training."""
+        """The page's text, or the beginning of another: a corpus starts with what was held out from
+        training.
+        """
         if self.kind == OWN:
             return view.text
         if self.kind == FILE:
@@ -64,7 +66,7 @@ def here() -> list[corpora.CorpusInfo]:
 
 
 def pick(view: View, key: str) -> Source | None:
-    """A choice among the text on the page, the corpora here and a file; None while a file is awaited."""
+    """A choice of the page's text, the corpora here and a file; None while a file is awaited."""
     names = {c.name: c.title for c in here()}
     corpus = str(view.context.info.card.get("corpus"))
     offered = [*sorted(names, key=lambda n: n != corpus), OWN, FILE]
@@ -94,9 +96,8 @@ def pick(view: View, key: str) -> Source | None:
 def searching(
     view: View, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
 ) -> Steps[tuple[str, units.Searcher]]:
-    """A job: read SEARCHED characters, and rank the units for any number of searches.
-
-    `first` is the search that is asked for: what it has to rank is kept for all others.
+    """A job: read SEARCHED characters and prepare to rank the units for any search. `first` is the search
+    asked for: what it computes for the ranking is kept for all others.
     """
     yield Step(0.0)
     time.sleep(FIRST)
@@ -123,6 +124,6 @@ def scanning(view: View, source: Source, quantity: str) -> Steps[units.ScanRepor
 
 
 def ablating(view: View, source: Source, to: Any) -> Steps[Ablation]:
-    """A job: what every unit of the layer is worth."""
+    """A job: how much every unit of the layer contributes."""
     steps = units.ablate(view.model, source.read(view, ABLATED), layer=view.layer, to=to, batch=32)
     return as_steps(steps, lambda now: Step(now.fraction, now.done))

@@ -1,4 +1,4 @@
-"""Find the units: which of them tell something, beside chance, and what a chosen one does."""
+"""Find the units: which respond to something, beside chance, and what a chosen one does."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def section(view: View) -> None:
 
 
 def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Search | None:
-    """What was found, or None while the text is being read; why nothing could be is said here."""
+    """What was found; None while the text is being read or if the search failed, which is shown here."""
 
     def find(text: str, searcher: Searcher) -> Search:
         return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
@@ -100,7 +100,7 @@ def _searcher(view: View, asked: Question) -> Searcher:
 
 
 def _unit(view: View, asked: Question, search: Search | None) -> int:
-    """The chosen unit: what the search found best, until somebody chooses another."""
+    """The chosen unit, by default the search's best."""
     state = st.session_state
     mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
@@ -123,7 +123,7 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
 
 
 def _before_search(view: View, asked: Question) -> int:
-    """The unit until a longer text has been read: one on record, or what tells best on the page's text."""
+    """The unit until a longer text has been read: one on record, or the best on the page's text."""
     for found in unit_findings.of(view.context.info.name):
         if (found.target, found.quantity) == (asked.target, asked.quantity) and found.unit is not None:
             return found.unit
@@ -135,7 +135,7 @@ def _before_search(view: View, asked: Question) -> int:
 
 
 def _spans(view: View, ask: dashboard.Ask) -> list[tuple[int, int]]:
-    """The passages selected in this text, in order; those that overlap are one."""
+    """The passages selected in this text, in order; overlapping ones are merged."""
     text, spans = st.session_state.get(SPANS, ("", []))
     if text != view.text:
         spans = []

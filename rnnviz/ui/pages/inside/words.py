@@ -41,14 +41,14 @@ def unit(number: int) -> str:
 
 
 def clearest(search: Search) -> Found:
-    """The unit to show: that which ranked best, or the clearest of those above chance where it isn't."""
+    """The unit to show: the best-ranked, or the clearest of those above chance if it isn't among them."""
     if search.held_out and search.best.score <= search.chance:
         return max(search.above_chance, key=lambda f: f.score, default=search.best)
     return search.best
 
 
 def verdict(search: Search) -> str:
-    """What came out, in two sentences, as Markdown without anybody's text in it."""
+    """The outcome in two sentences, as Markdown free of any text from the reader."""
     best = search.best
     values = {
         "unit": unit(best.unit.unit).capitalize(),

@@ -1,4 +1,4 @@
-"""The same texts under other models, under none, and under real compressors."""
+"""The same texts under other models, under baselines, and under real compressors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Figures = tuple[float, float]  # perplexity, bits per character
 
 @dataclass(frozen=True)
 class Row:
-    """One way to predict or to store a text: the model of a file, or a baseline beside the chosen one."""
+    """One way to predict or store a text: a model's file, or a baseline beside the chosen model."""
 
     name: str
     about: str
@@ -38,13 +38,13 @@ class Row:
     baseline: str = ""
 
     def key(self, text: Text) -> Hashable:
-        """Under which its figures for a text are kept."""
+        """The key of its figures for a text."""
         if self.baseline:
             return "baselines", model_cache.digest(self.info), text.identity
         return work.plain_key(self.info, text)
 
     def figures(self, text: Text) -> Figures | None:
-        """Perplexity and bits per character of a text, if they are known."""
+        """Perplexity and bits per character of a text, if known."""
         found = store.shared().get(self.key(text))
         if found is not None and self.baseline:
             found = found[self.baseline]
@@ -98,7 +98,7 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
 
 
 def rows(context: Context) -> tuple[list[Row], list[Row]]:
-    """What every text is measured against, and the other models that are here."""
+    """What every text is measured against, and the other models here."""
     own = context.info
     blind = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
     letters = _("knows how often each character occurs in this very text: a bound, no predictor")
@@ -131,7 +131,7 @@ def about(info: ModelInfo) -> str:
 def ask(
     context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], chosen: Sequence[Row], *, again: bool
 ) -> list[Hashable]:
-    """Set to work what is not known yet; `again`: what was cancelled or failed too. Returns the keys."""
+    """Start what is not known yet; `again`: also what was cancelled or failed. Returns the keys."""
     wanted: list[Hashable] = []
     for text, one in scored:
         for row in chosen:
@@ -148,7 +148,7 @@ def ask(
 
 
 def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> None:
-    """The rows, with one column for a single text or one column each for several; and what to notice."""
+    """The rows, a column for a single text or one each for several; and what to notice."""
     found = {(row.name, text.name): row.figures(text) for row in chosen for text in texts}
     rivals = [row.name for row in chosen if row.baseline != "unigram"]  # it was told the text beforehand
 
@@ -190,7 +190,7 @@ def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> Non
 
 
 def verdict(own: str, found: dict[str, Figures], text: str) -> None:
-    """What to notice about a text, from the figures that are `found`; `own` is the chosen model."""
+    """What to notice about a text, given the figures `found`; `own` is the chosen model."""
     if own not in found:
         return
     best = min(found, key=lambda name: found[name][1])

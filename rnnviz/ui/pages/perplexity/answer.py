@@ -98,7 +98,7 @@ def meaning(report: Report) -> str:
 
 
 def scale(context: Context, report: Report) -> str:
-    """Where the perplexity stands between 1, knowing what comes, and V, guessing blindly: as a line."""
+    """The perplexity on a line from 1, certainty, to V, uniform guessing."""
     blind = context.model.vocabulary.size
     held_out = context.info.card.get("held_out")
     usual = held_out.get("perplexity") if isinstance(held_out, dict) else None
@@ -128,7 +128,7 @@ def scale(context: Context, report: Report) -> str:
 
 
 def unknown(scored: Scored) -> None:
-    """The characters that the model does not know, with their counts and code points."""
+    """The characters outside the vocabulary, with counts and code points."""
     st.dataframe(
         {
             _("Character"): [visible(c) for c, _n in scored.unknown],

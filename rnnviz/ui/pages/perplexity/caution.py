@@ -1,4 +1,4 @@
-"""What to mind about a figure: how far chance moves it, and whether the model knew the text."""
+"""Cautions about a figure: how far chance moves it, and whether the model knew the text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTABLE = 0.02  # share of a text that a model may have met before by chance: id
 
 
 def notes(scored: Scored) -> None:
-    """Everything that a careful reader should know before quoting the number."""
+    """What to know before quoting the number."""
     lines = []
     interval = scored.interval
     if interval.low is not None and interval.high is not None:

@@ -79,7 +79,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
 
 
 def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
-    """Whether the text came back, once somebody asked."""
+    """Whether the text came back, once asked for."""
     same: bool | None = store.shared().get(key)
     if same is None:
         wait(jobs, key)
@@ -99,20 +99,20 @@ def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
 
 
 def start(jobs: Jobs, key: Hashable, title: str, make: Make) -> None:
-    """Set a job to work that a button asked for, and give it the time that a short text takes."""
+    """Start a job on a button's click, and wait as long as a short text takes."""
     jobs.ask(key, title, make, again=OVER)
     jobs.wait([key], PATIENCE)
 
 
 def wait(jobs: Jobs, key: Hashable) -> None:
-    """The bar of a job that was started, or why it failed; if it was cancelled, its button is there again."""
+    """The bar of a started job, or why it failed; nothing after a cancel, as its button is there again."""
     job = jobs.get(key)
     if job is not None and job.state != "cancelled":
         progress.without_result(jobs, job, "compression")
 
 
 def compressed(report: Report, promised: float, data: bytes) -> None:
-    """The file's size beside the promise and the text as it was."""
+    """The file's size beside the promised size and the original's."""
     one, two, three = st.columns(3)
     about = _("Bits per character times characters, divided by 8.")
     one.metric(_("Promised by the perplexity"), f"{promised:,.0f}", help=about)

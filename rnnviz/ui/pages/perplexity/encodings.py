@@ -1,4 +1,4 @@
-"""Which encoding a file was read in, how certain that is, and reading it in another."""
+"""A file's encoding, how certain it is, and reading the file in another."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ SAMPLE = 44  # characters of a text shown to judge an encoding by
 
 
 def override(content: str) -> str | None:
-    """The encoding that the reader said this content is in."""
+    """The encoding that the reader chose for this content."""
     said: dict[str, str | None] = st.session_state.setdefault(STATE, {})
     return said.get(content)
 
 
 def choose(content: str, encoding: str | None) -> None:
-    """Read this content in another encoding from now on; None to find it again."""
+    """Read this content in another encoding from now on; None to detect it again."""
     st.session_state.setdefault(STATE, {})[content] = encoding
 
 
@@ -62,7 +62,7 @@ def how_known(certainty: str | None) -> str:
 
 
 def explained(certainty: str | None, said: bool) -> str:
-    """Why the encoding is believed."""
+    """Why this encoding is believed."""
     if said:
         return _("You said so.")
     return {
@@ -77,7 +77,7 @@ def explained(certainty: str | None, said: bool) -> str:
 
 
 def control(text: Text, found: str | None, certainty: str | None) -> None:
-    """The encoding of a file that was read, and the ways to read it otherwise: one click for a likely one."""
+    """The encoding of a file that was read, and one click to a likely other."""
     if text.data is None:
         return
     label = COMMON.get(str(found), str(found)).split(" · ")[0]
@@ -94,7 +94,7 @@ def control(text: Text, found: str | None, certainty: str | None) -> None:
 
 
 def mend(text: Text) -> None:
-    """For a file that could not be read: name its encoding. Nothing for what is no text at all."""
+    """For a file that could not be read: name its encoding. Nothing for binary files."""
     if text.data is None or not text.data or binary_format(text.data[:512]):
         return
     picker(text)
@@ -118,7 +118,7 @@ def picker(text: Text, *, beside: bool = False) -> None:
 
 
 def alternatives(text: Text, found: str | None) -> None:
-    """Buttons with the beginning of the text as other encodings would have it."""
+    """Buttons with the beginning of the text in other encodings."""
     for encoding, sample in samples(text.content, text.data or b"", found):
         st.button(
             f"{plain(COMMON.get(encoding, encoding).split(' · ')[0])}:  {plain(sample)}",
@@ -154,7 +154,7 @@ def likely(part: bytes) -> Sequence[str]:
 
 
 def window(data: bytes) -> bytes:
-    """The bytes around the first one that is not ASCII, cut at line ends where there are any."""
+    """The bytes around the first non-ASCII one, cut at line ends if there are any."""
     first = next((i for i in range(0, len(data), 4096) if not data[i : i + 4096].isascii()), 0)
     block = data[first : first + 4096]
     at = first + next((i for i, b in enumerate(block) if b > 127), 0)
@@ -165,7 +165,7 @@ def window(data: bytes) -> bytes:
 
 
 def sample(part: bytes, encoding: str | None) -> str:
-    """The beginning of `part` in an encoding, on one line; empty if it is not in it."""
+    """The beginning of `part` in an encoding, on one line; empty if it can't be decoded."""
     for cut in range(4):  # the window may end inside a character
         try:
             decoded = decode(part[: len(part) - cut], encoding or "utf-8").text

@@ -1,16 +1,12 @@
-"""What a model expected at one place of a long text, read again on demand.
+"""What a model expected at one place of a long text, recomputed on demand.
 
-A record keeps what each character cost, not the states behind it. So the
-states of a stretch are computed again when somebody looks there:
+A record keeps what each character cost, not the states, so the states of a stretch are computed again:
 
-    network  from the text's beginning where that is within EXACT characters,
-             else from CONTEXT characters before, which is close and is said to be approximate
+    network  from the text's beginning if that is within EXACT characters,
+             else from CONTEXT characters before, which is close and marked approximate
     n-gram   from the n - 1 characters before: always exact
 
-The states at the ends of stretches near the beginning are kept, so that
-reading on from there costs a stretch and not everything before it again.
-
-This module knows nothing of Streamlit.
+The states at the ends of stretches near the beginning are kept, so that reading on costs one stretch.
 """
 
 from __future__ import annotations
@@ -46,7 +42,7 @@ State = tuple[Floats, Floats | None]
 
 
 class Readable(Protocol):
-    """A text of any length, read in stretches: a Record."""
+    """A text of any length, read in stretches, such as a Record."""
 
     def __len__(self) -> int: ...
 
@@ -70,7 +66,7 @@ class Expected:
         self._ends: dict[int, State] = {}
 
     def at(self, position: int, k: int = 5) -> Prediction:
-        """What was expected as character `position` (from 0), given all before it."""
+        """The `k` most probable characters at `position` (from 0), given all before it."""
         if isinstance(self.model, NgramModel):
             row = self.model.log_probs(self._ids(max(0, position - self.model.order + 1), position))
             approximate = False
@@ -88,7 +84,7 @@ class Expected:
         return self.model.vocabulary.encode(self._text.text(start, stop))
 
     def _top(self, begin: int) -> Floats:
-        """The top layer's states before each character of a stretch, (n, H)."""
+        """(n, H) the top layer before each character of a stretch."""
         if begin in self._tops:
             self._tops.move_to_end(begin)
             return self._tops[begin]
@@ -119,7 +115,7 @@ class Expected:
         return self._run(self._ids(start, stop), state)
 
     def _run(self, ids: npt.NDArray[np.int64], state: State | None) -> tuple[Floats, State]:
-        """The top layer before each of `ids` (n,) and after the last, (n + 1, H), and the state then."""
+        """(n + 1, H) the top layer before each of `ids` (n,) and after the last, and the state then."""
         assert not isinstance(self.model, NgramModel)
         hidden, cell = NetworkReader(weights_of(self.model), state).states(ids)
         last = None if cell is None else cell[-1].copy()

@@ -1,7 +1,6 @@
-"""Where the number comes from: the curve, the coloured text, and tables of what cost most.
-
-All numbers are the record's. The viewer and the tables are fragments, one in
-the other: scrolling reruns the viewer alone, and a click in a table the two.
+"""Where the number comes from: the curve, the coloured text, and tables of what cost most. All numbers are
+the record's. The viewer is a fragment inside the tables' fragment: scrolling reruns the viewer alone, a click
+in a table both.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
 
 
 def offer_reading(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
-    """The figures of a text are there; its characters had to make room for those of others."""
+    """A button for a text whose figures are there but whose characters had to make room for others."""
 
     def read() -> None:
         store.shared().forget(key[0])
@@ -91,7 +90,7 @@ def offer_reading(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
 
 
 def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None) -> None:
-    """A text that `model` has read; `other` is the same text read by another model."""
+    """A text read by `model`; `other` is the same text read by another."""
     state = st.session_state
     key = "origin." + hashlib.sha256(str(record.folder).encode()).hexdigest()[:12]
     mark = (str(record.folder), id(model), other and str(other[0].folder), other and id(other[1]))
@@ -108,9 +107,8 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
 
 
 class ScoredText:
-    """One text in one session: what has been computed for it, and what its viewer shows.
-
-    `readings` are its records, each with the model that made it: one, or two to be compared.
+    """One text in one session: results computed for it, and what its viewer shows. `readings` are its
+    records, each with its model: one, or two to compare.
     """
 
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:

@@ -1,4 +1,4 @@
-"""What stands where on the Perplexity page."""
+"""The layout of the Perplexity page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one text: its figures, or the job that is at them or came to nothing."""
+    """One text's figures, or the job that computes them or failed to."""
 
     text: Text
     key: tuple[Hashable, str]
@@ -65,7 +65,7 @@ def beginning(text: str, longest: int = 80) -> str:
 
 
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
-    """What is known of every text; what isn't is set to work."""
+    """What is known of every text; starts what isn't."""
     kept = store.shared()
     keys = [(work.full_key(context.info, text), text.name) for text in chosen]
     for text, key in zip(chosen, keys, strict=True):
@@ -81,7 +81,7 @@ def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]
 
 
 def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Hashable]:
-    """All that can be said by now. Returns the jobs that the section looked at wants."""
+    """All that is known by now. Returns the jobs that the section in view wants."""
     busy = [o.key for o in outcomes if o.scored is None and jobs.busy([o.key])]
     if busy:
         progress.bar(jobs, busy, "scoring")
@@ -101,9 +101,8 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
 def section(
     context: Context, jobs: Jobs, done: Sequence[tuple[Text, Scored]], text: Text, scored: Scored
 ) -> list[Hashable]:
-    """Where the number comes from, and what can be done with it; returns the jobs it wants.
-
-    `done` are all texts with figures, `text` and `scored` the one that is looked at.
+    """Where the number comes from, and what can be done with it; returns the jobs it wants. `done` are all
+    texts with figures, `text` and `scored` the one in view.
     """
     words = {
         "origin": _("Where it comes from"),
@@ -153,7 +152,7 @@ def pick(done: Sequence[tuple[Text, Scored]]) -> tuple[Text, Scored]:
 
 
 def overview(reports: Sequence[Report]) -> None:
-    """All texts in one table, which a click on a column's head sorts."""
+    """All texts in one table, sortable by its column heads."""
     columns = {
         _("Text"): [r.file for r in reports],
         _("Perplexity"): [r.perplexity for r in reports],

@@ -18,7 +18,7 @@ ROWS = 200
 
 
 def show(context: Context, scored: Scored) -> None:
-    """The formula with its numbers, the first rows of its sum, and what the lecture says about it."""
+    """The formula with its numbers, its sum's first rows, and what the lecture says about it."""
     report = scored.report
     n, total = report.characters, math.log(report.perplexity) * report.characters
     st.markdown(
@@ -43,7 +43,7 @@ def show(context: Context, scored: Scored) -> None:
 
 
 def latex(value: float, digits: int) -> str:
-    """A number with its thousands set apart, for a formula."""
+    """A number for a formula, with thousands set apart."""
     return f"{value:,.{digits}f}".replace(",", r"\,") if math.isfinite(value) else r"\infty"
 
 

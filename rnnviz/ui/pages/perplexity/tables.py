@@ -1,7 +1,5 @@
-"""Tables of where a text's bits lie: passages, lines, paragraphs, kinds of character, two models.
-
-A click in a row that stands for a place goes there in the viewer. Only the
-table that is looked at is computed, once a text.
+"""Tables of where a text's bits lie: passages, lines, paragraphs, kinds of character, two models. A click in
+a row that stands for a place goes there in the viewer. Only the table in view is computed, once per text.
 """
 
 from __future__ import annotations
@@ -195,5 +193,5 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
 
 
 def one_line(text: str) -> str:
-    """A passage in one line: line breaks, tabs and controls as marks, spaces as they are."""
+    """A passage on one line: line breaks, tabs and controls as marks, spaces kept."""
     return "".join(c if c == " " or c.isprintable() else visible(c) for c in text)

@@ -1,4 +1,4 @@
-"""Everything to take away: the figures, every character, and a page that stands alone."""
+"""Downloads: the figures, every character, and a self-contained page."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def table(folder: Path, kind: Literal["csv", "parquet"]) -> bytes:
 
 
 def standalone(folder: Path, report: Report, spoken: str) -> bytes:
-    """The page that needs nothing else, in this language. It is made on a thread that has no session."""
+    """The self-contained page in this language, which is passed in since its thread has no session."""
     out = io.BytesIO()
     translate = translations(spoken).gettext
     export.html(Record.open(folder), report, out, translate=translate, language=spoken)
@@ -90,7 +90,7 @@ def standalone(folder: Path, report: Report, spoken: str) -> bytes:
 
 
 def as_csv(reports: Sequence[Report]) -> str:
-    """One row a text, with a row of names."""
+    """A header, and one row per text."""
     out = io.StringIO()
     rows = [report.to_json() for report in reports]
     writer = csv.DictWriter(out, list(rows[0]))

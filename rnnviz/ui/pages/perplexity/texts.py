@@ -25,10 +25,8 @@ LONGEST_PASTE = 1_000_000
 
 @dataclass(frozen=True)
 class Text:
-    """Something to score: the bytes of a file, or a text.
-
-    `content` is the SHA-256 of what it holds, so the same content is known again under another
-    name. `encoding` is what the reader said a file is in, or None.
+    """A file's bytes, or a text, to score. `content` is the SHA-256 of what it holds, which recognises it
+    under another name. `encoding` is the reader's choice for a file, or None.
     """
 
     name: str
@@ -45,13 +43,12 @@ class Text:
 
     @property
     def size(self) -> int:
-        """Bytes of the file, or characters of the text: whether it is long."""
+        """Bytes of the file or characters of the text."""
         return len(self.data) if self.data is not None else len(self.text or "")
 
     def source(self, check: Check) -> dict[str, Any]:
         """As the keyword arguments path, text, encoding, name of `rnnviz.perplexity`; a new file each time.
-
-        `check` is called whenever the file is read: finding its encoding takes a while, and yields nothing.
+        `check` is called whenever the file is read: detecting its encoding takes a while without a step.
         """
         file = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
@@ -94,7 +91,7 @@ def chosen(jobs: Jobs) -> list[Text]:
 
 
 def distinct(texts: Iterable[Text]) -> list[Text]:
-    """The same texts, each once, and no two of one name: a name stands for its text in tables and choices."""
+    """The texts without duplicates, with unique names: a name stands for its text in tables and choices."""
     found: dict[str, Text] = {}
     for text in texts:
         name, number = text.name, 1
@@ -106,7 +103,7 @@ def distinct(texts: Iterable[Text]) -> list[Text]:
 
 
 def uploaded(file: Any) -> Text:
-    """An uploaded file. Its bytes are looked at once for their checksum, not at every click."""
+    """An uploaded file, whose checksum is computed once, not at every click."""
     digests: dict[str, str] = st.session_state.setdefault("perplexity.digests", {})
     data = file.getvalue()
     if file.file_id not in digests:
@@ -121,12 +118,12 @@ def given(name: str, text: str, *, example: bool = False) -> Text:
 
 
 def example(card: Any) -> Text:
-    """What suits the model, before anyone chose a text."""
+    """An example that suits the model, before anyone chose a text."""
     return given(_("an example"), examples.example(card), example=True)
 
 
 def from_corpus(jobs: Jobs) -> list[Text]:
-    """The corpus that is picked, or the part of it that a model trained on it has never read."""
+    """The chosen corpus, or the part of it that a model trained on it has never read."""
     which, how = st.columns([3, 2], vertical_alignment="bottom")
     about = {name: corpora.describe(name) for name in corpora.names()}
     choice.adopt("corpus", list(about))
@@ -165,14 +162,14 @@ def from_corpus(jobs: Jobs) -> list[Text]:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def read(name: str, part: str) -> tuple[str, str]:
-    """The checksum and the text of a part of a corpus; all of it where it is too short to be split."""
+    """The checksum and the text of a part of a corpus; all of it if too short to split."""
     corpus = corpora.read(name)
     text = corpus.text if part == "all" else corpus.split().held_out or corpus.text
     return hashlib.sha256(text.encode("utf-8")).hexdigest(), text
 
 
 def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
-    """Whether a corpus has just come from the network; until then, the button that fetches it."""
+    """Whether a corpus was just downloaded; until then, shows the button for it."""
     key = ("fetch", info.name)
     job = jobs.get(key)
     if job is not None and job.state == "done":

@@ -1,4 +1,4 @@
-"""Uploaded files, which outlast a look at another page: Streamlit's own field forgets them there."""
+"""Uploaded files that outlast a visit to another page, where Streamlit's own field forgets them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
 def files() -> list[Any]:
-    """The field, and under it what was uploaded before the page was left. Returns all of them."""
+    """The upload field, and under it the earlier uploads. Returns all of them."""
     state = st.session_state
     given = st.file_uploader(
         _("Text files: drop them here, or choose them"),

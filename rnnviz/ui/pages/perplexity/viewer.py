@@ -1,14 +1,11 @@
 """One reader's text viewer on the server: what the browser asks for, and the bytes that answer it.
 
-The text is handed out in chunks of about CHUNK characters whose ends fall on
-line ends where there are any, so that each can be laid out by itself: what is
-scrolled in or out above never moves what is below. Which characters a chunk
-has follows from its number and a few characters around its ends, never from
-the text before it; so the last chunk of 50 million characters costs no more
-than the first.
+The text is sent in chunks of about CHUNK characters that end at line ends if there are any, so that each is
+laid out by itself: scrolling in what is above never moves what is below. A chunk's borders follow from its
+number and a few characters around them: the last chunk of 50 million characters costs no more than the first.
 
-An ask is the whole wish, as in the live view: which chunks, and the place to
-tell more about. Asks may be dropped, and the last one is always right.
+An ask states everything wanted, as in the live view: the chunks, and the place to tell more about. So asks
+may be dropped, and the last one is always right.
 """
 
 from __future__ import annotations
@@ -35,14 +32,14 @@ _NEWLINE, _SPACES = 0x0A, (0x20, 0x3000, 0x3002, 0xFF0C)
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants. `from_json` makes a valid one of whatever arrives.
+    """What a browser wants; `from_json` validates it.
 
-    client, seq  who asks, and the number of this ask: the answer bears both
-    chunks       numbers of the chunks it has not got
+    client, seq  who asks, and the ask's number: the answer bears both
+    chunks       numbers of the chunks it lacks
     at           a place it wants the predictions of, or None
     place        the first character in sight, to come back to
     static       digest of the unchanging part that it holds
-    fresh        it holds nothing, and wants to see the place where the reader was
+    fresh        it holds nothing, and wants to see the reader's last place
     """
 
     client: str = ""
@@ -55,7 +52,7 @@ class Ask:
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
-        """The ask in a JSON object; what is missing or of another kind takes its usual value."""
+        """The ask in a JSON object; missing or mistyped values become defaults."""
         whole = asks.whole()
         ask = asks.valid(
             cls,
@@ -87,12 +84,11 @@ class ViewerSession:
         self._expected = expected
 
     def go(self, start: int, stop: int) -> None:
-        """Wish that the browser goes to characters start .. stop - 1 and marks them, with the next answer."""
+        """With the next answer, make the browser go to characters start .. stop - 1 and mark them."""
         self._jump = (self._jump[0] + 1 if self._jump else 1), start, stop
         self.place = start
 
     def __len__(self) -> int:
-        """Characters of the text."""
         return len(self.record)
 
     @property
@@ -100,9 +96,8 @@ class ViewerSession:
         return -(-len(self) // CHUNK)
 
     def border(self, index: int) -> int:
-        """Where chunk `index` begins, and the one before it ends: after a line end near index · CHUNK.
-
-        Where there is none it is after a space, or else just there.
+        """Where chunk `index` begins and the one before it ends: after a line end near index · CHUNK, else
+        after a space, else right there.
         """
         begin = index * CHUNK
         if index <= 0 or begin >= len(self):
@@ -115,16 +110,15 @@ class ViewerSession:
         return begin
 
     def chunk_of(self, position: int) -> int:
-        """The number of the chunk that character `position` is in."""
+        """The number of the chunk with character `position`."""
         index = min(max(position, 0), max(0, len(self) - 1)) // CHUNK
         return index - 1 if index and self.border(index) > position else index
 
     def answer(
         self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]
     ) -> bytes:
-        """The bytes that answer `ask`, or that show the text to a browser that has asked nothing yet.
-
-        `static` (plain data) and `curves` (arrays) are sent unless the browser says that it holds `digest`.
+        """The bytes that answer `ask`, or that show the text to a new browser if `ask` is None. `static`
+        (plain data) and `curves` (arrays) are sent unless the browser holds `digest`.
         """
         if ask is None or ask.fresh:
             here = self.chunk_of(self.place)

@@ -1,7 +1,4 @@
-"""The words of the text viewer, in the session's language: the browser's modules hold none.
-
-Braces are filled in by the browser.
-"""
+"""The viewer's words in the session's language; its modules hold none and fill in the braces."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from rnnviz.ui.i18n import _
 
 
 def words() -> dict[str, str]:
-    """Every word and sentence that the viewer can show, by the name its modules use."""
+    """Every word and sentence of the viewer, by the name its modules use."""
     return {
         "curve": _("Perplexity along the text"),
         "curve.running": _("of everything read so far"),

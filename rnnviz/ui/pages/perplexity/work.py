@@ -1,6 +1,5 @@
-"""The jobs of the page, as generators for `ui.jobs.worker`. They run on a thread and draw nothing.
-
-Each is handed, last, a function to call several times a second where there is nothing to yield.
+"""The page's jobs, as generators for `ui.jobs.worker`; they run on a thread and draw nothing. Each takes last
+a function to call several times a second where there is nothing to yield.
 """
 
 from __future__ import annotations
@@ -35,12 +34,11 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Scored:
-    """What there is to know of a text under a model.
+    """A text's results under a model.
 
-    unknown        the characters outside the vocabulary with their counts, the most frequent first,
-                   at most LISTED of the `kinds_unknown` different ones
-    trained_on     how much of the text the model had read when it was trained, where its file can tell
-    folder         where the record of every character was put
+    unknown     characters outside the vocabulary with counts, most frequent first, at most LISTED
+    trained_on  how much of the text the model was trained on, if its file can tell
+    folder      of the record of every character
     """
 
     report: Report
@@ -52,7 +50,7 @@ class Scored:
 
     @property
     def complete(self) -> bool:
-        """Whether the record is there; it may have had to make room for others."""
+        """Whether the record is still there; it may have had to make room for others."""
         return self.folder.is_dir()
 
     def called(self, name: str) -> Scored:
@@ -60,12 +58,12 @@ class Scored:
 
 
 def full_key(info: ModelInfo, text: Text) -> Hashable:
-    """Under which a text's record by the model of this file is kept."""
+    """The key of a text's record by the model of this file."""
     return "full", model_cache.digest(info), text.identity
 
 
 def plain_key(info: ModelInfo, text: Text) -> Hashable:
-    """Under which a text's report by the model of this file is kept."""
+    """The key of a text's report by the model of this file."""
     return "plain", model_cache.digest(info), text.identity
 
 
@@ -75,7 +73,7 @@ def step_of(progress: Progress) -> Step:
 
 
 def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
-    """Everything about a text under a model; kept when it is done."""
+    """Score a text under a model; the result is stored."""
     kept, key = store.shared(), full_key(info, text)
     found: Scored | None = kept.get(key)
     if found is None:
@@ -129,7 +127,7 @@ def comparing(info: ModelInfo, text: Text, check: Check) -> Steps[Report]:
 def measuring(
     key: Hashable, scored: Scored, vocabulary: Vocabulary, check: Check
 ) -> Steps[dict[str, baselines.Baseline]]:
-    """What a text costs without a model of language, by name; kept under `key`."""
+    """What a text costs without a language model, by name; stored under `key`."""
     found: dict[str, baselines.Baseline] | None = store.shared().get(key)
     if found is None:
         yield Step(0.0)
@@ -142,7 +140,7 @@ def measuring(
 
 
 def compressing(key: Hashable, model: Any, scored: Scored, check: Check) -> Steps[None]:
-    """The text as a compressed file, kept under `key`."""
+    """The text as a compressed file, stored under `key`."""
     made = Record.open(scored.folder)
     steps = compression.compressing(model, made.text(0, len(made)))
     data = yield from as_steps(steps, lambda share: Step(share, round(share * len(made))))
@@ -150,7 +148,7 @@ def compressing(key: Hashable, model: Any, scored: Scored, check: Check) -> Step
 
 
 def restoring(key: Hashable, model: Any, data: bytes, scored: Scored, check: Check) -> Steps[None]:
-    """Whether the compressed file gives the text back, character for character; kept under `key`."""
+    """Whether the compressed file decodes to the same text; stored under `key`."""
     made = Record.open(scored.folder)
     steps = compression.decompressing(model, data)
     restored = yield from as_steps(steps, lambda share: Step(share, round(share * len(made))))

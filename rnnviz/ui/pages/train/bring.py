@@ -1,4 +1,4 @@
-"""A model that someone else trained: checked like any file from a stranger, and put among the models."""
+"""A model trained elsewhere: checked like any untrusted file, and added to the models."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
 
 
 def save(data: bytes, name: str) -> Path:
-    """Put an uploaded file among the models. Raises CheckpointError for a bad name or one that is taken."""
+    """Add an uploaded file to the models. Raises CheckpointError for a bad or taken name."""
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)

@@ -1,4 +1,4 @@
-"""What a run would take: parameters, memory, speed, time; measured in the background, known from then on."""
+"""What a run would take: parameters, memory, speed, time; measured once, in the background."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Forecast:
-    """An estimate, the characters a second if they are known, and the job that measures them."""
+    """An estimate, the characters per second if known, and the job that measures them."""
 
     found: Estimate
     speed: float | None
@@ -38,7 +38,7 @@ class Forecast:
 
 
 def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
-    """What is known by now. `measure`: whether to find out how fast it is."""
+    """What is known by now; `measure`: whether to measure the speed."""
     key = shape(recipe.config, text.symbols)
     with _lock:
         known, fast = key in _speeds, _speeds.get(key)
@@ -79,18 +79,18 @@ def _measuring(
 
 
 def show(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
-    """One line; looked at again while the speed is being measured."""
+    """The forecast in one line, refreshed while the speed is being measured."""
     busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
     st.fragment(_line, run_every=0.5 if busy else None, key="train-forecast")(jobs, text, recipe, forecast)
 
 
 def roughly(count: int) -> str:
-    """Memory as people say it: two digits are as many as an estimate has."""
+    """Memory in words, to two digits: an estimate has no more."""
     return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{float(f'{count / 1e6:.2g}'):.0f} MB"
 
 
 def span(seconds: float) -> str:
-    """A length of time that was chosen: whole minutes without seconds."""
+    """A chosen length of time: whole minutes without seconds."""
     if seconds >= 60 and seconds % 60 == 0:
         return _("{m} min").format(m=f"{seconds / 60:,.0f}")
     return duration(seconds)

@@ -1,4 +1,4 @@
-"""The runs in the sidebar: what trains, what waits, what is over; and how many may train at a time."""
+"""The runs in the sidebar: running, queued, ended; and how many may train at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 
 def chosen() -> str | None:
-    """The run to show: the one that was picked, else one that trains, the newest, or a shipped story."""
+    """The run to show: the one picked, else one that trains, the newest, or a shipped story."""
     found, state = runs.listed(), st.session_state
     ids = options(found, everything=True)
     if state.get(CHOSEN) not in ids:
@@ -35,14 +35,14 @@ def chosen() -> str | None:
 
 
 def usual(found: list[runs.Run], ids: list[str]) -> str:
-    """What is shown before anyone chose."""
+    """The default choice."""
     training = [run.id for run in found if run.state in ("running", "starting")]
     watchable = [run.id for run in found if run.last is not None]
     return [*training, *watchable, *ids][0]
 
 
 def first(names: list[str]) -> list[str]:
-    """Stories in the order in which a newcomer should meet them: one text first, the longest memory first."""
+    """Stories in a newcomer's order: one text first, the longest memory first."""
     kinds = ("gru", "lstm", "rnn")
 
     def order(name: str) -> tuple[bool, int, str]:
@@ -64,7 +64,7 @@ def options(found: list[runs.Run], *, everything: bool) -> list[str]:
 
 @st.fragment(run_every=EVERY, key="train-listing")
 def show() -> None:
-    """The list, looked at again and again. Choosing one draws the page anew."""
+    """The list, refreshed all the time. Choosing a run redraws the page."""
     found = runs.listed()
     by_id = {run.id: run for run in found}
     state = st.session_state
@@ -120,7 +120,7 @@ def _set_limit() -> None:
 
 
 def label(id: str) -> str:
-    """A run's name. It never changes, and no two are alike: by it the browser knows which was picked."""
+    """A run's name, constant and unique: the browser identifies the choice by it."""
     name = plain(id.removeprefix(subject.SHIPPED))
     return name + STORY if id.startswith(subject.SHIPPED) else name
 

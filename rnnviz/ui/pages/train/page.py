@@ -1,4 +1,4 @@
-"""What stands where on the Train page."""
+"""The layout of the Train page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rnnviz.ui.trouble import describe
 
 
 def page(slot: Any, explore: Any) -> None:
-    """Draw the page. `slot` is the sidebar's place for it, `explore` the page to go to with a model."""
+    """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
     st.html(f"<style>{_STYLE}</style>")
     state = st.session_state
     if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
@@ -100,7 +100,7 @@ def new(jobs: Jobs) -> None:
 
 
 def _opened() -> str | None:
-    """What to look at more closely: "settings", "text" or nothing."""
+    """Which details are open: "settings", "text" or none."""
     parts = {"settings": ":material/tune: " + _("Settings"), "text": ":material/article: " + _("The text")}
     return st.pills(
         _("Look at"),
@@ -113,7 +113,7 @@ def _opened() -> str | None:
 
 
 def start(text: Chosen, recipe: Recipe) -> None:
-    """Put the run in the queue and show it. Raises what rnnviz.runs.api.start raises."""
+    """Queue the run and show it. Raises what rnnviz.runs.api.start raises."""
     counted = (
         info.path.stem
         for info in checkpoint.available()[0]
@@ -139,7 +139,7 @@ def start(text: Chosen, recipe: Recipe) -> None:
 
 
 def toy() -> None:
-    """What there is to see before there is anything: the toy, explained."""
+    """What to show before there is a run: the toy, explained."""
     st.divider()
     st.markdown(
         _(

@@ -1,4 +1,4 @@
-"""The recipe: a preset, and every setting with what it means in plain words."""
+"""The recipe: a preset, and every setting in plain words."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Recipe:
     """What was set.
 
     config   the recipe
-    minutes  that it is given; None: as many characters as it says
+    minutes  the time limit; None: as many characters as `config` says
     watched  the sentence to watch
     name     of the run
-    changed  whether any setting is not the preset's
+    changed  whether any setting differs from the preset's
     """
 
     config: TrainConfig
@@ -45,7 +45,7 @@ class Recipe:
 
 
 def preset(text: Chosen | None) -> str:
-    """The choice of a preset. For a text too short to be split there is the toy alone."""
+    """The choice of a preset; a text too short to split has only the toy."""
     words = {
         "toy": _("The toy"),
         "one-minute": _("One minute"),
@@ -72,7 +72,7 @@ def preset(text: Chosen | None) -> str:
 
 
 def usual_sentence(text: Chosen) -> str:
-    """A sentence of the text's own kind, from its held-out part: the network never reads it."""
+    """A sentence in the text's style, or from its held-out part: the network never reads it."""
     if text.toy:
         return text.text[:LONGEST_WATCHED]
     usual = {
@@ -91,7 +91,9 @@ def usual_sentence(text: Chosen) -> str:
 
 
 def adopt(text: Chosen, key: str) -> None:
-    """Put the preset's values into the settings, when text or preset are new; what was changed stays else."""
+    """Copy the preset's values into the settings if text or preset are new; otherwise keep what was
+    changed.
+    """
     state = st.session_state
     mark = (text.sha256, key)
     if state.get(_MARK) == mark and "set-cell" in state:
@@ -229,7 +231,7 @@ def _guarding() -> None:
 
 
 def _renamed() -> None:
-    """Another cell, another name, unless the reader wrote one."""
+    """A new cell changes the name, unless the reader wrote one."""
     state = st.session_state
     if state.get("set-name") == state.get("train.named"):
         stem = str(state["set-name"]).rsplit("-", 1)[0]

@@ -1,4 +1,4 @@
-"""The stage: the run that is shown, followed while it goes on, with what can be done with it."""
+"""The stage: the run in view, followed while it goes on, with its actions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WATCH, _ASK, _FRESH = "train.watch", "train.ask", "train.fresh"
 
 
 def show(id: str, explore: Any, *, started: bool = False) -> None:
-    """The stage with the run of this id. `explore`: the page to go to with a model; `started`: just now."""
+    """The stage of the run of this id. `explore`: the page to open with a model; `started`: just now."""
     st.session_state[_FRESH] = True
     subject = find(id)
     alive = subject is not None and subject.alive
@@ -55,13 +55,12 @@ def _stage(id: str, explore: Any, started: bool) -> None:
 
 
 def _take() -> None:
-    """Keep what the browser asks for the run that follows."""
     asked = _component.asked(KEY)
     st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else None
 
 
 def said(subject: Subject, watch: Watch) -> dict[str, Any]:
-    """What the view says about the run: numbers, how far it is, what it writes."""
+    """What the view says about the run: numbers, progress, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
     validation = report.get("validation_perplexity")

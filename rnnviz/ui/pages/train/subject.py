@@ -1,4 +1,4 @@
-"""What can be shown on the stage: a run in its folder, or the story that ships with a model."""
+"""What the stage can show: a run in its folder, or the story shipped with a model."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SHIPPED = "shipped:"
 
 @dataclass(frozen=True)
 class Subject:
-    """One run, living or past, as it was when it was looked at.
+    """One run, living or past, as it was when looked at.
 
     run    a run of rnnviz.runs.api; None for a shipped story
     story  the story beside a model's file; None for a run
-    born   tells a run from a deleted one of the same name
+    born   distinguishes a run from a deleted one of the same name
     """
 
     id: str
@@ -55,11 +55,11 @@ class Subject:
         return runs.snapshots(self.id) if self.story is None else list(self.story.steps)
 
     def snapshot(self, step: int | None) -> Snapshot:
-        """What it made of the watched sentence at a step, or makes of it now."""
+        """What the network made of the watched sentence at a step; None: now."""
         return runs.snapshot(self.id, step) if self.story is None else self.story.snapshot(step)
 
     def mark(self) -> object:
-        """Changes when there is a newer snapshot; None before the first."""
+        """Changes with each new snapshot; None before the first."""
         if self.run is None:
             return 1
         try:
@@ -69,7 +69,7 @@ class Subject:
 
 
 def find(id: str) -> Subject | None:
-    """The subject of this id; None where it is gone."""
+    """The subject of this id; None if it is gone."""
     try:
         if not id.startswith(SHIPPED):
             run = runs.find(id)
@@ -85,7 +85,7 @@ def find(id: str) -> Subject | None:
 
 
 def stories() -> dict[str, Path]:
-    """The files of the stories that stand beside models, by the model's name."""
+    """The files of the stories beside models, by the model's name."""
     found: dict[str, Path] = {}
     for folder in checkpoint.folders():
         for path in sorted(folder.glob(f"*{run_story.SUFFIX}")) if folder.is_dir() else []:

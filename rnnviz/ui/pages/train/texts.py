@@ -1,4 +1,4 @@
-"""The text to train on: a corpus by name, an uploaded file, a pasted text; and what is in it."""
+"""The text to train on: a corpus by name, an uploaded file, a pasted text; and its contents."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _KEPT = "train.own"  # the reader's own text outlives the widget it came from
 
 @dataclass(frozen=True)
 class Chosen:
-    """A text that can be trained on.
+    """A text to train on.
 
-    corpus      its name, or "" for the reader's own text, which is then in `text`
-    name        what a model trained on it may be called after
-    symbols     V of a model that reads it: characters that come often enough, and <unk>
+    corpus   its name, or "" for the reader's own, which is in `text`
+    name     the default name of a model trained on it
+    symbols  V of a model that reads it: the frequent characters and <unk>
     """
 
     corpus: str
@@ -50,12 +50,12 @@ class Chosen:
 
     @property
     def toy(self) -> bool:
-        """Whether it is too short to be split, as the textbook's word is."""
+        """Whether it is too short to split, as the textbook's word is."""
         return not self.parts[1]
 
 
 def choose(jobs: Jobs) -> Chosen | None:
-    """The picker, and what belongs to the choice; None where there is no text yet."""
+    """The picker, with the options of the choice; None if there is no text yet."""
     about = {name: corpora.describe(name) for name in corpora.names()}
     names = [TOY, *(n for n in about if n != TOY), UPLOAD, PASTE]
 
@@ -174,13 +174,13 @@ def _described(about: corpora.Corpus, *, corpus: str, name: str) -> Chosen:
 
 
 def file_name(title: str) -> str:
-    """What may stand in a file's name, of a title."""
+    """A title as a valid file name."""
     kept = re.sub(r"[^A-Za-z0-9_-]", "-", title)
     return re.sub(r"--+", "-", kept).strip("-_")[:40].lower() or "own-text"
 
 
 def facts(text: Chosen) -> None:
-    """What is in a text: how much, how it is split, and how it begins."""
+    """A text's length, its split, and its beginning."""
     n = text.characters
     st.markdown(
         _("**{title}**: {characters} characters, {distinct} of them different.").format(

@@ -1,4 +1,4 @@
-"""What can be done with the run on the stage: stop, resume, delete, keep, download, explore."""
+"""Actions on the run on the stage: stop, resume, delete, keep, download, explore."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
 
 
 def _keep_form(run: runs.Run) -> None:
-    """Name and save: the model picker lists it from then on."""
+    """Name and save; then the model picker lists it."""
     with st.form("train-keep-form", border=False):
         name = st.text_input(
             _("Name of the model"),
@@ -112,7 +112,7 @@ def _keep_form(run: runs.Run) -> None:
 
 
 def _kept(run: runs.Run) -> str | None:
-    """The name that the run's model is kept under; kept now if it isn't yet. None if that fails."""
+    """The name that the run's model is kept under, kept now if it isn't yet. None if that fails."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
         name, step = (run.path / "kept").read_text("utf-8").split()
         if step == str(_step(run)) and checkpoint.find(name):
@@ -124,7 +124,7 @@ def _kept(run: runs.Run) -> str | None:
 
 
 def _keep(run: runs.Run, name: str) -> str | None:
-    """Keep the model; remember under which name and at which step. None if it fails; the page says why."""
+    """Keep the model; remember the name and the step. None if it fails, with the reason on the page."""
     try:
         with st.spinner(_("Keeping the model …")):
             name = runs.keep(run.id, name).stem
@@ -141,7 +141,7 @@ def _step(run: runs.Run) -> int:
 
 
 def file_of(run: runs.Run) -> Path | None:
-    """The finished model's file, or the best one so far; None where there is none."""
+    """The finished model's file, else the best so far, else None."""
     folder = RunFolder(run.path)
     finished = sorted(folder.finished.glob(f"*{modelfile.SUFFIX}")) if run.state == "finished" else []
     return next((path for path in (*finished, folder.best) if path.is_file()), None)
@@ -166,7 +166,7 @@ def _delete(id: str) -> None:
 
 
 def _do(action: Any, id: str) -> None:
-    """A click's work, before the page is drawn; what goes wrong is said there."""
+    """A click's work before the page is drawn, which shows any error."""
     try:
         action(id)
     except RnnvizError as error:

@@ -1,7 +1,5 @@
-"""What a browser is sent of one run: curves, the states as colours, what is expected next.
-
-Everything the training view draws is packed into one block of bytes, small enough
-to be sent whole every time.
+"""What a browser is sent of one run: curves, the states as colours, what is expected next; all in one block
+of bytes, small enough to be sent whole every time.
 """
 
 from __future__ import annotations
@@ -39,9 +37,8 @@ Symbols = dict[str, int]
 
 
 class Watch:
-    """The run that one reader looks at, and what was already read of it.
-
-    `born` tells it from a deleted one of the same name.
+    """The run that one reader looks at, and what has been read of it. `born` distinguishes it from a deleted
+    one of the same name.
     """
 
     def __init__(self, id: str, born: float = 0.0) -> None:
@@ -80,10 +77,8 @@ class Watch:
         ask: Mapping[str, Any] | None,
         fresh: bool,
     ) -> bytes:
-        """Everything the view draws. `said` goes into the header as it is.
-
-        `fresh`: the browser may hold nothing yet. `ask` is what it asked: which snapshots it holds, and
-        the digest of the words and colours.
+        """Everything the view draws. `said` goes into the header as it is. `fresh`: the browser may hold
+        nothing yet. `ask` says which snapshots it holds, and the digest of the words and colours.
         """
         config = subject.config
         one = training.curves(
@@ -130,7 +125,7 @@ class Watch:
     _sent = ""
 
     def _alike(self, subject: Subject, steps: Sequence[int]) -> npt.NDArray[np.uint16] | None:
-        """(L·H,) each layer's units, those alike at the end side by side; None where that isn't known."""
+        """(L·H,) each layer's units in order of likeness at the end; None if unknown."""
         if self._now is None or self._now.hidden.shape[2] > WIDEST or len(self._now.text) < 3:
             return None
         mark = (self._mark, len(steps))
@@ -199,7 +194,7 @@ def _lines(one: training.Curves) -> Arrays:
 
 
 def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tuple[dict[str, Any], str]:
-    """Words, colours and axes: what stays the same for most of a run; and a digest of it."""
+    """Words, colours and axes, constant for most of a run; and their digest."""
     named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
     colours = themes(diverging=LEVELS, sequential=LEVELS)
     for name, theme in THEMES.items():

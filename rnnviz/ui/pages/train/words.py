@@ -1,4 +1,4 @@
-"""States, numbers and sentences of runs in the session's language, and the words of the training view."""
+"""States, numbers and sentences of runs in the session's language, and the training view's words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rnnviz.ui.words import duration, network, rounded, view_words
 
 
 def words() -> dict[str, str]:
-    """Every word that the training view's own modules can show. Braces are filled in by the browser."""
+    """Every word of the training view's modules, which fill in the braces."""
     return {
         **view_words(),
         "heat": _("Hidden state"),
@@ -87,7 +87,7 @@ ICONS = {
 
 
 def settings() -> dict[str, str]:
-    """What settings are called, by their names in `TrainConfig`."""
+    """The words for settings, by their names in `TrainConfig`."""
     return {
         "cell": _("Cell"),
         "hidden_size": _("Hidden units H"),
@@ -106,7 +106,7 @@ def settings() -> dict[str, str]:
 
 
 def kind(config: Mapping[str, Any]) -> str:
-    """What kind of network a recipe trains, in a few words."""
+    """The kind of network that a recipe trains, in a few words."""
     cell, units, layers = config.get("cell"), config.get("hidden_size", 0), config.get("layers", 1)
     name = CELLS[str(cell)].label if cell in CELLS else "?"
     if cell == "rnn" and config.get("activation") == "relu":
@@ -115,7 +115,7 @@ def kind(config: Mapping[str, Any]) -> str:
 
 
 def millions(count: float) -> str:
-    """A number of characters as people say it."""
+    """A number of characters in words."""
     if count < 10_000:
         return f"{count:,.0f}"
     if count < 1_000_000:
@@ -124,7 +124,7 @@ def millions(count: float) -> str:
 
 
 def place(ahead: int) -> str:
-    """Where a waiting run stands in the queue."""
+    """A waiting run's place in the queue."""
     if ahead <= 0:
         return _("next in the queue")
     return ngettext("{n} run before it in the queue", "{n} runs before it in the queue", ahead).format(
@@ -177,7 +177,7 @@ def line(
 
 
 def failures() -> dict[str, str]:
-    """What to do about the failures that `rnnviz.runs.failure` tells apart."""
+    """What to do about the failures that `rnnviz.runs.failure` distinguishes."""
     return {
         "disk": _(
             "The disk is full. What was saved last is kept: free some space, and Resume goes on from there."
@@ -194,7 +194,7 @@ def failures() -> dict[str, str]:
 
 
 def passed(event: Mapping[str, Any], order: object) -> str | None:
-    """When the n-gram was beaten, as a sentence; None where it wasn't yet."""
+    """When the n-gram was beaten, as a sentence; None if not yet."""
     characters, seconds = _number(event.get("characters")), _number(event.get("seconds"))
     if characters is None or seconds is None:
         return None
@@ -205,7 +205,7 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
 
 
 def training_perplexity(last: Mapping[str, Any], report: Mapping[str, Any]) -> float | None:
-    """The newest there is; where both are as new, that of the report, which is not smoothed."""
+    """The newest there is; if both are as new, the report's, which is not smoothed."""
     newer = report if report.get("step", -1) >= last.get("step", 0) else last
     return _number(newer.get("train_perplexity"))
 
