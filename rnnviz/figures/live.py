@@ -21,6 +21,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
 from rnnviz.figures.themes import LIGHT, Scale, Theme
+from rnnviz.networks.config import CELLS
 from rnnviz.reading.scoring import running
 from rnnviz.reading.trace import Trace
 from rnnviz.text.characters import visible
@@ -48,6 +49,15 @@ SYMBOLS = {
 
 # Shares of the figure's height, from the top: states, perplexity, surprisal.
 PANELS = {"states": [0.46, 1.0], "perplexity": [0.2, 0.38], "surprisal": [0.0, 0.14]}
+
+
+def quantities(cell: str) -> tuple[str, ...]:
+    """What the heat map can show of a network of such cells, in the order it is offered.
+
+    >>> quantities("gru")
+    ('hidden', 'reset', 'update', 'candidate')
+    """
+    return CELLS[cell].quantities
 
 
 def scale(quantity: str, activation: str = "tanh") -> Scale:
@@ -79,9 +89,10 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
         return trace.cell[start:stop, layer]
     gates = trace.gates_at(start, stop)
     if quantity not in gates:
-        held = ["hidden", *(["cell"] if trace.cell is not None else []), *gates]
         raise ConfigError(
-            "this trace holds {held}; received {quantity!r}", held=", ".join(held), quantity=quantity
+            "this trace holds {held}; received {quantity!r}",
+            held=", ".join(quantities(trace.weights.cell)),
+            quantity=quantity,
         )
     return gates[quantity][:, layer]
 

@@ -12,7 +12,6 @@ import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.figures import live
 from rnnviz.figures.themes import CELL, DARK, GATE, LIGHT, RELU, TANH
-from rnnviz.networks.config import CELLS
 from rnnviz.reading.scoring import running
 from rnnviz.text.characters import visible
 from tests.conftest import tiny
@@ -28,7 +27,7 @@ def named(figure: live.Figure) -> dict[str, dict]:
 @pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
 def test_every_quantity_of_every_cell_is_a_valid_figure(cell: str, theme: live.Theme) -> None:
     trace = rnnviz.trace(tiny(cell), TEXT)
-    for quantity in CELLS[cell].quantities:
+    for quantity in live.quantities(cell):
         figure = live.figure(trace, quantity=quantity, theme=theme)
         go.Figure(figure)
         heat = named(figure)["states"]

@@ -14,7 +14,6 @@ import streamlit as st
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
-from rnnviz.networks.config import CELLS
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
@@ -82,7 +81,7 @@ def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str
 def _make_static(context: Context) -> dict[str, Any]:
     model = context.network
     config, vocabulary = model.config, model.vocabulary
-    quantities = {name: asdict(live.scale(name, config.activation)) for name in CELLS[config.cell].quantities}
+    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.quantities(config.cell)}
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)

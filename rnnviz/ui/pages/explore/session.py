@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from rnnviz.figures import live
 from rnnviz.figures.order import seriate
-from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import sample
@@ -128,7 +127,7 @@ class LiveSession:
     def __init__(self, model: CharModel | NumpyModel, yardstick: NgramModel | None = None) -> None:
         self.model, self.yardstick = model, yardstick
         self.text = ""
-        self.quantities = CELLS[model.config.cell].quantities
+        self.quantities = live.quantities(model.config.cell)
         self._tracer = Tracer(model)
         self._expected = _Expected()
         self._ngram: Doubles = np.empty(0)

@@ -127,7 +127,8 @@ export class Controls {
     options(this.colour, colours, view.unit ?? "");
     const [name, notice] = find(root, "div.rv-title-states").children;
     put(name, say(`quantity.${head.quantity}`));
-    put(notice, say(fixed.cell === "mlp" ? "notice.mlp" : `notice.${head.quantity}`));
+    const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
+    put(notice, say(forgetful ? "notice.mlp" : `notice.${head.quantity}`));
     this.drawKey(fixed.quantities[head.quantity]);
     const t = store.length - 1;
     const { numbers } = view;
@@ -151,7 +152,7 @@ export class Controls {
   /** The scale's colours and ends. @param {Scale} scale */
   drawKey({ kind, low, high }) {
     const { theme } = this.view;
-    const mark = theme.name + kind + low;
+    const mark = [theme.name, kind, low, high].join(" ");
     if (this.keyed === mark) return;
     this.keyed = mark;
     const bar = make("i");
