@@ -1,18 +1,16 @@
 """Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an output layer.
 
-Weights are copied, in float32, onto the CPU. What the network predicts after one character
-or more is predicted the same, to rounding. Two things a CharModel has that the network may not:
+Weights are copied, in float32, onto the CPU; predictions after one character or more are the same, to
+rounding. A CharModel also has two symbols that the network may lack:
 
-A start symbol, so that the first character has a probability. `start` names the character, or the entry
-of the network's own vocabulary, that is read before a text. Without it a network of one layer is given a
-start symbol that leaves its state at zero: the first character is predicted from its output
-layer's bias, softmax(b_q), and all others as the network itself predicts them. In several
-layers no input does that, so there `start` has to be named.
+A start symbol, read before a text, so that the first character has a probability. `start` names the character
+or entry of the network's vocabulary to use. Without it a one-layer network gets one that leaves its state at
+zero: the first character is predicted by softmax(b_q). In several layers no input does that, so there `start`
+is required.
 
-A symbol <unk> for characters outside the vocabulary. `unknown` is the index of the network's own.
-Without one, an unknown character is read as the mean of all characters' embeddings
-(of all one-hot vectors), and predicted `unknown_gap` nats below the mean of all
-logits: with a probability below exp(-20) / V by default.
+A symbol <unk> for characters outside the vocabulary: `unknown` is the network's own index. Without one, an
+unknown character is read as the mean of all characters' embeddings (or one-hot vectors) and predicted
+`unknown_gap` nats below the mean logit: with a probability below exp(-20) / V by default.
 """
 
 from __future__ import annotations
@@ -46,19 +44,18 @@ def adapt(
 ) -> CharModel:
     """A CharModel with the weights of a network of torch's own layers.
 
-    recurrence   nn.RNN, nn.GRU or nn.LSTM of any number of layers, with biases or without; batch_first
-                 either way, it only says how inputs are laid out
+    recurrence   nn.RNN, nn.GRU or nn.LSTM of any number of layers, with or without biases, batch_first or not
     output       nn.Linear from H to len(characters)
-    characters   what each index of the network's vocabulary stands for: single characters, each once; any
-                 name at the indices `start` and `unknown`
-    embedding    nn.Embedding with len(characters) rows; None: the network reads one-hot vectors of that width
-    start        the character, or the index of the entry, that is read before a text; see above. One that is
-                 no character is never predicted: probabilities are those given that something else comes
+    characters   the network's vocabulary by index: single characters, each once; any name at the indices
+                 `start` and `unknown`
+    embedding    nn.Embedding with len(characters) rows; None: one-hot vectors of that width
+    start        the character or index read before a text; see above. One that is no character is never
+                 predicted: probabilities are those given that something else comes
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  nats, see above
 
-    Raises ConfigError for layers of other kinds, bidirectional ones, ones with a dropout or a projection,
-    an embedding with max_norm, and for shapes that don't fit.
+    Raises ConfigError for other, bidirectional, dropout or projection layers, an embedding with max_norm, and
+    shapes that don't fit.
 
     >>> import rnnviz
     >>> import torch
@@ -105,13 +102,11 @@ def adapt_state_dict(
     unknown_gap: float = 20.0,
     name: str = "adapted",
 ) -> CharModel:
-    """The same from the state dict of a module that has such layers.
+    """`adapt` from the state dict of a module that has such layers.
 
-    `keys` says what they are called there, KEYS where it doesn't: with {"recurrence": "lstm"} the tensors
-    lstm.weight_ih_l0, lstm.weight_hh_l0 and so on are read, and embedding.weight (where it is
-    missing, the network reads one-hot vectors), output.weight and output.bias. Others are ignored.
-    The cell is found from the shapes. `activation` is that of an nn.RNN, "tanh" or
-    "relu", which a state dict doesn't tell. All else is as for `adapt`.
+    `keys` overrides KEYS, the layers' names: {"recurrence": "lstm"} reads lstm.weight_ih_l0,
+    lstm.weight_hh_l0 …, embedding.weight (missing: one-hot inputs), output.weight and output.bias. The cell
+    follows from the shapes. `activation`, "tanh" or "relu", is an nn.RNN's, which a state dict doesn't tell.
 
     >>> import rnnviz
     >>> import torch
@@ -179,7 +174,6 @@ def _check(
 def _check_rows(
     output: Tensor | None, embedding: Tensor | None, n: int, H: int, called: Mapping[str, str]
 ) -> None:
-    """Raise ConfigError unless output and embedding have a row for each of n characters."""
     if output is None or tuple(output.shape) != (n, H):
         raise ConfigError(
             "{called}.weight has a row for each of the {n} characters and {units} columns, one for "
@@ -199,7 +193,7 @@ def _check_rows(
 
 
 def _check_shape(part: dict[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
-    """Raise ConfigError for another shape; a bias that isn't there becomes one of zeros."""
+    """Raise ConfigError for another shape; a missing bias becomes zeros."""
     if "bias" in key:
         part.setdefault(key, torch.zeros(shape))
     received = tuple(part[key].shape) if key in part else Phrase("none")
@@ -214,7 +208,6 @@ def _check_shape(part: dict[str, Tensor], key: str, shape: tuple[int, ...], call
 
 
 def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
-    """The tensors of one layer by their own names, in float32 on the CPU, copied."""
     start = f"{prefix}." if prefix else ""
     return {
         key[len(start) :]: w.detach().to("cpu", torch.float32, copy=True)
@@ -224,7 +217,6 @@ def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
 
 
 def _layers(recurrence: Mapping[str, Tensor], called: str) -> int:
-    """How many layers there are. Raises ConfigError for what no CharModel has."""
     if any(key.endswith("_reverse") for key in recurrence):
         raise ConfigError(
             "the recurrence is bidirectional: it reads what comes next to predict what comes next, "

@@ -1,4 +1,4 @@
-"""A foreign network's weights in the form of a CharModel's; see `rnnviz.networks.adapter`.
+"""A foreign network's weights in a CharModel's form; see `rnnviz.networks.adapter`.
 
 Shape letters: n symbols of the network, V of ours, X inputs, L layers, H units, G parts of a cell.
 """
@@ -21,9 +21,9 @@ START_ENTRY = 1024.0
 
 
 class Symbols:
-    """Which index of the network's each of our symbols is; `rows` (V - 1,): the characters, in our order.
+    """The network's index of each of our symbols; `rows` (V - 1,): the characters, in our order.
 
-    Raises ConfigError for entries that are no single characters, and not `start` or `unknown`.
+    Raises ConfigError for entries that are neither single characters nor `start` or `unknown`.
     """
 
     def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
@@ -69,7 +69,7 @@ def build(
     unknown_gap: float,
     name: str,
 ) -> CharModel:
-    """The CharModel of these weights: our symbols in our order, a column more for a start symbol of our own.
+    """The CharModel of these weights: our symbols in our order, plus a start symbol of our own.
 
     shape  L, H and an rnn's activation
     parts  the tensors of torch's layers by their own names: "recurrence" with all its biases, "output" with
@@ -115,8 +115,8 @@ def build(
 def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Tensor:
     """What (G·H,) an input must add in the first layer so that a state of zeros stays at zero.
 
-    The candidate must be φ(0): for an rnn the sum of both biases is taken back, for an LSTM that of its
-    candidate alone, for a GRU b_in + σ(b_r) ⊙ b_hn. Gates may have any value then.
+    The candidate must be φ(0), the gates any value: an rnn's input cancels both biases, an LSTM's those of
+    its candidate, a GRU's b_in + σ(b_r) ⊙ b_hn.
     """
     b_x, b_h = (recurrence[f"bias_{kind}_l0"].double() for kind in ("ih", "hh"))
     still = torch.zeros(len(b_x), dtype=torch.float64)

@@ -1,16 +1,14 @@
 """Backpropagation through time, written out: what trains an rnn or a gru on a CPU.
 
-torch's CPU layers differentiate step by step, and add up the gradient of W_hh
-(gates·H × H numbers) at each of them. Here the steps of the backward pass hold
-what depends on the step after, and nothing else:
+torch's CPU layers add up the gradient of W_hh (gates·H × H numbers) at each step. Here a backward step holds
+only what depends on the step after:
 
     ∂L/∂a_t = ∂L/∂h_t ⊙ (a factor that the forward pass already fixes, found for all steps at once)
     ∂L/∂h_{t-1} = ∂L/∂h_{t-1} from the readout + ∂L/∂a_t W_hh
 
-and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product over all steps at the end.
-(Werbos 1990; the gates' factors by the chain rule.) Values and gradients are
-those of torch's layers to rounding. An lstm is not here: torch hands its layer
-to oneDNN, which is faster than this. Everything is float32, time first: (T, B, ·).
+and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product at the end (Werbos 1990). Values and gradients equal those
+of torch's layers to rounding. torch hands an lstm's layer to oneDNN, which is faster than this. Everything is
+float32, time first: (T, B, ·).
 """
 
 from __future__ import annotations
@@ -42,14 +40,14 @@ class Layer(NamedTuple):
 
 
 def suits(config: ModelConfig, parameter: Tensor) -> bool:
-    """Whether this is the faster way for a network with such parameters."""
+    """Whether this is faster than torch for a network with such parameters."""
     return (
         config.cell in ("rnn", "gru") and parameter.device.type == "cpu" and parameter.dtype == torch.float32
     )
 
 
 def layers(config: ModelConfig, model: nn.Module) -> list[Layer]:
-    """The layers of a model whose tensors have the names of `config.shapes()`."""
+    """The layers of a model with tensors named as in `config.shapes()`."""
     named: dict[str, Tensor] = dict(model.named_parameters())
     H, found = config.hidden_size, []
     for n in range(config.layers):
@@ -63,7 +61,7 @@ def layers(config: ModelConfig, model: nn.Module) -> list[Layer]:
 
 
 def states(layers: Sequence[Layer], inputs: Tensor, first: Tensor) -> tuple[Tensor, Tensor]:
-    """All steps of all layers: the top one's H (B, T, H), and every layer's after the last step (L, B, H).
+    """The top layer's H (B, T, H), and every layer's last state (L, B, H).
 
     `inputs` (T, B, gates·H) are X_t W_xh + b of the first layer; `first` (L, B, H) the states before.
     """
@@ -78,9 +76,8 @@ def states(layers: Sequence[Layer], inputs: Tensor, first: Tensor) -> tuple[Tens
 def unroll(kind: str, inputs: Tensor, w_hh: Tensor, first: Tensor, b_hn: Tensor | None = None) -> Tensor:
     """H (T, B, H): all steps of one layer, from the state `first` (B, H).
 
-    `inputs` (T, B, gates·H) are X_t W_xh with every bias that can be added to
-    them, the gates in torch's order; `w_hh` (gates·H, H) as torch keeps it;
-    `b_hn` (H,) is the bias inside a gru's reset product.
+    `inputs` (T, B, gates·H) are X_t W_xh with every bias that can be added to them, the gates in torch's
+    order; `w_hh` (gates·H, H) is as in torch; `b_hn` (H,) the bias inside a gru's reset product.
     """
     if kind == "gru":
         return cast(Tensor, _GRU.apply(inputs, w_hh, first, b_hn))  # type: ignore[no-untyped-call]
@@ -88,7 +85,6 @@ def unroll(kind: str, inputs: Tensor, w_hh: Tensor, first: Tensor, b_hn: Tensor 
 
 
 def _states(inputs: Tensor, first: Tensor) -> Tensor:
-    """Room for the states of all steps, (T + 1, B, H), the first one filled in."""
     states = inputs.new_empty(len(inputs) + 1, *first.shape)
     states[0] = first
     return states

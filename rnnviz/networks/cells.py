@@ -6,10 +6,8 @@
     lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
            H_t = O_t ⊙ tanh(C_t)
 
-For reading, teaching and checking: `rnnviz.networks.torch_model`, which runs fast, is equal to it to 1e-5.
-
-Shapes everywhere: X_t (B, X), H and C (B, H), weights from inputs W_x· (X, H),
-weights from the state W_h· (H, H), biases b_· (H,).
+For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e-5. Shapes: X_t (B, X), H and
+C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
 """
 
 from __future__ import annotations
@@ -40,9 +38,8 @@ def activate(x: Tensor, activation: Activation) -> Tensor:
 
 
 def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Parameters]:
-    """Each layer's parameters, of a model's tensors by the names of `config.shapes()`.
-
-    torch keeps two biases where the textbook has one; they are added.
+    """Each layer's parameters, from a model's tensors named as in `config.shapes()`; adds torch's two
+    biases.
     """
     found: list[Parameters] = []
     for n in range(config.layers):
@@ -76,13 +73,13 @@ def step(
         gru        reset, update, candidate, state
         lstm       input, forget, output, candidate, cell, state
 
-    A GRU's textbook resets the state *before* the product with W_hh; torch's and cuDNN's fused layers reset
-    *after* it, which lets one product serve all three parts. No choice of parameters makes the two equal.
+    A textbook GRU resets the state *before* the product with W_hh; torch's and cuDNN's fused layers *after*
+    it, which lets one product serve all three parts. No choice of parameters makes the two equal.
 
         after:   H̃_t = tanh(X_t W_xh + R_t ⊙ (H_{t-1} W_hh + b_hh) + b_h)
         before:  H̃_t = tanh(X_t W_xh + (R_t ⊙ H_{t-1}) W_hh + b_hh + b_h)
 
-    Raises ConfigError, naming the shapes, for inputs and states that don't fit the parameters.
+    Raises ConfigError for inputs and states that don't fit the parameters.
     """
     _check(cell, p, x, h, c)
     if cell in ("mlp", "rnn"):

@@ -1,4 +1,4 @@
-"""Models by name or path: found, listed, loaded and saved; one file each, see `rnnviz.networks.modelfile`."""
+"""Models by name or path: found, listed, loaded and saved; for the file see `rnnviz.networks.modelfile`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.story), 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file says of itself, read without its weights; `kind` is its cell, or "ngram".
+    """A model file's metadata, read without its weights; `kind` is its cell, or "ngram".
 
     >>> import rnnviz
     >>> [info.kind for info in rnnviz.available()[0] if info.name == "timemachine-gru"]
@@ -68,7 +68,7 @@ class Damaged:
 
 
 def folders() -> list[Path]:
-    """Where models are looked for, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
+    """The folders with models, in order: those of RNNVIZ_MODELS (as in PATH), then the shipped ones."""
     own = [Path(p).expanduser() for p in os.environ.get("RNNVIZ_MODELS", "").split(os.pathsep) if p]
     package = Path(__file__).resolve().parents[1]
     shipped = package / "models"  # in a wheel; in a source tree models/ stands beside the package
@@ -106,7 +106,7 @@ def find(name_or_path: str | Path) -> Path:
 
 
 def read_info(path: Path) -> ModelInfo:
-    """What the file says of itself, weights unread. Raises CheckpointError."""
+    """The file's metadata. Raises CheckpointError."""
     _, meta, size = read_header(path)
     kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
     vocabulary = meta.get("vocabulary")
@@ -115,7 +115,7 @@ def read_info(path: Path) -> ModelInfo:
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
-    """Every model in the models folders, by name, and the files among them that can't be loaded."""
+    """Every model in the models folders, by name, and the files there that can't be loaded."""
     found: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
     for path in _files():
@@ -129,7 +129,7 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
 
 
 def _files() -> Iterator[Path]:
-    """The model files of all folders, in order; snapshots of trainings are left out."""
+    """The model files of all folders, in order, without snapshots of trainings."""
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
             if not path.name.endswith(SNAPSHOTS):
@@ -141,8 +141,8 @@ def save(
 ) -> Path:
     """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
 
-    `sketch` is that of the text it was trained on, see `rnnviz.reports.contamination`; by default the
-    model's own. Raises CheckpointError if the name or the folder can't be used.
+    `sketch`, by default the model's own, is of its training text, see `rnnviz.reports.contamination`. Raises
+    CheckpointError if the name or the folder can't be used.
 
     >>> import rnnviz
     >>> import tempfile
@@ -170,7 +170,7 @@ def save(
 
 
 def check_target(path: str | Path) -> Path:
-    """The path, its folder made, if a model can be written there. Raises CheckpointError otherwise."""
+    """`path`, its folder made, if a model can be written there, else CheckpointError."""
     path = Path(path).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(
@@ -189,16 +189,14 @@ def check_target(path: str | Path) -> Path:
 
 
 def is_neural(model: CharModel | NgramModel) -> TypeIs[CharModel]:
-    """Whether a loaded model is a network that torch runs, and no n-gram model."""
+    """Whether a loaded model is a torch network."""
     return hasattr(model, "readout")
 
 
 def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramModel:
-    """The model of a shipped name, or of a file, ready to read text.
+    """The model of a shipped name or a file, on `device` "cpu", "cuda" or "auto" (CUDA where there is one).
 
-    `device` is "cpu", "cuda" or "auto" (CUDA where there is one). Raises
-    ModelNotFoundError, CheckpointError saying what is wrong with the file, or
-    ConfigError for a device that isn't here.
+    Raises ModelNotFoundError, CheckpointError for a damaged file, or ConfigError for a missing device.
 
     >>> import rnnviz
     >>> rnnviz.load("timemachine-gru").config.hidden_size
@@ -220,7 +218,7 @@ def load(name_or_path: str | Path, device: str = "cpu") -> CharModel | NgramMode
 
 
 def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
-    """The same, for reading only: on the CPU and without torch, which takes seconds to import."""
+    """`load` for reading only: on the CPU and without torch, which takes seconds to import."""
 
     def network(config: ModelConfig, tensors: dict[str, Any], about: dict[str, Any]) -> NumpyModel:
         from rnnviz.networks.numpy_model import NumpyModel, weights_from
@@ -233,7 +231,6 @@ def load_numpy(name_or_path: str | Path) -> NumpyModel | NgramModel:
 def _load(
     name_or_path: str | Path, network: Callable[[ModelConfig, dict[str, Any], dict[str, Any]], M]
 ) -> M | NgramModel:
-    """The model of a file; `network` makes one of configuration, checked weights, and what else it has."""
     from rnnviz.networks.config import ModelConfig
     from rnnviz.text.vocabulary import Vocabulary
 

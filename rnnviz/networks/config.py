@@ -1,6 +1,6 @@
-"""The shape of a model and the recipe of its training: frozen, validated, JSON and back.
+"""The shape of a model and the recipe of its training: frozen, JSON and back.
 
-Whatever is outside its range, or contradicts another setting, is refused with a ConfigError.
+Values out of range or in contradiction raise ConfigError.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ class CellKind:
     label     its name on a page
     blocks    rows of its weights, in units of H
     gates     the named parts of a step, in the order of those rows
-    has_cell  whether it carries a memory cell beside the hidden state
-    keeps     the gate that multiplies what a unit held before; None without one
+    keeps     the gate that multiplies a unit's previous value, or None
     """
 
     label: str
@@ -37,7 +36,7 @@ class CellKind:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """What can be looked at in such a network, the hidden state first."""
+        """What can be shown of such a network, the hidden state first."""
         return ("hidden", *(("cell",) if self.has_cell else ()), *self.gates)
 
 
@@ -51,7 +50,7 @@ CELLS: Mapping[str, CellKind] = {
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The shape of a model; validated, so that one that exists can be built.
+    """The shape of a model.
 
     >>> ModelConfig("gru", 70, hidden_size=256).parameter_count
     323526
@@ -114,12 +113,12 @@ class ModelConfig:
 
     @property
     def input_size(self) -> int:
-        """X: the width of what the first layer reads."""
+        """X, the width of the first layer's input."""
         return self.embedding_size or self.vocabulary_size + 1
 
     @property
     def parameter_count(self) -> int:
-        """The numbers such a model learns; they don't depend on how many time steps it reads."""
+        """The number of parameters; it doesn't depend on the number of time steps."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
     def layer_names(self, n: int) -> tuple[str, ...]:
@@ -129,7 +128,7 @@ class ModelConfig:
         return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The name and shape of each tensor that such a model learns, as torch's layers keep them."""
+        """The name and shape of each tensor, as in torch's layers."""
         h, v = self.hidden_size, self.vocabulary_size
         found: dict[str, tuple[int, ...]] = {}
         if self.embedding_size:
@@ -151,7 +150,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """A training recipe: everything that, with the text, decides the result.
+    """A training recipe: with the text, it decides the result.
 
     >>> TrainConfig(cell="lstm", hidden_size=32, epochs=1).model_config(70).parameter_count
     32134

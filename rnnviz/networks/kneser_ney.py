@@ -1,24 +1,21 @@
-"""Counting n-grams, and turning counts into interpolated modified Kneser–Ney probabilities.
+"""N-gram counts and their interpolated modified Kneser–Ney probabilities.
 
-S. F. Chen and J. Goodman, "An Empirical Study of Smoothing Techniques for
-Language Modeling", Computer Speech & Language 13 (1999), 359–394, section 3.
-For a context h = (w_1 … w_{k-1}) that was seen in training,
+S. F. Chen and J. Goodman, "An Empirical Study of Smoothing Techniques for Language Modeling", Computer Speech
+& Language 13 (1999), 359–394, section 3. For a context h = (w_1 … w_{k-1}) that was seen in training,
 
     P_k(w | h) = (a(h w) - D_k(a(h w))) / C(h)  +  γ(h) P_{k-1}(w | h')      h' = (w_2 … w_{k-1})
     C(h) = Σ_w a(h w)          γ(h) = Σ_w D_k(a(h w)) / C(h)          P_0(w) = 1 / V
 
-and P_k(w | h) = P_{k-1}(w | h') for one that was not. a(·) is how often the
-n-gram occurred if its order is the model's, or if it begins with the start
-symbol; otherwise it is the number of different symbols seen before it. D_k has
-three values, for a = 1, a = 2 and a ≥ 3 (`discounts`).
+and P_k(w | h) = P_{k-1}(w | h') for an unseen one. a(·) is the n-gram's count if it has the model's order or
+begins with the start symbol, else the number of different symbols seen before it. D_k has three values, for a
+= 1, a = 2 and a ≥ 3 (`discounts`).
 
-The n-grams form a tree: a node of level k is an n-gram of k symbols, its parent
-the same n-gram without the last symbol. Nodes of a level are numbered in
-lexicographic order, so one sorted array of integers
+The n-grams form a tree: a node of level k is an n-gram of k symbols, its parent the same n-gram without the
+last symbol. A level's nodes are numbered in lexicographic order, so bisection in one sorted array of integers
 
     key = parent · (V + 1) + symbol
 
-a level finds a node by bisection. Level 1 is left out: its nodes are the V + 1 symbols.
+finds a node. Level 1 is left out: its nodes are the V + 1 symbols.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ _NO_KEY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Counts:
-    """The n-grams of a text, and how often those of the highest order occurred; the others follow.
+    """The n-grams of a text and the counts of the highest order, from which the others follow.
 
     size         V; the integer V itself is the start symbol
     keys         keys[j], int64 and increasing, are the nodes of level j + 2
@@ -56,7 +53,7 @@ class Counts:
 
     @property
     def order(self) -> int:
-        """The longest n-gram."""
+        """The length of the longest n-gram."""
         return len(self.keys) + 1
 
 
@@ -74,7 +71,7 @@ class Level:
     backoff: Floats
 
     def find(self, keys: Ints) -> Ints:
-        """The nodes with these keys, same shape; the extra node where there is none."""
+        """The nodes with these keys, same shape; the extra node for an unseen key."""
         places = np.searchsorted(self.keys, keys)
         return np.where(self.keys[places] == keys, places, len(self.keys) - 1)
 
@@ -94,7 +91,7 @@ def count(ids: npt.NDArray[np.integer[Any]], size: int, order: int) -> Counts:
 
 
 def shorten(counts: Counts, order: int) -> Counts:
-    """The counts of the n-grams up to `order` alone; see `NgramModel.shortened`."""
+    """The counts of the n-grams up to `order`; see `NgramModel.shortened`."""
     base, keys, leaf_counts = counts.size + 1, counts.keys, counts.leaf_counts
     for level in range(len(keys) - 1, order - 2, -1):
         nodes = len(keys[level - 1]) if level else base
@@ -111,10 +108,9 @@ def shorten(counts: Counts, order: int) -> Counts:
 def discounts(counts: Ints) -> tuple[float, float, float]:
     """D_1, D_2 and D_3+ of one order, from the counts a(·) of all its n-grams.
 
-    With t_j the number of n-grams whose count is j, and Y = t_1 / (t_1 + 2 t_2),
-    D_j = j - (j + 1) Y t_{j+1} / t_j  (equation 26 of the paper). Where a t_j is 0,
-    or the estimate outside (0, j], D_j is FALLBACK's: a discount above its count
-    would make probabilities negative, one of 0 leave nothing for what was never seen.
+    With t_j the number of n-grams whose count is j, and Y = t_1 / (t_1 + 2 t_2), D_j = j - (j + 1) Y t_{j+1}
+    / t_j (equation 26 of the paper). Where a t_j is 0 or the estimate outside (0, j], D_j is FALLBACK's:
+    above its count, probabilities would be negative; at 0, unseen symbols would get nothing.
     """
     t = [float(np.count_nonzero(counts == j)) for j in range(5)]
     result = list(FALLBACK)
@@ -129,8 +125,7 @@ def discounts(counts: Ints) -> tuple[float, float, float]:
 def adjusted_counts(counts: Counts) -> list[Ints]:
     """a(·) of every node, one array a level, level 1 first.
 
-    Raises ConfigError when `counts` is no tree of a text's n-grams: a node without its suffix, or
-    one of a lower order that nothing precedes.
+    Raises ConfigError for a node without its suffix, or one of a lower order that nothing precedes.
     """
     base = counts.size + 1
     result: list[Ints] = []

@@ -3,9 +3,7 @@
     tensors   the weights (float32 or float16), or an n-gram model's counts; the hashes of a Sketch
     "rnnviz"  in the header's metadata, JSON: format, kind, config, vocabulary, normaliser, card, overlap
 
-Reading never unpickles: a stranger's file can be wrong but can't run anything.
-Writing goes to a file beside the target which then takes its place, so a kill
-at any moment leaves the old file or the new one.
+Reading never unpickles, so a stranger's file can't run anything. Writing is atomic.
 """
 
 from __future__ import annotations
@@ -43,9 +41,9 @@ TABLES = ("held_out", "versions", "recipe")
 
 @dataclass(frozen=True, eq=False)
 class Sketch:
-    """Numbers that stand for the text a model was trained on, made by `rnnviz.reports.contamination`.
+    """A sketch of a model's training text, made by `rnnviz.reports.contamination`.
 
-    `hashes` (n,) uint32, increasing; of all there were, about one in `modulus` is kept.
+    `hashes` (n,) uint32, increasing; about one in `modulus` is kept.
     """
 
     hashes: npt.NDArray[np.uint32]
@@ -53,7 +51,7 @@ class Sketch:
 
 
 def check_name(name: str) -> str:
-    """`name` if a model may be called so. Raises CheckpointError: a name has no folder in it."""
+    """`name` if a model may be called so, else CheckpointError: a name has no folder in it."""
     if not NAME.fullmatch(name) or ".." in name:
         raise CheckpointError(
             "a model's name has letters, digits, '.', '_' and '-' and no folder; received {name!r}. "
@@ -65,10 +63,7 @@ def check_name(name: str) -> str:
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The tensors' descriptions, the "rnnviz" metadata and the file's size, checked for plausibility.
-
-    Raises CheckpointError.
-    """
+    """The tensors' descriptions, the "rnnviz" metadata and the file's size. Raises CheckpointError."""
     try:
         raw, start, size = _header(path)
         meta = _description(raw.pop("__metadata__", None))
@@ -92,12 +87,12 @@ def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
 
 
 def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error of a model file in which something is wrong."""
+    """The error for a damaged model file."""
     return CheckpointError("{name} is not a usable rnnviz model: {error}", name=path.name, error=error)
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:
-    """The JSON a safetensors file begins with, where that ends, and the file's size."""
+    """A safetensors file's JSON header, its end, and the file's size."""
     size = path.stat().st_size
     if size > MAX_FILE:
         raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
@@ -120,7 +115,6 @@ def _header(path: Path) -> tuple[dict[str, Any], int, int]:
 
 
 def _description(metadata: Any) -> dict[str, Any]:
-    """What we wrote into a header: format, configuration, card."""
     if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
         raise ConfigError(
             "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
@@ -145,7 +139,6 @@ def _description(metadata: Any) -> dict[str, Any]:
 
 
 def _tensor_bytes(described: Mapping[str, Any]) -> int:
-    """How many bytes the tensors take."""
     ends = [0]
     for entry in described.values():
         offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
@@ -156,7 +149,7 @@ def _tensor_bytes(described: Mapping[str, Any]) -> int:
 
 
 def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card without the entries whose type is not what rnnviz writes there."""
+    """The card without the entries of a wrong type."""
 
     def number(value: object) -> bool:
         return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
@@ -176,7 +169,7 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
-    """All tensors of a file by name, a sketch's among them. Raises CheckpointError."""
+    """All tensors of a file by name, a sketch's included. Raises CheckpointError."""
     from safetensors.numpy import load_file
 
     with _damage_told(path):
@@ -185,7 +178,7 @@ def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """What safetensors raises for a damaged file becomes a CheckpointError."""
+    """Turn safetensors' errors into CheckpointError."""
     from safetensors import SafetensorError
 
     try:
@@ -199,7 +192,7 @@ def _damage_told(path: Path) -> Iterator[None]:
 def read_weights(
     path: Path, described: dict[str, Any], config: ModelConfig
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """The tensors of a network in float32. Their shapes are checked before anything is allocated.
+    """A network's tensors in float32, their shapes checked before anything is allocated.
 
     Raises ConfigError where they are not those of `config`, CheckpointError for a damaged file.
     """
@@ -228,7 +221,7 @@ def read_weights(
 def write_model(
     path: Path, tensors: Mapping[str, npt.NDArray[Any]], meta: Mapping[str, Any], sketch: Sketch | None
 ) -> None:
-    """A model file of tensors, metadata and a sketch. Raises CheckpointError if it can't be written."""
+    """Write a model file. Raises CheckpointError if it can't be written."""
     from safetensors.numpy import save
 
     stored = {key: array for key, array in tensors.items() if key != SKETCH}
@@ -239,7 +232,7 @@ def write_model(
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """`data` at `path`: complete, or what was there before. Raises CheckpointError if it can't be written."""
+    """Write `data` to `path`, all or nothing. Raises CheckpointError if it can't be written."""
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -267,7 +260,7 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def copy(source: Path, target: Path) -> Path:
-    """Copy a model file under another name, all else in it as it is, bit by bit. Raises CheckpointError."""
+    """Copy a model file under another name, bit by bit. Raises CheckpointError."""
     _, meta, _ = read_header(source)
     meta["card"] = {**meta["card"], "name": check_name(target.stem)}
     write_model(target, read_tensors(source), meta, read_sketch(source))
@@ -275,18 +268,18 @@ def copy(source: Path, target: Path) -> Path:
 
 
 def add_sketch(path: Path, sketch: Sketch) -> None:
-    """Put `sketch` into a model file, in place of one it had; all else in it stays as it is, bit by bit."""
+    """Put `sketch` into a model file, replacing its old one; all else stays the same, bit by bit."""
     write_model(path, read_tensors(path), read_header(path)[1], sketch)
 
 
 def read_sketch(path: Path) -> Sketch | None:
-    """The sketch in a model file, weights unread; None if it has none. Raises CheckpointError."""
+    """The sketch in a model file, if any, without its weights. Raises CheckpointError."""
     described, meta, _ = read_header(path)
     return sketch_in(path, described, meta)
 
 
 def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any]) -> Sketch | None:
-    """The same of a file whose header has been read."""
+    """`read_sketch` of a file whose header has been read."""
     from safetensors import safe_open
 
     about, entry = meta.get("overlap"), described.get(SKETCH)

@@ -1,8 +1,6 @@
-"""The count-based model that a recurrent network must beat: characters, interpolated modified Kneser–Ney.
+"""The count-based model that a recurrent network must beat: interpolated modified Kneser–Ney on characters.
 
-It has the scoring interface of the neural models: a scorer that carries its
-state, log probabilities in nats, the same vocabulary, start symbol and `<unk>`.
-The estimate itself is in `kneser_ney`; here are its use on texts and its compact form for a file.
+The estimate is in `kneser_ney`; here are its use on texts and its compact form for a file.
 """
 
 from __future__ import annotations
@@ -38,8 +36,8 @@ AnyInts = npt.ArrayLike
 class NgramModel:
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
-    `normaliser` names what a text goes through before it is encoded. `name` and `card`, plain JSON data,
-    say where the model comes from; `sketch` stands for its text, see `rnnviz.reports.contamination`.
+    `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
+    origin; `sketch` is of its text, see `rnnviz.reports.contamination`.
 
     >>> import rnnviz
     >>> model = rnnviz.NgramModel.fit("abracadabra", order=3)
@@ -78,8 +76,8 @@ class NgramModel:
     ) -> NgramModel:
         """Count the n-grams of `text`, one document, normalised as what is scored later will be.
 
-        Without a `vocabulary` it is made of the characters that occur at least twice.
-        Raises ConfigError for an order outside 1 … 6 and EmptyTextError for an empty text.
+        The default `vocabulary` is the characters that occur at least twice. Raises ConfigError for an order
+        outside 1 … 6 and EmptyTextError for an empty text.
         """
         _check_order(order)
         text = normalise(text, normaliser)
@@ -92,18 +90,18 @@ class NgramModel:
 
     @property
     def parameter_count(self) -> int:
-        """How many n-grams are stored, of all orders together; the V single symbols are among them."""
+        """The number of n-grams stored, of all orders, the V single symbols included."""
         return self.vocabulary.size + sum(self.seen)
 
     @property
     def seen(self) -> list[int]:
-        """How many different n-grams of 2, 3 … `order` symbols the text had, its beginning's among them."""
+        """The numbers of different n-grams of 2, 3 … `order` symbols, the text's beginning's included."""
         return [len(keys) for keys in self._counts.keys]
 
     def shortened(self, order: int) -> NgramModel:
-        """The model of the same text with a smaller `order`, its own at most; raises ConfigError otherwise.
+        """The model of the same text with a smaller `order`, its own at most (else ConfigError).
 
-        It is what `fit` would have made, but that the text's very last n-grams may count one less.
+        It is what `fit` gives, but that the text's very last n-grams may count one less.
         """
         _check_order(order)
         if order > self.order:
@@ -120,10 +118,9 @@ class NgramModel:
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
         """log P of each symbol given everything before it, in nats, shape (T,).
 
-        `ids` (T,) are integers in 0 … V - 1. `context` are the integers read before them, all or at least
-        the last order - 1; fewer mean that the text began there. So after an edit at p,
-        `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values from p on.
-        Raises ConfigError for integers that are no symbols.
+        `ids` (T,) are integers in 0 … V - 1. `context` are the integers before them, all or at least the last
+        order - 1; fewer mean that the text began there. So after an edit at p, `score(ids[p:], ids[max(0, p -
+        order + 1) : p])` are the new values from p on. Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
         parts = [self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK)]
@@ -151,9 +148,9 @@ class NgramModel:
     def to_tensors(self) -> Tensors:
         """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
 
-        For each level k of the tree of n-grams, `children.{k}` says how many n-grams of k + 1 symbols
-        begin with each n-gram of k symbols, and `symbols.{k + 1}` how those end; `counts` how often each
-        one of the highest order occurred. All in the smallest unsigned integers that hold them.
+        For each level k of the tree, `children.{k}` is the number of n-grams of k + 1 symbols that begin with
+        each n-gram of k symbols, and `symbols.{k + 1}` how those end; `counts` are those of the highest
+        order. All in the smallest unsigned integers that hold them.
         """
         base = self.vocabulary.size + 1
         tensors: Tensors = {"counts": _smallest(self._counts.leaf_counts)}
@@ -176,10 +173,7 @@ class NgramModel:
         normaliser: str = "newlines",
         sketch: Sketch | None = None,
     ) -> NgramModel:
-        """The model that `to_tensors` wrote, arrays of any origin.
-
-        Raises CheckpointError for what can't be the counts of a text.
-        """
+        """The model that `to_tensors` wrote. Raises CheckpointError for arrays that are no text's counts."""
         try:
             _check_order(order)
             counts = _counts_from(tensors, vocabulary.size, order)
@@ -190,7 +184,6 @@ class NgramModel:
             ) from None
 
     def _blocks(self, ids: Ints, context: AnyInts | None, length: int) -> Iterator[tuple[Ints, Ints]]:
-        """`ids` in blocks of at most `length`, each with the state before it."""
         state = self._state(context)
         for begin in range(0, len(ids), length):
             block = ids[begin : begin + length]
@@ -198,7 +191,7 @@ class NgramModel:
             state = self._advanced(state, block)
 
     def _nodes(self, sequence: Ints) -> Iterator[Ints]:
-        """Level by level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
+        """By level, the node of the n-gram that ends at each position of `sequence`, shape (n,)."""
         nodes = sequence
         yield nodes
         for level in self._levels[1:]:
@@ -217,7 +210,7 @@ class NgramModel:
         return np.asarray(np.log(probabilities))
 
     def ranked(self, ids: AnyInts, context: AnyInts | None = None) -> Scores:
-        """`score` (T,), and beside it the rank of each symbol and the entropy of the prediction before it."""
+        """`score` (T,), the rank of each symbol and the entropy of the prediction before it."""
         log_p, targets = self.score(ids, context), np.asarray(ids, np.int64)
         ranks, entropies = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
         for state, block in self._blocks(targets, context, max(1, _DENSE // self.vocabulary.size)):
@@ -227,7 +220,7 @@ class NgramModel:
         return Scores(log_p, np.concatenate(ranks), np.concatenate(entropies))
 
     def _rows(self, state: Ints, block: Ints) -> Floats:
-        """P of every symbol before each one of `block` (n,) came, (n, V): `log_probs` for many contexts."""
+        """P (n, V) of every symbol before each one of `block` (n,)."""
         base = self.vocabulary.size + 1
         sequence = np.concatenate([state, block])
         probabilities = np.tile(self._levels[0].share[: self.vocabulary.size], (len(block), 1))
@@ -242,7 +235,7 @@ class NgramModel:
         return probabilities
 
     def _state(self, context: AnyInts | None) -> Ints:
-        """What a prediction can depend on: the last order - 1 integers, the start symbol among them."""
+        """The last order - 1 integers, the start symbol among them."""
         start = np.array([self.vocabulary.start])
         if context is None:
             return start
@@ -266,7 +259,7 @@ class NgramModel:
 
 
 class NgramScorer:
-    """Reads a text piece by piece, `state` the last symbols it has read; where it is cut changes nothing."""
+    """Reads a text in pieces of any length; `state` is the last symbols read."""
 
     def __init__(self, model: NgramModel) -> None:
         self._model = model
@@ -281,7 +274,7 @@ class NgramScorer:
         return self._model._row(self.state)
 
     def advance(self, ids: AnyInts) -> Floats:
-        """log P of each of the next symbols `ids` (n,), in nats, shape (n,), each given all before it."""
+        """log P of each of the next symbols `ids` (n,), in nats, given all before it."""
         scores = self._model.score(ids, self.state)
         self.read(ids)
         return scores

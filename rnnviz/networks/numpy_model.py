@@ -1,9 +1,4 @@
-"""A model's weights as `rnnviz.networks.stepping` runs on them, and a model that is nothing but them.
-
-The two exact tricks of that module are made ready here: the table of what each
-input adds to the first layer, and the halves inside the sigmoids. No torch is
-loaded: what reads one text at a time needs none, and starts seconds sooner.
-"""
+"""A model's weights for `rnnviz.networks.stepping`, and a model made of them, without torch."""
 
 from __future__ import annotations
 
@@ -39,7 +34,7 @@ TABLE_BYTES = 64 << 20
 
 
 def weights_from(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
-    """Copies of `tensors`, which have the names and shapes of `config.shapes()`, ready for stepping."""
+    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping."""
     arrays = {name: np.array(values, np.float32, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")
     first = _layer(config, 0, arrays, embedding)
@@ -54,10 +49,7 @@ def weights_from(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -
 
 
 def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
-    """Layer n; `inputs` (V + 1, X) are all there are, if it is the first and they are no one-hot vectors.
-
-    One-hot inputs need no product: W_x has a row for every character already.
-    """
+    """Layer n; `inputs` (V + 1, X) are the first layer's unless one-hot: W_x then has their rows."""
     cell, H = config.cell, config.hidden_size
     W_h = b_n = None
     own = [arrays[name] for name in config.layer_names(n)]
@@ -96,9 +88,9 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
 
 @dataclass(frozen=True, eq=False)
 class NumpyModel:
-    """A network that reads, one text at a time, on the CPU: a `CharModel` without torch and without learning.
+    """A network that reads one text at a time on the CPU: a `CharModel` without torch and training.
 
-    `rnnviz.networks.checkpoint.load_numpy` makes one of a model file.
+    `rnnviz.networks.checkpoint.load_numpy` loads one.
     """
 
     config: ModelConfig
@@ -111,7 +103,7 @@ class NumpyModel:
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        """See ModelConfig.parameter_count."""
         return self.config.parameter_count
 
 
@@ -120,14 +112,11 @@ _lock = threading.Lock()
 
 
 def weights_of(model: Network) -> Weights:
-    """The weights of `model` for stepping: copies on the CPU, made once and kept while the model lives.
+    """The weights of `model` for stepping: copies on the CPU, cached until the model's own change.
 
-    They are made anew when the model's own have changed since, as in training.
-    That is found by comparing values: torch's count of a tensor's changes
-    misses what fused optimisers write, and a comparison takes under a
-    millisecond where making a large table takes twenty.
-
-    Raises ConfigError for a model without a hidden state.
+    A change, as in training, is found by comparing values: torch's count of changes misses what fused
+    optimisers write, and a comparison takes under 1 ms where making a large table takes 20. Raises
+    ConfigError for a model without a hidden state.
     """
     if isinstance(model, NumpyModel):
         return model.weights

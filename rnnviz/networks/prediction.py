@@ -1,4 +1,4 @@
-"""What a row of predictions says of the symbol that came: its log-probability, its rank, and the entropy.
+"""What a row of predictions says of the symbol that came: log-probability, rank, and entropy.
 
 Shape letters: n predictions, V symbols.
 """
@@ -24,22 +24,19 @@ class Scores(NamedTuple):
 
     @classmethod
     def unranked(cls, log_p: npt.NDArray[np.float64]) -> Scores:
-        """Log-probabilities alone, where nobody asked for more."""
+        """Log-probabilities alone."""
         return cls(log_p, np.zeros(len(log_p), np.int32), np.zeros(len(log_p), np.float32))
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """The scores of stretches that follow one another, as one."""
+        """Concatenated scores."""
         if not parts:
             return cls.unranked(np.empty(0))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Ranks:
-    """The place of each symbol of `ids` (n,) in its row of `scores` (n, V): 1 for the highest.
-
-    One more than the number of symbols that score higher: equals share a rank.
-    """
+    """The place of each symbol of `ids` (n,) in its row of `scores` (n, V), from 1; equals share a rank."""
     came = scores[np.arange(len(ids)), ids][:, None]
     return np.asarray(1 + np.count_nonzero(scores > came, axis=1), np.int32)
 
@@ -49,8 +46,8 @@ def entropy(
 ) -> Entropies:
     """-Σ P log P in nats, (n,), of log-probabilities (n, V), normalised or not.
 
-    `log_sum` (n,) is the log of each row's sum of exponentials, if known; the
-    rows are then at most about 0, so that nothing overflows.
+    `log_sum` (n,) is the log of each row's sum of exponentials, if known; entries must then be about 0 at
+    most.
     """
     if log_sum is None:
         logits = logits - logits.max(axis=1, keepdims=True)

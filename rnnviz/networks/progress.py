@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 
 def run(steps: Generator[P, None, R], progress: Callable[[P], object] | None = None) -> R:
-    """What `steps` returns in the end; `progress` is called with everything that it yields before.
+    """What `steps` returns; `progress` is called with everything it yields.
 
     >>> from rnnviz import units
     >>> def halves():
@@ -48,7 +48,7 @@ INTERVAL = 0.1
 
 
 class Clock:
-    """Says when it is time for the next report."""
+    """Says when the next report is due."""
 
     def __init__(self) -> None:
         self._last = time.perf_counter()

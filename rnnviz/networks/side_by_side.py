@@ -1,17 +1,13 @@
-"""One long text read as many stretches side by side, and exactly as if it had been read in one go.
+"""One long text read as many stretches side by side, exactly as if read in one go.
 
     stretch        0          1          2      …        each one row of a batch
     warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from a zero state
     seam                 |          |                   where one stretch ends and the next one began
 
-A recurrent network forgets, so after its warm-up a stretch is usually in the
-state in which the one before it ends. Usually is not always: every seam is
-looked at, and where the two states differ by more than TOLERANCE the stretch is
-read again from the state that is right, as far as that changes anything: until
-it meets a state of the first reading. Then what follows stands already.
-
-A batch of rows multiplies W_hh by a matrix where one text alone multiplies it
-by a vector, and memory, not arithmetic, limits that.
+A recurrent network forgets, so after its warm-up a stretch is usually in the state in which the one before it
+ends. Where at a seam the two states differ by more than TOLERANCE, the stretch is read again from the right
+state until it meets a state of the first reading. Batching is faster because a matrix-vector product is
+limited by memory, not arithmetic.
 
 Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 """
@@ -60,23 +56,23 @@ Ids = npt.NDArray[np.int64]
 
 
 class Done(NamedTuple):
-    """How far a piece has been read: characters, and what they cost."""
+    """How far a piece has been read: characters, and their cost."""
 
     characters: int
     nats: float
 
     def plus(self, more: Done) -> Done:
-        """As far again as `more`."""
+        """The sum with `more`."""
         return Done(self.characters + more.characters, self.nats + more.nats)
 
 
 def count(characters: int) -> int:
-    """How many stretches a piece is cut into."""
+    """The number of stretches a piece is cut into."""
     return max(1, min(ROWS, characters // SHORTEST))
 
 
 class SideBySide:
-    """Reads long pieces of one text; `read_again` counts the characters that seams made it read twice."""
+    """Reads long pieces of one text; `read_again` counts the characters read twice because of seams."""
 
     def __init__(self, model: CharModel) -> None:
         self.model, self.read_again = model, 0
@@ -88,8 +84,8 @@ class SideBySide:
     ) -> Generator[Done, None, tuple[Scores, State]]:
         """The Scores of `targets` (n,), given `inputs` (n,) a step earlier, and the state at the end.
 
-        n is a multiple of `count(n)`. With `want` False rank and entropy are not
-        filled in. Yields, every CHUNK steps, how much is done.
+        n is a multiple of `count(n)`. `want` fills in rank and entropy. Yields the progress every CHUNK
+        steps.
         """
         rows = count(len(inputs))
         length = len(inputs) // rows
@@ -113,7 +109,7 @@ class SideBySide:
         return torch.from_numpy(np.ascontiguousarray(ids)).to(self.model.device)
 
     def _warm_up(self, x: Tensor, state: State) -> State:
-        """The state each stretch begins with: the right one, and for all but the first a likely one."""
+        """The state each stretch begins with: exact for the first, likely for the others."""
         rows, length = x.shape
         if rows == 1:
             return tuple(part.clone() for part in state)
@@ -128,7 +124,7 @@ class SideBySide:
     def _mend(
         self, x: Tensor, y: Tensor, out: _Found, start: State, grid: list[State]
     ) -> Generator[Done, None, None]:
-        """Read again what did not begin in the state that the stretch before it ends in."""
+        """Read again the stretches that did not begin in the state in which the one before ends."""
         length = x.shape[1]
         while True:
             with torch.inference_mode():
@@ -152,7 +148,6 @@ class SideBySide:
                     break
 
     def _measure(self, top: Tensor, y: Tensor, out: _Found, which: Any, when: slice) -> None:
-        """The scores of the symbols y (B, T), from the states top (B, T, H) before them."""
         h, targets = top.flatten(0, 1), y.flatten()  # (B·T, H), (B·T,)
         step = max(1, (1 << 20) // self.model.config.vocabulary_size)
         parts = [self._rows(h[n : n + step], targets[n : n + step], out.want) for n in range(0, len(h), step)]
@@ -176,7 +171,7 @@ class SideBySide:
         return self.model.hidden(self.model.embed(inputs), state)
 
     def _unrolled(self) -> Callable[[Tensor, State], tuple[Tensor, State]]:
-        """The same step by step on a CPU, with what each symbol adds to the first layer looked up."""
+        """Step by step on a CPU, with each symbol's part of the first layer looked up."""
         with torch.inference_mode():
             layers = bptt.layers(self.model.config, self.model)
             first = layers[0]
@@ -201,18 +196,16 @@ class _Found:
         self.rank, self.entropy = np.zeros(shape, np.int32), np.zeros(shape, np.float32)
 
     def flat(self) -> Scores:
-        """The same in the order of the text."""
         return Scores(self.log_p.ravel(), self.rank.ravel(), self.entropy.ravel())
 
 
 def _put(state: State, columns: Tensor, values: State) -> None:
-    """Overwrite columns of a state (L, B, H)."""
     for part, new in zip(state, values, strict=True):
         part[:, columns] = new
 
 
 def _differ(a: State, b: State) -> Tensor:
-    """Which columns of two states (L, B, H) are not the same, (B,)."""
+    """Which columns of two states (L, B, H) differ, (B,)."""
     far = []
     for x, y in zip(a, b, strict=True):
         apart = (x - y).abs() > TOLERANCE * y.abs().clamp_min(1)

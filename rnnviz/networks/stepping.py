@@ -1,15 +1,12 @@
 """The recurrences of one text at a time, character after character, in numpy.
 
-A network that reads one character at batch 1 does little arithmetic and many
-calls, and there numpy's are cheaper than torch's: a step of a GRU with 256
-units takes about 18 µs here and 50 µs in torch's fused layer, which is not
-faster for a long span either. So everything that reads one text on a CPU
-(tracing, sampling, scoring all but LSTMs) steps through here.
+At batch 1 a network does little arithmetic and many calls, and numpy's calls are cheaper than torch's: a step
+of a GRU with 256 units takes about 18 µs here and 50 µs in torch's fused layer, also over a long span. So
+tracing, sampling and scoring (all but LSTMs) on a CPU step through here.
 
-Two tricks, both exact. X_t W_xh + b_h of the first layer depends on the
-character alone and is looked up in a table over the V + 1 inputs. And
-σ(x) = (1 + tanh(x/2)) / 2, which can't overflow; the halves are multiplied
-into the weights beforehand (a power of two: no rounding).
+Two tricks, both exact: X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs; and
+in σ(x) = (1 + tanh(x/2)) / 2, which can't overflow, the halves are multiplied into the weights beforehand (a
+power of two: no rounding).
 
 Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
 """
@@ -56,14 +53,14 @@ NO_HOOKS: Hooks = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer's weights, contiguous float32, gates halved as the module's docstring says.
+    """One layer's weights, contiguous float32, gates halved as above.
 
     table (V + 1, G·H)  X_t W_x + b for every input; only in the first layer, if small enough
     W_x   (G·H, X)      the weights that make such rows, otherwise
     b     (G·H,)
     W_h   (G·H, H)      None for an mlp
     b_n   (H,)          a GRU candidate's second bias, halved
-    W_in  (G·H, X)      W_x again, kept beside a table too: what a gradient goes back to the inputs through
+    W_in  (G·H, X)      W_x, kept beside a table too, for gradients with respect to inputs
     """
 
     cell: str
@@ -86,7 +83,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Weights:
-    """A model's weights, ready for stepping: see `rnnviz.networks.numpy_model.weights_of`. Never changed."""
+    """A model's weights, ready for stepping, immutable: see `rnnviz.networks.numpy_model.weights_of`."""
 
     layers: tuple[Layer, ...]
     embedding: Floats | None  # (V + 1, X), where the first layer has no table
@@ -95,7 +92,7 @@ class Weights:
 
     @property
     def cell(self) -> str:
-        """Which recurrence: "mlp", "rnn", "gru" or "lstm"."""
+        """ "mlp", "rnn", "gru" or "lstm"."""
         return self.layers[0].cell
 
     def states(self, rows: int) -> tuple[Floats, Floats | None]:
@@ -108,9 +105,8 @@ class Weights:
     ) -> None:
         """Read the inputs `ids` (n,), writing the states after each into rows 1 .. n.
 
-        `hidden` (n + 1, L, H), and `cell` for an LSTM, hold the state before
-        the first input in row 0, which is left as it is. `hooks` change a state
-        as soon as it is there; the first input is number `time` to them.
+        Row 0 of `hidden` (n + 1, L, H), and of an LSTM's `cell`, is the state before the first input. `hooks`
+        change each new state; to them the first input is number `time`.
         """
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -189,10 +185,10 @@ class Weights:
 
 
 class NetworkReader:
-    """A network that reads one text in pieces of any length, and expects what comes next.
+    """A network that reads one text in pieces of any length, and predicts what comes next.
 
-    `hidden` (1, L, H), and for an LSTM `cell`, as large, are the state that is carried from piece to piece:
-    zeros at first, or a copy of `state`, (L, H) each. `time` counts the inputs read, as `hooks` are told.
+    `hidden` (1, L, H), and an LSTM's `cell`, are carried from piece to piece: zeros at first, or a copy of
+    `state`, (L, H) each. `time` counts the inputs read, for `hooks`.
     """
 
     def __init__(
@@ -256,7 +252,6 @@ def _activate(x: Floats, activation: Activation, out: Floats) -> None:
 
 
 def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
-    """`hook` for a block that begins at input `begin` and writes `states` (n + 1, H)."""
     if hook is None:
         return None
     return lambda t: hook(begin + t, states[t + 1 : t + 2])

@@ -27,10 +27,9 @@ IN_SEQUENCE = 1024
 class CharScorer:
     """Feeds one text through a model, the state carried from piece to piece.
 
-    Long pieces of a recurrent network are read as stretches side by side. Short
-    ones go step by step: on a CPU in numpy, which is faster than torch's fused
-    layers, except an LSTM's, which packs its weights. The weights are those the
-    model has when the scorer is made.
+    Long pieces of a recurrent network are read as stretches side by side. Short ones go step by step: on a
+    CPU in numpy, which is faster than torch's fused layers except an LSTM's, which packs its weights. The
+    weights are those the model has when the scorer is made.
     """
 
     def __init__(self, model: CharModel) -> None:
@@ -44,15 +43,15 @@ class CharScorer:
         """How many characters are best handed over at a time."""
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """log P in nats of each symbol of `ids` (n,), given all before it; see `Scorer`."""
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
         return run(self.advancing(ids, want=False)).log_p
 
     def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
-        """log P, rank and entropy of each symbol of `ids` (n,); see `Scorer`."""
+        """log P, rank and entropy of each symbol of `ids` (n,)."""
         return run(self.advancing(ids, want=True))
 
     def advancing(self, ids: npt.NDArray[np.int64], *, want: bool) -> Generator[Done, None, Scores]:
-        """The same, step by step: yields how much is done several times a second.
+        """`advance_details` step by step: yields its progress several times a second.
 
         Rank and entropy are filled in if `want`. If it isn't run to its end, the scorer is of no more use.
         """

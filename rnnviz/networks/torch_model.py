@@ -5,8 +5,7 @@
     O_t = H_t W_hq + b_q                                 (B, T, V)
     P(x_{t+1} | x_1 .. x_t) = softmax(O_t)
 
-Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary,
-X inputs of the first layer.
+Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X first-layer inputs.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ State = tuple[Tensor, ...]
 
 
 class Scorer(Protocol):
-    """Reads a text once, in pieces of any length, and says how likely each character was."""
+    """Reads a text once, in pieces of any length, and gives each character's log P."""
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
@@ -64,8 +63,7 @@ class Dropout:
 def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False) -> Tensor:
     """`x` with entries (or whole rows) set to zero with probability p and the rest scaled by 1/(1-p).
 
-    p is rounded to 1/65,536: four random 16-bit numbers are cut from each
-    64-bit draw, which on a CPU takes a third of the time of `bernoulli_`.
+    p is rounded to 1/65,536: four 16-bit numbers from each 64-bit draw take a third of `bernoulli_`'s time.
     """
     threshold = round(p * 65_536)
     if threshold == 0:
@@ -80,9 +78,8 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
 class CharModel(nn.Module):
     """A character-level language model: embedding, L recurrent layers, readout.
 
-    `vocabulary` fixes which integers stand for which characters; `name` and `card` say where the model
-    comes from; `normaliser` names what is done to a text before it is read; `sketch` stands for the text it
-    was trained on, see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary
+    `normaliser` names a text's normalisation before encoding; `card` tells the model's origin; `sketch` is of
+    its training text, see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary
     disagree on V.
 
     >>> import rnnviz
@@ -138,18 +135,18 @@ class CharModel(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """How many numbers the model learned; see ModelConfig.parameter_count."""
+        """See ModelConfig.parameter_count."""
         return self.config.parameter_count
 
     @property
     def readout_weight(self) -> Tensor:
-        """W_hq transposed, (V, H), whether it is tied to the embedding or not."""
+        """W_hq transposed, (V, H), tied to the embedding or not."""
         if self.config.tied and self.embedding is not None:
             return self.embedding.weight[: self.config.vocabulary_size]
         return self.readout.weight
 
     def zero_state(self, batch: int = 1) -> State:
-        """The state before anything was read: zeros, (L, B, H) each."""
+        """Zeros, (L, B, H) each."""
         shape = (self.config.layers, batch, self.config.hidden_size)
         parts = 2 if CELLS[self.config.cell].has_cell else 1
         return tuple(
@@ -206,8 +203,8 @@ class CharModel(nn.Module):
     ) -> tuple[Tensor, State]:
         """O (B, T, V), unnormalised log-probabilities, and the state after the last step.
 
-        `inputs` are integers (B, T) in 0 .. V; row t of O is about the character that follows
-        inputs[:, t]. `dropout` with its `generator` is for training. Raises ConfigError for other shapes.
+        `inputs` are integers (B, T) in 0 .. V; row t of O is about the character after inputs[:, t].
+        `dropout` with its `generator` is for training. Raises ConfigError for other shapes.
         """
         if inputs.dim() != 2 or inputs.shape[1] < 1:
             raise ConfigError(
@@ -225,14 +222,14 @@ class CharModel(nn.Module):
         return F.linear(h, self.readout_weight, self.readout.bias), state
 
     def _unrolls(self) -> bool:
-        """Whether gradients are wanted, and rnnviz.networks.bptt finds them faster than torch's layers."""
+        """Whether gradients are wanted, and `bptt` finds them faster than torch's layers."""
         wanted = torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
         return wanted and bptt.suits(self.config, self.readout.bias)
 
     def _unrolled(
         self, inputs: Tensor, state: State | None, dropout: Dropout, generator: torch.Generator | None
     ) -> tuple[Tensor, State]:
-        """`embed` and `hidden` in one, through rnnviz.networks.bptt, with the same random numbers."""
+        """`embed` and `hidden` in one, through `bptt`, with the same random numbers."""
         first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
         table: Tensor | None = self.embedding.weight if self.embedding is not None else None
         if table is not None and dropout.embedding:
@@ -256,7 +253,7 @@ class CharModel(nn.Module):
         return of_torch(self.config, dict(self.named_parameters()))
 
     def scorer(self) -> CharScorer:
-        """A fresh reader of one text, before its first character."""
+        """A reader at the start of a text."""
         return CharScorer(self)
 
 
@@ -264,9 +261,8 @@ Device = Literal["auto"] | str
 
 
 def _embedding(rows: int, columns: int) -> nn.Embedding:
-    """`nn.Embedding` with its usual random weights; without any on the meta device, where they'd be none.
-
-    There torch would import its compiler to draw none: seconds before a model file is read.
+    """`nn.Embedding` with its usual random weights; on the meta device none, or torch imports its
+    compiler.
     """
     embedding = nn.Embedding(rows, columns, _weight=torch.empty(rows, columns))
     if not embedding.weight.is_meta:
@@ -277,17 +273,14 @@ def _embedding(rows: int, columns: int) -> nn.Embedding:
 def untrained(
     config: ModelConfig, vocabulary: Vocabulary, *, seed: int, name: str = "", normaliser: str = "newlines"
 ) -> CharModel:
-    """The network that a training with this seed begins with: torch's random weights, on the CPU.
-
-    torch's own random state is left as it was.
-    """
+    """The network that a training with this seed begins with, on the CPU; keeps torch's own random state."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return CharModel(config, vocabulary, name=name, normaliser=normaliser)
 
 
 def pick_device(device: Device = "auto") -> torch.device:
-    """CUDA, where there is one, else the CPU; or the device that is named.
+    """The named device; "auto" is CUDA where there is one, else the CPU.
 
     Raises ConfigError for a device that this machine or this torch doesn't have.
     """

@@ -4,13 +4,13 @@ An entropy coder writes a character of probability p in -log2 p bits, so a text 
 
     size = n · log2(perplexity) bits        within 0.1 % and 32 bytes
 
-and whoever has the same model gets the text back. The coder is the range coder
-of the `constriction` package (R. Bamler, "Understanding Entropy Coding With
-Asymmetric Numeral Systems", 2022; range coding is G. N. N. Martin's, 1979).
+and whoever has the same model gets it back. The range coder is that of the `constriction` package (R. Bamler,
+"Understanding Entropy Coding With Asymmetric Numeral Systems", 2022; range coding is G. N. N. Martin's,
+1979).
 
-Both sides must arrive at the same probabilities, to the last bit. So both read
-one character at a time, in numpy, through the same code. The file names the weights it was written
-with and carries checksums of itself and of its text, so that what can't be restored is refused.
+Both sides need the same probabilities to the last bit, so both read one character at a time, in numpy,
+through the same code. The file names its weights and has checksums of itself and of its text: what can't be
+restored is refused.
 
 A file, numbers little-endian:
 
@@ -50,7 +50,7 @@ FIXED = len(MAGIC) + 6 + 1 + 4 + 4  # bytes of the shortest header
 
 @dataclass(frozen=True)
 class Header:
-    """What a compressed text says of itself: how long it is, and whether normalising had changed it."""
+    """A compressed text's length, and whether normalising had changed it."""
 
     characters: int
     normalised: bool
@@ -60,22 +60,19 @@ class Header:
 
 
 def compress(model: Model, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
-    """`text` as bytes from which `decompress` restores it, with the same model.
+    """`text`, normalised, as bytes from which `decompress` restores it with the same model.
 
-    What is compressed is the text as the model reads and scores it, that is
-    normalised (line ends). `progress` is called about ten times a second with the share done, 0 to 1.
-
-    Raises ConfigError for more than `LIMIT` characters, TextError for half a surrogate pair,
-    CheckpointError for a model that gives no probabilities.
+    `progress` gets the share done about ten times a second. Raises ConfigError for more than `LIMIT`
+    characters, TextError for half a surrogate pair, CheckpointError for a model that gives no probabilities.
     """
     return run(compressing(model, text), progress)
 
 
 def decompress(model: Model, data: bytes, *, progress: Callable[[float], None] | None = None) -> str:
-    """The text that `compress` was given, normalised; `progress` as there.
+    """The normalised text that `compress` was given; `progress` as there.
 
-    Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that
-    this machine's arithmetic can't restore; ConfigError for one of another model.
+    Raises DecodingError for what is no compressed text, or cut off, or damaged, and for a text that this
+    machine's arithmetic can't restore; ConfigError for one of another model.
     """
     return run(decompressing(model, data), progress)
 
@@ -144,7 +141,7 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
 
 
 def read_header(data: bytes) -> Header:
-    """The beginning of a compressed text, checked. Raises DecodingError if it is none, or not all there."""
+    """A compressed text's header. Raises DecodingError if it is none, or incomplete."""
     if data[: len(MAGIC) - 1] != MAGIC[:-1]:
         raise DecodingError(
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
@@ -176,7 +173,6 @@ def read_header(data: bytes) -> Header:
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:
-    """log P of each symbol, (V,), in nats, given what was read."""
     log_probs = before.log_probs()
     if not np.isfinite(log_probs.max()):
         raise CheckpointError(

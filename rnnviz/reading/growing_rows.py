@@ -1,6 +1,6 @@
-"""Arrays that grow by rows at their end, and know which of their rows somebody can still see.
+"""Arrays that grow by rows at their end and share views without copying.
 
-Handing out a view copies nothing, and the owner can tell whether writing to a row would change it.
+The owner can tell whether writing to a row would change a view that somebody still holds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Array = TypeVar("Array", bound=npt.NDArray[Any])
 
 
 class Rows:
-    """Growing arrays, a row for the start symbol (0) and for each character (1 ..)."""
+    """Growing arrays: row 0 for the start symbol, then a row for each character."""
 
     _PER_ROW = ("inputs", "known", "hidden", "cell", "nll", "total", "perplexity", "rank", "entropy")
 
@@ -33,7 +33,7 @@ class Rows:
         self.entropy = np.zeros(capacity)
 
     def copy(self, rows: int, capacity: int) -> Rows:
-        """Arrays of their own with the same first `rows` rows."""
+        """New arrays with the same first `rows` rows."""
         _, layers, units = self.hidden.shape
         new = Rows(capacity, layers, units, self.cell is not None)
         for name in self._PER_ROW:
@@ -44,9 +44,8 @@ class Rows:
 
 
 class View:
-    """Rows 0 .. stop - 1 of some arrays, alive as long as anybody can see them.
-
-    numpy keeps the object that lends an array its memory as long as it, or any slice of it, exists.
+    """Rows 0 .. stop - 1 of some arrays, alive while anybody can see them: numpy keeps the lender of an
+    array's memory as long as any slice of it.
     """
 
     def __init__(self, rows: Rows, stop: int) -> None:

@@ -1,7 +1,6 @@
-"""Writing and reading symbols with an entropy coder, in as many bits as their probabilities promise.
+"""Writing and reading symbols with the range coder of the `constriction` package, loaded at first use.
 
-The coder is the range coder of the `constriction` package, loaded when it is first used. Writing and
-reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
+Writing and reading are the same code: a symbol is handed to it, or None, and the symbol comes back.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ class Encoder:
         return symbol
 
     def finish(self) -> bytes:
-        """All that was written, most significant bytes first, so that zeros can be left out at the end."""
+        """All that was written, most significant bytes first, so that zeros at the end can be left out."""
         return bytes(self._coder.get_compressed().astype(">u4").tobytes().rstrip(b"\0"))
 
 
 class Decoder:
-    """Reads symbols: what `Encoder` was told is ignored, and what was written is returned."""
+    """Reads symbols; ignores the `symbol` it is given."""
 
     def __init__(self, payload: bytes) -> None:
         self.stream = _constriction()
@@ -70,11 +69,10 @@ class Decoder:
 
 
 class Steps:
-    """Codes a symbol under a model's probabilities, in as many bits as they promise.
+    """Codes a symbol under a model's probabilities.
 
-    The coder's fixed-point probabilities have 24 bits. So symbols below 2^-14 are left to one escape
-    symbol, and coded under what remains when it came; again, as long as there are such among them. An
-    escape that is itself rarer than that is coded as several in a row, each of them likelier.
+    The coder's fixed-point probabilities have 24 bits. So symbols below 2^-14 share one escape symbol and are
+    coded under what remains, repeatedly if needed. A rarer escape is coded as several likelier ones in a row.
     """
 
     def __init__(self, coder: Any) -> None:
@@ -82,7 +80,7 @@ class Steps:
         self._categorical = coder.stream.model.Categorical
 
     def symbol(self, log_p: Floats, symbol: int | None = None) -> int:
-        """Write `symbol`, or read one. `log_p` (V,) in nats; all but a rounding of them sum to one."""
+        """Write `symbol`, or read one. `log_p` (V,) in nats sum to one, up to rounding."""
         left: npt.NDArray[np.int64] | None = None  # the symbols of `log_p`, once some were passed over
         while True:
             p = np.exp(log_p)
@@ -124,7 +122,7 @@ class Steps:
 
 
 class Unknown:
-    """The characters outside a vocabulary: all Unicode scalar values but its own, equally likely."""
+    """The characters outside a vocabulary: all other Unicode scalar values, equally likely."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         points = np.array(vocabulary.to_json(), np.int64)
@@ -150,7 +148,7 @@ class Unknown:
 
 
 def unrestorable() -> DecodingError:
-    """The error of a text whose numbers lead nowhere, though none of its bytes was altered."""
+    """The error of an undamaged file that this machine's numbers can't restore."""
     return DecodingError(
         "this text can't be restored here: the model's probabilities come out differently from where it was "
         "compressed (another processor, or other versions of numpy); decompress it there"

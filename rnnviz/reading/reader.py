@@ -1,4 +1,4 @@
-"""What has read the beginning of a text and expects the next character, whatever kind of model it is."""
+"""The state of any kind of model after the beginning of a text."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ class Reader(Protocol):
         """Read the next symbols `ids` (n,)."""
 
     def log_probs(self) -> npt.NDArray[np.float64]:
-        """log P (V,) of the next symbol in nats, an array of its own; not finite where a model is damaged."""
+        """log P (V,) of the next symbol in nats, a new array; not finite where a model is damaged."""
         ...
 
 
 def reader(model: Model, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
-    """`model` after `text`; a network reads the start symbol before it, and its `hooks` are called.
-
-    Raises TextError for half a surrogate pair in the text.
+    """`model` after `text`, with a network's `hooks`; raises TextError for half a surrogate pair in the
+    text.
     """
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
     found: Reader

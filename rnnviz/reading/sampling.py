@@ -1,9 +1,8 @@
-"""Continue a text: draw each next character from what the model expects, and let the model read it.
+"""Continue a text: draw each next character from the model's prediction.
 
     P(x) ∝ exp(log P(x | everything before) / temperature), over the k most probable symbols
 
-`<unk>` stands for many characters and is none, so it is never drawn; the other
-probabilities are renormalised without it. A seed makes the draw repeatable.
+`<unk>` is no character and never drawn; the other probabilities are renormalised without it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def sample(
     top_k: int | None = None,
     seed: int | None = None,
 ) -> str:
-    """The `length` characters that `stream` yields after `prompt`, as one text without the prompt.
+    """`length` characters after `prompt`, as `stream` yields them, in one text without the prompt.
 
     >>> import rnnviz
     >>> model = rnnviz.load("timemachine-gru")
@@ -55,16 +54,13 @@ def stream(
     top_k: int | None = None,
     seed: int | None = None,
 ) -> Iterator[str]:
-    """Continue `prompt` by `length` characters, yielded one at a time.
+    """Continue `prompt` (empty: start a text) by `length` characters, yielded one at a time.
 
-    An empty prompt starts a text. `temperature` 1 draws from the model's own
-    distribution, less makes it bolder in what it prefers, 0 always takes the
-    most probable character. `top_k` leaves only that many to draw from. The
-    same `seed` gives the same characters.
+    `temperature` 1 draws from the model's own distribution, less sharpens it, 0 takes the most probable
+    character. `top_k` leaves only that many to draw from. The same `seed` gives the same characters.
 
-    Raises ConfigError for a negative length, temperature or seed or top_k < 1,
-    before anything is read; TextError for half a surrogate pair in the prompt;
-    CheckpointError if the model gives no probabilities.
+    Raises, before reading, ConfigError for a negative length, temperature or seed or top_k < 1; TextError for
+    half a surrogate pair in the prompt; CheckpointError if the model gives no probabilities.
     """
     check(length, temperature, top_k, seed)
     return draw(reader(model, prompt), model.name, model.vocabulary, length, temperature, top_k, seed)
@@ -82,8 +78,8 @@ def resume(
 ) -> str:
     """`length` characters that follow the first `t` characters of a Trace, which are not read again.
 
-    With the same seed they are those that `sample` gives after these t characters, unless `hooks` change
-    the network's states. Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
+    With the same seed they are those that `sample` gives there, unless `hooks` change the network's states.
+    Raises ConfigError for a t outside 0 .. T, and what `stream` raises.
     """
     check(length, temperature, top_k, seed)
     after = NetworkReader(read.weights, read.state_after(t), time=t + 1, hooks=hooks)
@@ -91,7 +87,7 @@ def resume(
 
 
 def check(length: int, temperature: float, top_k: int | None, seed: int | None) -> None:
-    """Raise ConfigError unless `stream` can work with these."""
+    """Raise ConfigError for invalid arguments of `stream`."""
     if length < 0:
         raise ConfigError("length counts characters and is at least 0; received {length}", length=length)
     if not 0 <= temperature < math.inf:
@@ -113,7 +109,7 @@ def draw(
     top_k: int | None,
     seed: int | None,
 ) -> Iterator[str]:
-    """Draw `length` characters from what the model `name` expects, and let it read them; see `stream`."""
+    """Draw `length` characters from the model `name`, which reads each; see `stream`."""
     generator = np.random.default_rng(seed)
     for _ in range(length):
         log_probs = after.log_probs()

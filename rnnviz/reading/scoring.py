@@ -2,16 +2,13 @@
 
     perplexity = exp( -(1/n) Σ_{t=1..n} log P(x_t | x_{t-1}, …, x_1) )
 
-n is the number of characters after normalising; the first is predicted from the
-start symbol, so every character counts. A character outside the vocabulary is
-read as `<unk>` and costs
+n is the number of characters after normalising; the first is predicted from the start symbol. A character
+outside the vocabulary is read as `<unk>` and costs
 
     -log P(<unk>) + log(number of Unicode scalar values outside the vocabulary)
 
-so the probabilities of all strings sum to one, no text has an infinite
-perplexity, and models with different vocabularies compare in bits per character.
-
-Everything streams: memory does not grow with the text.
+so the probabilities of all strings sum to one, no text has an infinite perplexity, and models with different
+vocabularies compare in bits per character. Memory does not grow with the text.
 """
 
 from __future__ import annotations
@@ -43,10 +40,9 @@ PIECE = 4096  # characters handed at a time to a model that has no wish of its o
 class LanguageModel(Protocol):
     """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
 
-    `scorer()` returns a fresh reader of one text. Its `advance(ids)` takes the integers of the next
-    characters (n,) and returns their log P in nats (n,), each given everything before it; 0 asks for
-    log P(<unk>), to which the rest of an unknown character's cost is added here. `advance_details(ids)`
-    returns (log P, rank, entropy); a record and `pieces(..., details=True)` need it, `perplexity` doesn't.
+    `scorer()` returns a fresh reader of one text. Its `advance(ids)` returns log P in nats (n,) of the next
+    characters (n,), each given everything before it; 0 is `<unk>`, the rest of whose cost is added here.
+    `advance_details(ids)`, for a record and `pieces(..., details=True)`, returns (log P, rank, entropy).
     """
 
     @property
@@ -63,14 +59,14 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class Stepwise(Protocol):
-    """A scorer that can say how far it is with a long piece; see `rnnviz.networks.torch_model.CharScorer`."""
+    """A scorer that reports its progress with a long piece; see `rnnviz.networks.text_scorer.CharScorer`."""
 
     def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
 
 
 @dataclass(frozen=True)
 class UniformModel:
-    """Every symbol has probability 1 / V: the perplexity of knowing nothing, V on known characters.
+    """Every symbol has probability 1 / V: perplexity V on known characters.
 
     >>> import rnnviz
     >>> model = UniformModel(rnnviz.Vocabulary(("a", "b", "c")))
@@ -83,7 +79,7 @@ class UniformModel:
     normaliser: str = "newlines"
 
     def scorer(self) -> _UniformScorer:
-        """A reader of one text; it has nothing to remember."""
+        """A reader of one text."""
         return _UniformScorer(-math.log(self.vocabulary.size))
 
 
@@ -105,7 +101,7 @@ class Piece:
 
     nll      (n,) nats, -log P, the unknown characters' whole cost included
     known    (n,) False for those
-    rank     (n,) how many symbols were more probable than the one that came, plus one; None unless asked for
+    rank     (n,) one plus the number of more probable symbols; None unless asked for
     entropy  (n,) nats, of the prediction before the character came; None unless asked for
     """
 
@@ -120,7 +116,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a text has been scored. `nll` is in nats, the sum so far."""
+    """How far a text has been scored, and its cost `nll` in nats so far."""
 
     characters: int
     unknown: int
@@ -136,7 +132,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """The share of the text that has been read, 0 to 1."""
+        """The share of the text read, 0 to 1."""
         return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
 
 
@@ -144,9 +140,8 @@ class Progress:
 class Report:
     """How well a model predicts a text.
 
-    perplexity            of all characters
-    perplexity_known      without the `unknown` ones, in sum and count; None if there are no others
-    bits_per_byte         per UTF-8 byte of the normalised text; there are `bytes`
+    perplexity_known      without the `unknown` characters; None if there are no others
+    bits_per_byte         per UTF-8 byte of the normalised text
     encoding, certainty   None for a text that was not a file
     normalised            how many characters normalising changed or removed
     """
@@ -171,10 +166,9 @@ class Report:
 
 
 def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
-    """The cost of each character in nats, (n,): -log P, and more where it is unknown.
+    """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
 
-    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came;
-    `<unk>` stands for every character outside the vocabulary, each equally likely.
+    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came.
     """
     nll = -np.asarray(log_probabilities, np.float64)
     return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
@@ -196,14 +190,11 @@ def perplexity(
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
 ) -> Report:
-    """How well `model` predicts a file, given by its path or as a seekable binary file, or `text`.
+    """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
 
-    `encoding` declares the file's encoding, else it is found. `progress` is
-    called about ten times a second, and once at the end. `name` is what the
-    report calls the text.
-
-    Raises TextError for a file that can't be read, DecodingError for one that
-    is no text, EmptyTextError for a text of no characters.
+    `encoding` declares the file's encoding, else it is found. `progress` is called about ten times a second,
+    and once at the end. `name` is the text's in the report. Raises TextError for a file that can't be read,
+    DecodingError for one that is no text, EmptyTextError for no characters.
 
     >>> import rnnviz
     >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
@@ -223,11 +214,10 @@ def score(
     piece: int | None = None,
     each: Callable[[Piece], None] | None = None,
 ) -> Generator[Progress, None, Report]:
-    """Score a text step by step: yields Progress about ten times a second and at the end, returns the Report.
+    """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
-    The arguments and errors are those of `perplexity`; `piece` is the number of characters handed to the
-    model at a time, and changes nothing but the pace. `each` is given every Piece, ranks and entropies
-    included, so that the costs can be kept while they are summed.
+    `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
+    given every Piece, with ranks and entropies.
     """
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
     totals = _Totals(source)
@@ -268,7 +258,7 @@ def pieces(
 
 
 class _Doing(NamedTuple):
-    """How far the next piece is: characters that have been read of it, their cost, their share of all."""
+    """The next piece so far: characters read, their cost, their share of all."""
 
     characters: int
     nats: float
@@ -279,8 +269,6 @@ _NOTHING = _Doing(0, 0.0, 0.0)
 
 
 class _Totals:
-    """What the pieces of a text add up to."""
-
     def __init__(self, source: SourceText) -> None:
         self._source, self._began = source, time.perf_counter()
         self.characters = self._unknown = self._size = self._bytes_read = 0
@@ -358,7 +346,7 @@ def _pieces(
 def _scores(
     scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
 ) -> Generator[_Doing, None, tuple[Floats, npt.NDArray[np.int32] | None, npt.NDArray[np.float32] | None]]:
-    """log P of each of `ids`, its rank and the entropy (None without `details`), as the scorer can."""
+    """log P of each of `ids`, its rank and the entropy (None without `details`)."""
 
     def doing(done: Any) -> _Doing:
         share = done.characters / len(ids)
@@ -374,10 +362,7 @@ def _scores(
 
 
 class Sum:
-    """A running sum in float64 that keeps what rounding loses (Neumaier 1974).
-
-    A book has millions of terms; a plain sum would depend on how it was cut.
-    """
+    """A running sum in float64, compensated (Neumaier 1974) so that it doesn't depend on a book's cuts."""
 
     def __init__(self) -> None:
         self._sum = self._lost = 0.0

@@ -4,15 +4,11 @@
     log P(x_{t+1} | x_≤t)    what was expected next                     (V,)
     -log P(x_t | x_<t)       what the character that came cost, in nats
 
-The model reads the start symbol first, so row 0 of the predictions is about
-the first character, and every character is scored.
+The model reads the start symbol first, so row 0 of the predictions is about the first character.
 
-A keystroke costs only what follows the common prefix of the old text and the
-new one. A Trace is a view into the Tracer's arrays: taking one copies
-nothing. An edit that would overwrite rows which somebody can still see, in an
-older Trace or in an array taken from one, goes on in arrays of its own.
-What is large and follows from the states (all log-probabilities, the gates) is
-derived from them when asked for.
+A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
+the Tracer's arrays; an edit that would overwrite rows somebody can still see, in an older Trace or an array
+taken from one, goes on in new arrays. Log-probabilities and gates are derived from the states when asked for.
 
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
@@ -42,9 +38,8 @@ FIRST_CAPACITY = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """What a model did while it read `text`. All arrays are read-only.
+    """What a model did while it read `text`, normalised. All arrays are read-only.
 
-    text        the text, normalised
     ids         (T,)       integers of the characters, 0 where unknown
     known       (T,)       whether the character is in the vocabulary
     hidden      (T, L, H)  float32, H_t after reading character t
@@ -77,7 +72,6 @@ class Trace:
         return f"<Trace of {len(self):,} characters by {self.model_name or 'a model'}{measured}>"
 
     def __len__(self) -> int:
-        """T."""
         return len(self.text)
 
     @property
@@ -92,7 +86,7 @@ class Trace:
 
     @cached_property
     def log_probs(self) -> Floats:
-        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Kept once computed."""
+        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Cached."""
         return _read_only(self.log_probs_at(0, len(self) + 1))
 
     def log_probs_at(self, start: int, stop: int) -> Floats:
@@ -113,8 +107,7 @@ class Trace:
     def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
         """The k most probable symbols of predictions start .. stop - 1: (ids, probabilities).
 
-        Both (stop - start, min(k, V)), most probable first, then by id.
-        Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
+        Both (stop - start, min(k, V)), ties by id. Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
         """
         if k < 1:
             raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
@@ -129,7 +122,7 @@ class Trace:
 
 
 def trace(model: Network, text: str) -> Trace:
-    """Read `text` (any length, also empty) with `model` and keep what happened.
+    """Read `text` (any length, also empty) with `model`.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
@@ -144,9 +137,9 @@ def trace(model: Network, text: str) -> Trace:
 class Tracer:
     """A Trace that follows a text while it is edited: `extend` takes the whole new text.
 
-    `computed` is the number of characters the last call had to read, those after the common prefix;
-    `changed` is their range (start, stop). The model's weights are those it had when the Tracer was
-    made; it steps on the CPU, wherever the model is. `hooks` may change its states, see `Weights.run`.
+    `computed` counts the characters the last call read, `changed` is their range (start, stop). The weights
+    are those the model had when the Tracer was made, on the CPU. `hooks` may change states, see
+    `Weights.run`.
 
     >>> import rnnviz
     >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
@@ -174,7 +167,7 @@ class Tracer:
         rows.entropy[0] = entropy(*self._ahead)[0]
 
     def extend(self, text: str) -> Trace:
-        """The Trace of `text`, the whole of it as it is now.
+        """The Trace of the whole `text`.
 
         Raises TextError for half a surrogate pair; the Tracer then stays as it was.
         """
@@ -190,7 +183,7 @@ class Tracer:
         return self._show()
 
     def _make_room(self, kept: int, length: int) -> None:
-        """Rows kept + 1 .. length may be written: they exist, and no Trace looks at them."""
+        """Make rows kept + 1 .. length writable: they exist, and no Trace looks at them."""
         rows = self._rows
         if length + 1 > rows.capacity:
             self._rows = rows.copy(kept + 1, max(length + 1, 2 * rows.capacity))
@@ -199,7 +192,6 @@ class Tracer:
         # Otherwise a deletion: nothing is written, and an older Trace keeps its rows.
 
     def _read(self, kept: int, ids: Integers) -> None:
-        """Step through `ids`, the characters after the first `kept`, and score them."""
         rows, weights = self._rows, self._weights
         end = kept + len(ids)
         rows.inputs[kept + 1 : end + 1] = ids
@@ -218,7 +210,6 @@ class Tracer:
             np.exp(total / np.arange(kept + 1, end + 1), out=rows.perplexity[kept + 1 : end + 1])
 
     def _score(self, begin: int, end: int) -> None:
-        """Costs, ranks and entropies of characters begin + 1 .. end, whose states are known."""
         rows = self._rows
         if self._ahead_row != begin:
             self._ahead = self._weights.predict(rows.hidden[begin : begin + 1, -1])
@@ -274,7 +265,7 @@ def _largest(rows: Floats, k: int) -> Integers:
 
 
 def _common_prefix(old: str, new: str) -> int:
-    """How many leading characters two texts share, by comparing slices rather than characters."""
+    """The length of the common prefix, by comparing slices rather than characters."""
     if new.startswith(old):
         return len(old)
     low, high = 0, min(len(old), len(new))

@@ -10,7 +10,7 @@ _PICTURES |= dict.fromkeys(range(0x80, 0xA0), 0x2426)
 
 
 def visible(symbol: str) -> str:
-    """A character as a mark that can be seen where it stands alone; a longer symbol, `<unk>` say, as it is.
+    """A character as a visible mark; a longer symbol, `<unk>` say, as it is.
 
     >>> [visible(c) for c in " \\n\\0a"]
     ['·', '⏎', '␀', 'a']
@@ -28,5 +28,5 @@ def visible(symbol: str) -> str:
 
 
 def printable(text: str) -> str:
-    """A text to be read as such: only its control characters become pictures of themselves (U+2400 ff.)."""
+    """A text with its control characters replaced by their pictures (U+2400 ff.)."""
     return text.translate(_PICTURES)

@@ -7,9 +7,7 @@
     tinyshakespeare  scenes from Shakespeare                                               fetched on request
 
 and the user's own file or text. A text is split in order: the first part is trained on, the next chooses
-settings, the last is held out and only measured.
-
-Nothing is fetched unless `fetch` is called.
+settings, the last is only measured. Only `fetch` uses the network.
 """
 
 from __future__ import annotations
@@ -47,10 +45,7 @@ PYTHON_MODULES = tuple(_MODULES.split())
 
 @dataclass(frozen=True)
 class CorpusInfo:
-    """What is known of a corpus before it is read, as `describe` returns it.
-
-    `bytes` is the size of its source in UTF-8. `needs_download` is true while it is not on this machine.
-    """
+    """What is known of a corpus before it is read; `bytes` is the size of its source in UTF-8."""
 
     name: str
     title: str
@@ -75,7 +70,7 @@ class Corpus:
     """A text with its provenance.
 
     `text` has LF line ends. `language` is a BCP 47 code, "python" for source code, or empty where unknown.
-    `skipped` names parts of a corpus that this machine does not have.
+    `skipped` names parts of a corpus that this machine lacks.
     """
 
     name: str
@@ -103,16 +98,14 @@ class Corpus:
 
     @property
     def sample(self) -> str:
-        """The beginning, to show what kind of text it is."""
+        """The beginning, as an example."""
         return self.text[:400]
 
     def split(self, validation: float = 0.05, held_out: float = 0.10) -> Split:
-        """Cut the text in order into training, validation and held-out parts.
+        """Cut the text in order into training, validation and held-out parts, by shares of the characters.
 
-        The shares are of the characters; borders are rounded down, by default at int(0.85 n) and int(0.90 n).
-        A text shorter than 200 characters is all training: the other two parts are then empty.
-
-        Raises ConfigError for shares that are negative or leave nothing to train on.
+        Borders are rounded down. A text shorter than 200 characters is all training. Raises ConfigError for
+        shares that are negative or leave nothing to train on.
 
         >>> [len(part) for part in vars(from_text("ab" * 500).split()).values()]
         [850, 50, 100]
@@ -183,7 +176,7 @@ def names() -> tuple[str, ...]:
 
 
 def describe(name: str) -> CorpusInfo:
-    """What a corpus is, without reading it. Raises CorpusError for an unknown name.
+    """A corpus's info, without reading it. Raises CorpusError for an unknown name.
 
     >>> describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'
@@ -196,7 +189,7 @@ def describe(name: str) -> CorpusInfo:
 
 
 def read(name: str) -> Corpus:
-    """A corpus by name, from this machine: nothing is fetched.
+    """A corpus by name, from this machine.
 
     >>> read("machine").text
     'machine'
@@ -239,9 +232,9 @@ def fetch(
 ) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
-    `progress` is called with the bytes received and expected. `base_url` is where the files come from instead
-    of GitHub, as RNNVIZ_CORPORA_URL is in the environment: a mirror that has them under the same paths.
-    Raises CorpusError for an unknown name, DownloadError if it can't be fetched as it should be.
+    `progress` is called with the bytes received and expected. `base_url`, by default RNNVIZ_CORPORA_URL from
+    the environment, is a mirror of GitHub with the files under the same paths. Raises CorpusError for an
+    unknown name, DownloadError if it can't be fetched.
 
     >>> fetch("machine").characters
     7
@@ -256,7 +249,7 @@ def fetch(
 def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "") -> Corpus:
     """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
 
-    `title` and `language`, where given, replace what is known. Raises what `read` and `from_file` raise.
+    `title` and `language` override what is known. Raises what `read` and `from_file` raise.
 
     >>> open_corpus("machine", title="One word").title
     'One word'
@@ -361,7 +354,7 @@ _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
 
 @dataclass(frozen=True)
 class Remote:
-    """A text on the network: where it is, and what it must be."""
+    """A text on the network: its address, checksum and size."""
 
     about: _About
     address: str
@@ -370,7 +363,7 @@ class Remote:
 
     @property
     def path(self) -> Path:
-        """Where it is kept once it is here."""
+        """Its place in the cache."""
         return cache_folder() / "corpora" / self.address.replace("/", "-")
 
 

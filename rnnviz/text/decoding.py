@@ -6,9 +6,8 @@ How an encoding is found, in this order, and how certain that is:
     verified    every byte of the text is valid UTF-8
     guessed     charset-normalizer looked at a sample, and the whole text decodes
 
-What is no text (an image, an archive, a PDF, a program) is refused by name. Everything streams: a file of any
-size is read in constant memory, checked in one pass and decoded in the next, and no error comes later than
-the first chunk unless the file changes in between.
+What is no text (an image, an archive, a PDF, a program) is refused by name. A file is read in constant
+memory, checked in one pass and decoded in the next: no later chunk fails unless the file changes.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _NOT_FOR_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape", "u
 
 @dataclass(frozen=True)
 class Decoded:
-    """A text, the encoding its bytes were in, and how certain that is."""
+    """A text, its encoding, and how certain that is."""
 
     text: str
     encoding: str
@@ -62,8 +61,8 @@ class Decoded:
 def decode(data: bytes, encoding: str | None = None) -> Decoded:
     """The text in `data`, a byte order mark removed, line ends as they are.
 
-    Raises DecodingError for bytes that are no text, or not in `encoding`, and ConfigError for an encoding
-    that does not exist.
+    Raises DecodingError for bytes that are no text, or not in `encoding`, ConfigError for an unknown
+    encoding.
 
     >>> decode("naïve idea".encode("utf-16")).encoding
     'utf-16-le'
@@ -75,9 +74,8 @@ def decode(data: bytes, encoding: str | None = None) -> Decoded:
 class TextStream:
     """The text of a file in chunks, decoded while it is read.
 
-    Iterating yields chunks of `str`, not normalised, never empty, each time from the beginning. `bytes_read`
-    and `bytes_total` count the bytes of the file. A path is open only while it is iterated; a file object
-    stays open.
+    Each iteration yields non-empty chunks of `str`, not normalised, from the beginning. `bytes_read` and
+    `bytes_total` count the file's bytes. A path is open only while iterated; a file object stays open.
     """
 
     def __init__(
@@ -104,12 +102,10 @@ class TextStream:
 
 
 def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK) -> TextStream:
-    """Find the encoding of a file and return its text as a stream.
+    """Find the encoding of a file, a path or a seekable binary file object, and return its text as a stream.
 
-    `source` is a path or a seekable binary file object. `encoding` declares the encoding, else it is found as
-    the module's docstring says. `chunk` is the number of bytes read at a time. Raises TextError for a path
-    that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
-    unknown encoding.
+    `encoding` declares it. `chunk` is in bytes. Raises TextError for a path that can't be read, DecodingError
+    for a file that is no text or not in `encoding`, ConfigError for an unknown encoding.
     """
     if chunk < 1:
         raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
@@ -165,7 +161,7 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
 
 
 def _not_utf8(file: BinaryIO, name: str) -> tuple[int | None, int | None]:
-    """Where the first NUL byte is, and without one the first byte that is not UTF-8."""
+    """The place of the first NUL byte, or without one of the first byte that is not UTF-8."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset, bad = 0, None
@@ -221,7 +217,6 @@ def _whole_lines(data: bytes) -> bytes:
 
 
 def _decodes(file: BinaryIO, name: str, encoding: str) -> bool:
-    """Whether the whole file is valid in `encoding`."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
@@ -265,7 +260,7 @@ class _Decoder:
 
 
 def _canonical(encoding: str) -> str:
-    """The name Python knows an encoding by. Raises ConfigError if it knows none."""
+    """Python's name of an encoding. Raises ConfigError if it has none."""
     try:
         info = codecs.lookup(encoding)
         codecs.getincrementaldecoder(encoding)
@@ -319,7 +314,7 @@ def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
 
 
 def _size(file: BinaryIO, name: str) -> int:
-    """The length of the file in bytes; it is then at its beginning."""
+    """The length of the file in bytes; rewinds it."""
     try:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

@@ -1,7 +1,6 @@
 """One file from the network, or a clear reason why not.
 
-A download has a checksum, a size that it can't exceed, and three time limits. It arrives under its name whole
-and checked, or not at all.
+A download has a checksum, a maximal size, and three time limits. It arrives whole and checked, or not at all.
 """
 
 from __future__ import annotations
@@ -21,12 +20,7 @@ Progress = Callable[[int, int], None]  # bytes received, bytes expected
 
 @dataclass(frozen=True)
 class Limits:
-    """How long a download may take, in seconds.
-
-    connect  until the server accepts the connection
-    stall    without a single byte
-    total    altogether
-    """
+    """Time limits of a download, in seconds: to connect, without a single byte, and altogether."""
 
     connect: float = 10.0
     stall: float = 20.0
@@ -38,7 +32,7 @@ class Limits:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: the environment's RNNVIZ_CACHE, else the user's cache folder."""
+    """The folder for downloads: the environment's RNNVIZ_CACHE, else in the user's cache folder."""
     if folder := os.environ.get("RNNVIZ_CACHE"):
         return Path(folder).expanduser()
     import pooch
@@ -57,8 +51,8 @@ def download(
 ) -> Path:
     """Fetch `url` into the file `path`, unless a file with that checksum is there already.
 
-    `size` is the number of bytes it must have. `progress` is called with the bytes received and expected; an
-    exception in it ends the download. Raises DownloadError.
+    `size` is its number of bytes. `progress` is called with the bytes received and expected; an exception in
+    it ends the download. Raises DownloadError.
     """
     import pooch  # these cost 0.1 s, and most runs download nothing
 
@@ -150,7 +144,7 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
 
 
 def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[bytes]:
-    """What arrives, while it is neither too much nor too late."""
+    """The chunks that arrive, while neither too many nor too late."""
     deadline, received = time.monotonic() + limits.total, 0
     # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
     while data := response.read1(1 << 16):

@@ -95,8 +95,8 @@ def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
 
     `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
     bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or a
-    jumble without a single space or line end: the order with the most blanks wins. A text in ASCII with a
-    stray NUL would be such a jumble, of Chinese characters mostly, and is not taken for one.
+    jumble without blanks: the order with the most blanks wins. ASCII with a stray NUL would be such a jumble,
+    mostly Chinese, and is not taken for one.
     """
     if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):
         return None
@@ -138,10 +138,10 @@ def _is_ascii_text(data: bytes) -> bool:
 
 
 def explain_without_nul(sample: bytes) -> str | None:
-    """UTF-16 without a byte order mark, of a text in which nothing is ASCII, a line end either: Chinese, say.
+    """UTF-16 without a byte order mark, of a text without ASCII, not even a line end: Chinese, say.
 
-    In another encoding, such bytes soon make an impossible character. Of the two byte orders, the wrong one
-    scatters the characters over many more blocks of Unicode.
+    In another encoding, such bytes soon make an impossible character. The wrong byte order scatters the
+    characters over many more blocks of Unicode.
     """
     best, fewest = None, 256
     for encoding in ("utf-16-le", "utf-16-be"):
@@ -163,7 +163,7 @@ def _implausible(character: str) -> bool:
 
 
 def is_damaged_utf8(sample: bytes) -> bool:
-    """Whether a text that is not all UTF-8 is UTF-8 but for a few bytes: any other guess would be wrong.
+    """Whether a text is UTF-8 but for a few bytes: any other guess would be wrong.
 
     In other encodings bytes beyond ASCII form UTF-8 sequences by chance, but not ten times as often as not.
     """
@@ -201,7 +201,7 @@ _PUNCTUATION = "‘’‚“”„–—…«»‹›•·°§¡¿£€©®\xa0"
 
 
 def guesses(sample: bytes) -> Iterator[str]:
-    """Encodings that `sample` may be in, by charset-normalizer, the likeliest first."""
+    """charset-normalizer's encodings of `sample`, the likeliest first."""
     from charset_normalizer import from_bytes  # costs 50 ms, and most texts are UTF-8
 
     matches = from_bytes(sample, cp_isolation=[*_IN_USE.split(), *_LATIN], enable_fallback=False)
@@ -217,7 +217,7 @@ def guesses(sample: bytes) -> Iterator[str]:
 def _is_euc_jp(sample: bytes) -> bool:
     """Whether `sample` is valid EUC-JP with kana in every few characters, as only Japanese has.
 
-    They stand where GB2312 has them, too: the detector sees Chinese or, in a short text, Korean.
+    GB2312 has kana at the same places: the detector sees Chinese or, in a short text, Korean.
     """
     try:
         beyond = [c for c in sample.decode("euc_jp") if not c.isascii()]

@@ -1,7 +1,4 @@
-"""What is done to a text before a model reads it: line ends, and nothing else.
-
-What is typed and what is scored then line up, character by character.
-"""
+"""The normalising of a text before a model reads it: line ends, and nothing else."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from rnnviz.errors import ConfigError
 
 
 class Normaliser:
-    """CRLF and CR become LF, chunk by chunk: feed every chunk, then finish.
+    """CRLF and CR become LF, chunk by chunk, however the text is cut: feed every chunk, then finish.
 
-    The pieces joined are the same for every way of cutting the text. `name` is what a model's file calls this
-    rule. `changed` counts the characters changed or removed so far. Raises ConfigError for another name.
+    `name` is this rule's in a model's file; another is a ConfigError. `changed` counts characters changed.
     """
 
     def __init__(self, name: str = "newlines") -> None:
@@ -22,7 +18,7 @@ class Normaliser:
         self._waiting = ""  # a CR at the end of a chunk waits for what follows
 
     def feed(self, chunk: str) -> str:
-        """The next piece of normalised text; it may be empty."""
+        """The next piece of normalised text, maybe empty."""
         chunk = self._waiting + chunk
         self._waiting = "\r" if chunk.endswith("\r") else ""
         return self._converted(chunk.removesuffix("\r"))

@@ -14,10 +14,7 @@ CHUNK = 1 << 13
 
 
 class SourceText:
-    """Exactly one of a file and a text, and what is known of it.
-
-    `encoding` and `certainty` are None for a text; `name` is what to call it.
-    """
+    """Exactly one of a file and a text; `encoding` and `certainty` are None for a text."""
 
     def __init__(
         self, path: Source | None, text: str | None, encoding: str | None, name: str | None, normaliser: str
@@ -47,7 +44,7 @@ class SourceText:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes of the file, or of the text in UTF-8, that have been taken from it."""
+        """Bytes of the file, or of the text in UTF-8, read so far."""
         return self._stream.bytes_read if self._stream else self._read
 
     def _chunks(self) -> Iterator[str]:

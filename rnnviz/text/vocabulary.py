@@ -6,8 +6,7 @@ Layout of the integers, for a vocabulary of V symbols:
     1 .. V - 1   the known characters, in code point order
     V            <s>, the start symbol: read before the first character, never predicted
 
-A model therefore has V + 1 possible inputs and V possible outputs, so no probability is spent on a symbol
-that can't come, and a uniform model has a perplexity of exactly V on known characters.
+So a model has V + 1 inputs and V outputs, and a uniform model a perplexity of exactly V on known characters.
 """
 
 from __future__ import annotations
@@ -34,10 +33,7 @@ Ids = npt.NDArray[np.int64]
 
 
 def code_points(text: str) -> npt.NDArray[np.uint32]:
-    """The code points of `text`, shape (T,).
-
-    Raises TextError for a lone surrogate, which is half of a character and can't be encoded.
-    """
+    """The code points of `text`, (T,). Raises TextError for a lone surrogate, which can't be encoded."""
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     except UnicodeEncodeError as error:
@@ -51,10 +47,7 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The known characters of a model, in code point order.
-
-    `characters` holds single characters without repetition. `size` is V, the number of symbols that can be
-    predicted: the characters and `<unk>`.
+    """The known characters of a model, in code point order, without repetition.
 
     >>> vocabulary = Vocabulary.from_text("a machine", min_count=1)
     >>> vocabulary.size, vocabulary.encode("cab").tolist(), vocabulary.decode([3, 2, 0])
@@ -83,11 +76,10 @@ class Vocabulary:
 
     @classmethod
     def from_text(cls, text: str, *, min_count: int = 2, size: int | None = None) -> Vocabulary:
-        """The characters that occur at least `min_count` times in `text`.
+        """The characters that occur at least `min_count` times in `text`, or all if none does.
 
-        What is rarer is left to `<unk>`, so that a model trained on this text meets `<unk>` there and learns
-        its probability. `size` caps V, keeping the most frequent characters. If nothing reaches `min_count`
-        (a single word, say), every character is kept.
+        Rarer ones are left to `<unk>`, so that a model trained on this text learns its probability. `size`
+        caps V, keeping the most frequent characters.
         """
         if not text:
             raise TextError("a vocabulary needs a text; received an empty one")
@@ -119,7 +111,7 @@ class Vocabulary:
 
     @property
     def unknown_cost(self) -> float:
-        """What a character outside the vocabulary costs on top of -log P(<unk>), in nats.
+        """The cost of an unknown character on top of -log P(<unk>), in nats.
 
         `<unk>` stands for every Unicode scalar value that is not in the vocabulary, each equally likely.
         """
@@ -133,7 +125,7 @@ class Vocabulary:
         )
 
     def encode(self, text: str) -> Ids:
-        """The integers of the characters of `text`, shape (T,), int64; 0 where unknown."""
+        """The integers of the characters of `text`, (T,), int64; 0 where unknown."""
         points = code_points(text)
         return self._table[np.minimum(points, len(self._table) - 1)]
 
@@ -148,7 +140,7 @@ class Vocabulary:
         return START_SYMBOL if index == self.start else self.characters[index - 1]
 
     def to_json(self) -> list[int]:
-        """A JSON value that `from_json` restores: the code points."""
+        """The code points, for `from_json`."""
         return [ord(c) for c in self.characters]
 
     @classmethod
