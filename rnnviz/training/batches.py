@@ -1,9 +1,7 @@
-"""What training reads, step after step: B contiguous streams of a text, cut where the gradient stops.
+"""What training reads at each step: B contiguous streams of a text, cut where the gradient stops.
 
-Streams begin at a new place every epoch. Where they are cut is decided before
-the first step (`RegularCuts`, `RandomCuts`): a cut depends on the seed and on
-the number of the step alone, so a resumed run cuts where the uninterrupted one
-would, and how many steps and characters a run has is known when it starts.
+Streams begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
+uninterrupted one would, and a run's steps and characters are known when it starts.
 """
 
 from __future__ import annotations
@@ -21,9 +19,8 @@ DRAWS = 1 << 18
 
 
 class Streams:
-    """The ids of a text, int64, as B contiguous streams of one length, read side by side.
-
-    A short text is read in fewer streams than `batch`, each of at least two steps.
+    """The ids of a text, int64, as B contiguous streams of one length. A short text is read in fewer streams
+    than `batch`, each of at least two steps.
     """
 
     def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
@@ -35,13 +32,12 @@ class Streams:
 
     @property
     def characters(self) -> int:
-        """Characters of one epoch, over all streams."""
+        """Characters of an epoch, over all streams."""
         return self.batch * self.length
 
     def between(self, begin: int, end: int, offset: int) -> tuple[Tensor, Tensor]:
-        """Inputs and labels (B, end - begin): the same characters, labels one further on.
-
-        `begin` and `end` are places in the streams, `offset` where the epoch's first one begins in the text.
+        """Inputs and labels (B, end - begin), labels one character further on. `begin` and `end` are places
+        in the streams, `offset` where the epoch's first one begins in the text.
         """
         labels = self.ids[offset : offset + self.characters].view(self.batch, self.length)
         first = labels[:, begin - 1 : begin] if begin else torch.full_like(labels[:, :1], self.start)
@@ -49,11 +45,7 @@ class Streams:
 
 
 class RegularCuts:
-    """A cut every `steps` characters (regular truncation).
-
-    `places`, if not 0, says instead of `epochs` how far every stream is read in the run, over all epochs:
-    times B it is the characters.
-    """
+    """A cut every `steps` characters. `places` above 0 replaces `epochs`: how far each stream is read."""
 
     def __init__(self, length: int, steps: int, *, epochs: float, places: int) -> None:
         self.length, self.steps, self.chunks = length, steps, math.ceil(length / steps)
@@ -65,12 +57,12 @@ class RegularCuts:
 
     @property
     def total_places(self) -> int:
-        """How far every stream is read in the run."""
+        """How far each stream is read in the run."""
         whole, rest = divmod(self.total_steps, self.chunks)
         return whole * self.length + rest * self.steps
 
     def at(self, step: int) -> tuple[int, int]:
-        """The places in the streams where this step begins and ends; it begins an epoch at 0."""
+        """Where in the streams this step begins and ends; 0 begins an epoch."""
         begin = step % self.chunks * self.steps
         return begin, min(begin + self.steps, self.length)
 
@@ -78,9 +70,8 @@ class RegularCuts:
 class RandomCuts:
     """Cuts at distances drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`.
 
-    No place in the text is cut in every epoch, and a gradient sometimes
-    reaches further back (Merity, Keskar & Socher 2018, section 4.1, with a uniform
-    draw in place of theirs). An epoch's last piece is what is left.
+    No place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
+    section 4.1, with a uniform draw). An epoch's last piece is what is left.
     """
 
     def __init__(self, length: int, steps: int, *, epochs: float, places: int, seed: int) -> None:

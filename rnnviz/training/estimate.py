@@ -1,8 +1,5 @@
-"""Whether a training run fits into memory, said before it is started.
-
-The memory is a sum whose terms were fitted to the peaks of real runs, which
-tests/training/test_estimate.py holds it to; it is about the processor's memory, not a
-GPU's. Importing this module loads no torch.
+"""Whether a training run fits into memory, before it starts. The terms were fitted to the peaks of real runs
+(tests/training/test_estimate.py), in the processor's memory, not a GPU's. Importing this loads no torch.
 """
 
 from __future__ import annotations
@@ -28,9 +25,9 @@ class Estimate:
     """What a run would take.
 
     parameters  numbers that are learned
-    parts       bytes of "program", "text" (with the n-gram to beat), "weights" (gradients, the optimiser's
-                two averages and what saving copies, too) and "activations" (batch × steps)
-    available   bytes that this machine could give, within the limits of its container
+    parts       bytes of "program", "text" (with the n-gram to beat), "weights" (with gradients, the
+                optimiser's two averages and copies for saving) and "activations" (batch × steps)
+    available   bytes that this machine could give, within its container's limits
     """
 
     parameters: int
@@ -39,12 +36,12 @@ class Estimate:
 
     @property
     def bytes(self) -> int:
-        """Memory at its peak."""
+        """Peak memory."""
         return sum(self.parts.values())
 
     @property
     def refusal(self) -> ConfigError | None:
-        """What is too large for the memory that is free; None where all fits."""
+        """What is too large for the available memory; None if all fits."""
         if self.bytes <= self.available:
             return None
         largest = max(self.parts, key=lambda name: self.parts[name])
@@ -68,9 +65,8 @@ class Estimate:
 def estimate(
     config: TrainConfig, vocabulary_size: int, text_characters: int, *, available: int | None = None
 ) -> Estimate:
-    """What training by `config` on a text of `text_characters` with V symbols takes. Returns at once.
-
-    `available` bytes are looked up where they aren't given.
+    """What training by `config` on `text_characters` with V symbols takes. `available` is looked up if not
+    given.
     """
     return Estimate(
         config.model_config(vocabulary_size).parameter_count,
@@ -86,9 +82,9 @@ def _readable(count: int) -> str:
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
     """Bytes of a run at its peak, by part; see Estimate.parts.
 
-    Per character of a batch and unit of a layer a layer keeps what its backward pass needs (`kept`), and
-    one layer at a time holds what that pass makes (`made`). These numbers are float32, or bfloat16 where
-    the recipe asks for that; "auto" is counted as float32, so that the run fits whichever it turns out.
+    Per character of a batch and unit, each layer keeps what its backward pass needs (`kept`), and one layer
+    at a time holds what that pass makes (`made`). Numbers are float32, or bfloat16 where the recipe asks for
+    it; "auto" counts as float32, so that the run fits either way.
     """
     model = config.model_config(vocabulary_size)
     measured = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}
@@ -114,9 +110,8 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
 
 
 def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/proc/self/cgroup")) -> int:
-    """Bytes that this process could still take: the system's, and no more than its control groups allow.
-
-    `own` lists the groups it is in, whose limits stand below `groups`: of version 2, or of version 1.
+    """Bytes that this process could still take: the system's, within its control groups' limits. `own` lists
+    its groups, whose limits are below `groups` (version 1 or 2).
     """
     found = [int(psutil.virtual_memory().available)]
     for folder, limit, usage, reclaimable in (
@@ -136,7 +131,7 @@ def available_memory(groups: Path = Path("/sys/fs/cgroup"), own: Path = Path("/p
 
 
 def _places(folder: Path, own: Path) -> list[Path]:
-    """The folders of the groups that this process is in, its own and those around it."""
+    """The folders of this process's groups and those around them."""
     try:
         lines = own.read_text().splitlines()
     except OSError:

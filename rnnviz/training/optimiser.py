@@ -1,4 +1,4 @@
-"""AdamW, its learning rate over a run, and the number format that a device multiplies fast."""
+"""AdamW, its learning rate schedule, and the number format that a device multiplies fast."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ LAST = 0.01
 
 
 def fast_bfloat16(device: torch.device) -> bool:
-    """Whether bfloat16 products run faster than float32 on this device.
-
-    Every CUDA device that torch supports it on, and processors with AVX512-BF16
-    or AMX. Elsewhere torch emulates it: 30 times slower, measured on AVX2.
+    """Whether bfloat16 products are faster than float32 here: CUDA with support, AVX512-BF16 or AMX.
+    Elsewhere torch emulates bfloat16: 30 times slower, measured on AVX2.
     """
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
@@ -30,10 +28,7 @@ def fast_bfloat16(device: torch.device) -> bool:
 
 
 class AdamW(torch.optim.AdamW):
-    """torch's, which doesn't import torch's compiler in order to tell it to leave an optimiser alone.
-
-    Nothing is compiled here, and the import takes a process longer than the toy takes to learn.
-    """
+    """torch's, without importing its compiler, which takes longer than the toy takes to learn."""
 
     step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
     add_param_group = inspect.unwrap(torch.optim.AdamW.add_param_group)
@@ -43,7 +38,7 @@ class AdamW(torch.optim.AdamW):
 
 
 def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
-    """The optimiser of a recipe; weights decay in matrices only (Loshchilov & Hutter 2019)."""
+    """A recipe's optimiser; weights decay in matrices only (Loshchilov & Hutter 2019)."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]
     return AdamW(
@@ -55,10 +50,8 @@ def adamw(model: nn.Module, config: TrainConfig) -> AdamW:
 
 
 def rate(highest: float, read: float, coming: float, total: float) -> float:
-    """The learning rate of a step that reads `coming` characters after `read` of `total`.
-
-    It goes up in a line while a fiftieth is read, then down in a cosine. Where all steps are of one length,
-    they may be counted in place of characters.
+    """The learning rate of a step that reads `coming` characters after `read` of `total`. Linear warm-up over
+    a fiftieth, then a cosine. Steps of equal length may be counted in place of characters.
     """
     warm = max(1, total // WARM)
     if read < warm:

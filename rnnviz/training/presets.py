@@ -1,17 +1,16 @@
-"""Recipes by the time one has: how large a model, read how often, with how much dropout.
+"""Recipes by the time one has: how large a model, how many passes, how much dropout.
 
     one-minute     an lstm of 256 units, in small and frequent steps
-    five-minutes   the same for longer, held back by dropout from learning the text by heart
+    five-minutes   the same for longer, kept by dropout from memorising the text
     best           an lstm of 512 units for half an hour
     toy            the textbook's "machine": 8 units, every number small enough to look at
 
-A text that is read many times over is learned by heart unless dropout prevents it,
-so a preset's dropout follows from the passes that its minutes allow. On The Time Machine
-an lstm of 256 units reaches a held-out perplexity of 4.3 after 2.1 million characters and
-of 4.18 after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
+A text read many times is memorised unless dropout prevents it, so dropout follows from the passes that the
+minutes allow. On The Time Machine an lstm of 256 units reaches a held-out perplexity of 4.3 after 2.1 million
+characters and 4.18 after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
 
-A preset trains on the first 85 % only, so that the validation text shows when
-the n-gram is passed. Importing this loads no torch.
+A preset trains on the first 85 % only, so that the validation text shows when the n-gram is passed. Importing
+this loads no torch.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ TOY = TrainConfig(
 
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
-    """The recipe of a preset for a text of that length on that many cores, and its minutes.
+    """A preset's recipe for a text of that length on that many cores, and its minutes.
 
-    Minutes above 0 decide how many characters are trained on (`python -m rnnviz train --minutes`);
-    the recipe itself then leaves that open. Raises ConfigError for an unknown preset.
+    Minutes above 0 decide how many characters are trained on (`python -m rnnviz train --minutes`). Raises
+    ConfigError for an unknown preset.
     """
     if key not in PRESETS:
         raise ConfigError(
@@ -81,10 +80,8 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
 
 
 def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]:
-    """Of embedding, W_hh and output, for a text that is read so many times.
-
-    None up to 2 passes, all of it from 64, in between in proportion to the logarithm; a larger
-    model learns by heart sooner.
+    """Of embedding, W_hh and output, for so many passes over a text. None up to 2 passes, all of it from 64,
+    in proportion to the logarithm between; larger models memorise sooner.
     """
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
     most = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)

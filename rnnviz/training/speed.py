@@ -1,7 +1,5 @@
-"""How fast a recipe trains: measured in a short trial, or guessed from what is known of machines.
-
-A trial trains a model of its own, which is thrown away: a run that follows
-begins as if nothing had been measured. Importing this module loads no torch.
+"""How fast a recipe trains: measured in a short trial, or guessed. A trial's model is thrown away: it doesn't
+affect a run that follows. Importing this loads no torch.
 """
 
 from __future__ import annotations
@@ -28,9 +26,8 @@ TRIAL = 2.0
 
 
 def guess(hidden_size: int, cores: int) -> float:
-    """Characters a second that an lstm of 256 or 512 units may reach.
-
-    Twice the cores give 1.7 times the speed, and twice the units a third of it.
+    """Characters a second of an lstm of 256 or 512 units. Twice the cores give 1.7 times the speed, twice the
+    units a third of it.
     """
     spread: float = cores**0.75
     return CORE_SPEED * spread * (1 if hidden_size == 256 else 1 / 3)
@@ -39,9 +36,8 @@ def guess(hidden_size: int, cores: int) -> float:
 def characters_in(
     minutes: float, config: TrainConfig, corpus: SplittableText, *, device: str = "auto"
 ) -> int:
-    """The characters that training reads in `minutes`, its reports included, at least one step's.
-
-    Takes about two seconds, and one scoring of the validation text.
+    """The characters that training reads in `minutes`, reports included, at least one step's. Takes about two
+    seconds, and one scoring of the validation text.
     """
     from rnnviz.reading.sampling import sample
     from rnnviz.reading.scoring import perplexity
@@ -80,11 +76,10 @@ def measured(
     seconds: float = 1.0,
     timeout: float = 60.0,
 ) -> float:
-    """Characters a second that training by `config` reaches here and now, with V symbols.
+    """Characters a second that training by `config` reaches here, with V symbols.
 
-    Measured for `seconds` in a process of its own, set up as a run is (starting it takes some
-    3 seconds more); call it from a thread. Raises TrainingError if it can't be measured, as
-    when memory runs out.
+    Measured for `seconds` in a process set up as a run's (some 3 seconds more to start); call it from a
+    thread. Raises TrainingError if that fails, as when memory runs out.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads, seconds])
     call = own_python("-c", "from rnnviz.training.speed import _measure; _measure()", task)

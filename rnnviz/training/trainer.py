@@ -1,11 +1,9 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
-The training text is cut into B streams that run side by side. Each step reads
-the next characters of every stream (rnnviz.training.batches), carries the state
-over from the step before, and lets gradients flow back to the beginning of these
-characters and no further: the state is detached. Streams begin at a new place every
-epoch, with the start symbol and a zero state, so that the model learns what to
-expect before it has read anything.
+B streams of the text run side by side. Each step reads the next characters of every stream
+(rnnviz.training.batches) and carries the state over, detached: gradients stop there. Streams begin at a new
+place every epoch, with the start symbol and a zero state, so that the model learns what to expect before it
+has read anything.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from rnnviz.training.optimiser import adamw, fast_bfloat16, rate
 
 
 class Parts(Protocol):
-    """The parts of a text that training looks at."""
+    """The parts of a text that training uses."""
 
     @property
     def train(self) -> str: ...
@@ -43,7 +41,7 @@ class Parts(Protocol):
 
 
 class SplittableText(Protocol):
-    """What can be trained on: see rnnviz.corpora.Corpus."""
+    """A text to train on, as rnnviz.corpora.Corpus."""
 
     def split(self) -> Parts: ...
 
@@ -52,12 +50,10 @@ class SplittableText(Protocol):
 class StepReport:
     """Where a run stands.
 
-    `train_perplexity` is over the characters read since the last report, with
-    dropout on; `validation_perplexity` is over the validation text by the rule
-    of `rnnviz.reading.scoring`, None where the recipe trains on it too. `gradient_norm`
-    is before clipping. `best` says that no earlier report was better. `model`
-    is the model being trained, as it is now: save it or trace with it before
-    asking for the next report.
+    `train_perplexity` is over the characters since the last report, with dropout; `validation_perplexity`
+    follows `rnnviz.reading.scoring`, None where the recipe trains on that text too. `gradient_norm` is before
+    clipping; `best`: no earlier report was better. `model` is the model in training: save it or trace with it
+    before asking for the next report.
     """
 
     step: int
@@ -76,13 +72,13 @@ class StepReport:
 
     @property
     def held_out_perplexity(self) -> float | None:
-        """What version 0.1.0 called `validation_perplexity`."""
+        """Version 0.1.0's name of `validation_perplexity`."""
         return self.validation_perplexity
 
 
 @dataclass
 class Interval:
-    """What was read since the last report: the sum of the losses in nats, the characters, the seconds."""
+    """Since the last report: the sum of the losses in nats, the characters, the seconds."""
 
     loss: Tensor
     characters: int = 0
@@ -90,10 +86,8 @@ class Interval:
 
 
 class Trainer:
-    """One run: model, optimiser, position in the text and random numbers.
-
-    On a CPU, a run that was saved and restored (rnnviz.runs.training_state) goes on to the same numbers, bit
-    for bit, as one that was never interrupted.
+    """One run: model, optimiser, position in the text and random numbers. On a CPU, a saved and restored run
+    (rnnviz.runs.training_state) gives the same numbers, bit for bit, as an uninterrupted one.
     """
 
     def __init__(
@@ -141,12 +135,12 @@ class Trainer:
         self._running: float | None = None  # since when training's time is counted
 
     def new_interval(self) -> Interval:
-        """Nothing read since the last report; summed where the loss is, so that a GPU need not wait."""
+        """An empty interval, summed on the loss's device, so that a GPU need not wait."""
         return Interval(torch.zeros((), dtype=torch.float64, device=self.device))
 
     @cached_property
     def text_sha256(self) -> str:
-        """By which the text is known again when the run goes on."""
+        """Identifies the text when the run is resumed."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     @property
@@ -163,7 +157,7 @@ class Trainer:
         return self.done or (self.step_index % every == 0 if every else self.cuts.at(self.step_index)[0] == 0)
 
     def learning_rate(self) -> float:
-        """The learning rate of the coming step: warm-up, then a cosine."""
+        """The learning rate of the coming step."""
         highest = self.config.learning_rate
         if self.config.truncation == "regular":
             return rate(highest, self.step_index, 1, self.total_steps)
@@ -196,7 +190,7 @@ class Trainer:
     def differentiate(
         self, inputs: Tensor, labels: Tensor, carried: State | None, generator: torch.Generator
     ) -> tuple[Tensor, State]:
-        """The mean loss in nats and the state after the last character; the parameters hold the gradient."""
+        """The mean loss in nats and the last state; leaves the gradient in the parameters."""
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.bfloat16):
             logits, state = self.model(inputs, carried, dropout=self.dropout, generator=generator)
         loss = F.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
@@ -205,7 +199,7 @@ class Trainer:
         return loss.detach(), tuple(s.detach() for s in state)
 
     def stop(self) -> None:
-        """Ask `run` to end after the step it is in, from a signal handler or another thread."""
+        """Ask `run` to end after this step, from a signal handler or another thread."""
         self.stopping = True
 
     def run(
@@ -216,10 +210,10 @@ class Trainer:
         on_step: Callable[[Trainer], None] | None = None,
         early: bool = False,
     ) -> Iterator[StepReport]:
-        """Train to the end, or until `stop`; a report every `evaluate_every` steps and one after the last.
+        """Train to the end, or until `stop`; reports every `evaluate_every` steps and after the last.
 
         `prompt` begins each report's sample, `on_step` is called after every step. `early` adds a report
-        after the first step, which changes nothing about the others. Raises TrainingError if it diverges.
+        after the first step and changes no other. Raises TrainingError if it diverges.
         """
         self._clock(True)
         try:
@@ -248,7 +242,7 @@ class Trainer:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """The time spent in here is not training's."""
+        """Don't count the time inside as training's."""
         running = self._running is not None
         self._clock(False)
         try:
@@ -264,7 +258,7 @@ class Trainer:
         self._running = now if on else None
 
     def check(self, loss: float = 0.0) -> None:
-        """Raise TrainingError if the last step, or `loss`, says that the run diverged."""
+        """Raise TrainingError if the last step, or `loss`, diverged."""
         if not all(map(math.isfinite, (loss, float(self.loss), float(self.norm)))):
             raise self._diverged()
 
@@ -278,7 +272,7 @@ class Trainer:
         )
 
     def _report(self, prompt: str, sample_length: int) -> StepReport | None:
-        """Where the run stands, over what was read since the last report; None if asked to stop meanwhile."""
+        """Where the run stands; None if asked to stop meanwhile."""
         mean = float(self.since.loss) / self.since.characters
         self.check(mean)
         try:
@@ -310,7 +304,7 @@ class Trainer:
         )
 
     def _validation_perplexity(self) -> float | None:
-        """The perplexity of the validation text; None where there is none, or when asked to stop."""
+        """None without validation text, or when asked to stop."""
         if not self.validation:
             return None
         steps = score(self.model, text=self.validation)
@@ -331,15 +325,11 @@ def train(
     probe: str = "",
     sample_length: int = 200,
 ) -> Iterator[StepReport]:
-    """Train a model on `corpus` by `config`; yields a StepReport per interval.
+    """Train a model on `corpus`, a rnnviz.corpora.Corpus or the like, by `config`; yields StepReports.
 
-    corpus         a rnnviz.corpora.Corpus, or whatever else has its `split`
-    device         "auto", "cpu" or "cuda"
-    probe          begins each report's sample of `sample_length` characters
-
-    Each report's `model` is the model at that moment; `Trainer` itself also saves and resumes.
-    Raises CorpusError for a text of fewer than 2 characters, TrainingError when the loss is no longer a
-    number.
+    `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
+    `Trainer` also saves and resumes. Raises CorpusError for a text of fewer than 2 characters, TrainingError
+    when the loss is no longer a number.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more

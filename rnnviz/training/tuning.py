@@ -1,4 +1,4 @@
-"""What a process is told before it trains on a CPU, and how one of our own is started."""
+"""Settings of a process that trains on a CPU, and how one of our own is started."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from typing import Any
 
 
 def tune_process() -> None:
-    """Settings of this process that make CPU training faster and change no result that matters.
+    """Make CPU training faster, without changing results that matter.
 
-    Denormal numbers are flushed to zero, and glibc is asked to keep freed
-    memory: it hands large tensors back to the system after every step
-    otherwise, which costs 10 to 25 % of the time.
+    Flushes denormal numbers to zero and asks glibc to keep freed memory: handing large tensors back to the
+    system after every step costs 10 to 25 % of the time.
     """
     import torch
 
@@ -29,7 +28,7 @@ def tune_process() -> None:
 
 
 def own_python(*words: str) -> dict[str, Any]:
-    """`args` and `env` of `subprocess` that start this Python with `words`, able to import this package.
+    """`args` and `env` of `subprocess` to start this Python with `words`, able to import this package.
 
     -P: no module is taken from the working directory, where a user's json.py may lie.
     """
