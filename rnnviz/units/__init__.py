@@ -14,8 +14,8 @@
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.compare([one, other], text)                                  several networks on one text
 
-`scan` and `ablate` are generators: they yield progress and return their result, which
-`units.run` waits for; closing one stops it. Nothing here knows of a screen or needs torch.
+`scan` and `ablate` are generators: they yield progress and return their result, which `units.run` waits for;
+closing one stops it.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""How much worse a network predicts without one of its units: for every unit, one after another.
+"""How much worse a network predicts without one of its units, for every unit.
 
-Many copies of the network read the same text side by side, each without another
-unit. That is a batch: the product with W_hh costs little more for sixty-four than for one.
+Copies of the network, each without another unit, read the text as a batch: the product with W_hh costs little
+more for sixty-four than for one.
 
     loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
 
-Silencing a unit takes the network to states that no text leads to, so a loss is
-an upper limit of what the unit is for. Holding it at its own mean is the milder question.
+Silencing a unit leads to states that no text leads to, so a loss is an upper limit of what the unit is for.
+Holding it at its own mean is the milder question.
 
 Shape letters: n characters, U units, H units of a layer, B texts side by side.
 """
@@ -37,7 +37,7 @@ STRETCHES = 20
 
 @dataclass(frozen=True)
 class AblationProgress:
-    """How far it is: characters read, by the whole network and without each unit, and how many in the end."""
+    """Characters read so far, by the whole network and without each unit, and in the end."""
 
     done: int
     total: int
@@ -52,9 +52,9 @@ class AblationProgress:
 class Ablation:
     """What each unit is worth on a text of `characters` characters.
 
-    units       (U,) of `layer`, as they were asked for
-    loss        (U,) nats a character that the text costs more without the unit; 0: nothing depends on it
-    error       (U,) standard error of `loss`, from the parts of the text; nan for a text that is too short
+    units       (U,) of `layer`, in the order asked for
+    loss        (U,) nats a character lost without the unit; 0: nothing depends on it
+    error       (U,) standard error of `loss`, from parts of the text; nan for a text that is too short
     baseline    the perplexity of the whole network
     perplexity  (U,) without each unit
     """
@@ -69,7 +69,7 @@ class Ablation:
 
     @property
     def order(self) -> npt.NDArray[np.int64]:
-        """The units, that which is missed most first."""
+        """The units, largest loss first."""
         return self.units[np.argsort(-self.loss, kind="stable")]
 
 
@@ -84,12 +84,10 @@ def ablate(
 ) -> Generator[AblationProgress, None, Ablation]:
     """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
 
-    `to` says what the missing unit's hidden state is throughout, from the start symbol on:
-    0, its own mean over the text, or a number. `batch` units are done at a time.
-    Yields about ten times a second; close it to stop. 2,000 characters without each of
-    256 units of a GRU take some seconds.
-
-    Raises ConfigError for a layer or units that the network doesn't have, EmptyTextError for no text.
+    `to` is the missing unit's hidden state throughout, from the start symbol on: 0, its mean over the text,
+    or a number. `batch` units are done at a time. Yields about ten times a second. 2,000 characters without
+    each of 256 units of a GRU take some seconds. Raises ConfigError for a layer or units that the network
+    doesn't have, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units

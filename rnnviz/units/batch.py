@@ -1,6 +1,5 @@
-"""Several texts read in step, in numpy, each of them without a unit of its own if it is told so.
-
-Shape letters: B texts, L layers, H units, G parts of a cell.
+"""Several texts read in step, in numpy, each without a unit of its own if asked. Shape letters: B texts, L
+layers, H units, G parts of a cell.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ FEW = 4
 
 
 class Held(NamedTuple):
-    """One unit of `layer` in each text: `units` (B,), whose hidden state is `values` (B,) at every step."""
+    """One unit of `layer` in each text: `units` (B,), held at `values` (B,) at every step."""
 
     layer: int
     units: Ids
@@ -25,10 +24,8 @@ class Held(NamedTuple):
 
 
 class Batch:
-    """B texts at the same time step. `hidden` (L, B, H) and an LSTM's `cell` are the state.
-
-    A unit that is held has its value as soon as its layer is computed: the layers above, the
-    prediction and the next time step all see it.
+    """B texts at the same time step: `hidden` (L, B, H) and an LSTM's `cell`. A held unit is set as soon as
+    its layer is computed: the layers above, the prediction and the next step see it.
     """
 
     def __init__(self, weights: Weights, texts: int, held: Held | None = None) -> None:
@@ -38,7 +35,7 @@ class Batch:
         self.cell = np.zeros(shape, np.float32) if CELLS[weights.cell].has_cell else None
 
     def start(self, text: int, state: tuple[Floats, Floats | None]) -> None:
-        """Let one of the texts go on from a `state`, (L, H) each."""
+        """Set the `state` of one text, (L, H) each."""
         self.hidden[:, text] = state[0]
         if self.cell is not None and state[1] is not None:
             self.cell[:, text] = state[1]

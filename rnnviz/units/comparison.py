@@ -1,9 +1,7 @@
 """Several networks on the same text, character by character; or one, at two moments of its training.
 
-Costs include what a character outside a vocabulary costs (see `rnnviz.reading.scoring`), so
-networks with different vocabularies are compared in the same currency. Where
-predictions themselves are compared, the characters that both know stand one by one and everything
-else is one symbol: the chance that the next character is none of them.
+Costs include unknown characters' (see `rnnviz.reading.scoring`), so networks with different vocabularies
+compare. Predictions are compared over the characters that both know, with all others as one symbol.
 
 Shape letters: M models, T time steps, S shared characters.
 """
@@ -27,14 +25,14 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Traces of one text, `text`, by M models; `traces` are in their order."""
+    """Traces of one `text` by M models, in their order."""
 
     text: str
     traces: tuple[Trace, ...]
 
     @property
     def nll(self) -> Doubles:
-        """(M, T) nats, -log P(x_t | x_<t) of each model, unknown characters' whole cost included."""
+        """(M, T) nats, -log P(x_t | x_<t), unknown characters' whole cost included."""
         return np.stack([t.nll for t in self.traces])
 
     @property
@@ -52,10 +50,8 @@ class Comparison:
         return np.asarray((self.traces[b].nll - self.traces[a].nll) / math.log(2))
 
     def divergence(self, a: int = 0, b: int = 1) -> Doubles:
-        """(T + 1,) bits, the Jensen-Shannon divergence of the two predictions at each step: 0 the same.
-
-        Row t is about character t + 1. Characters that only one of the two knows, and
-        `<unk>`, count as one symbol (Lin 1991).
+        """(T + 1,) bits, the Jensen-Shannon divergence (Lin 1991) of the two predictions at each step. Row t
+        is about character t + 1. Characters that only one model knows, and `<unk>`, count as one symbol.
         """
         first, second = self.traces[a], self.traces[b]
         shared = sorted(set(first.vocabulary.characters) & set(second.vocabulary.characters))
@@ -72,8 +68,8 @@ class Comparison:
 def compare(models: Sequence[Network], text: str) -> Comparison:
     """Read `text` with each of `models`, at least one.
 
-    Raises ConfigError for no models, or for models that want a text prepared in
-    different ways, so that their characters don't line up; TextError for half a surrogate pair.
+    Raises ConfigError for no models, or for models that normalise a text differently, so that characters
+    don't line up; TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units

@@ -7,8 +7,8 @@ With a gate of constant value g what a unit holds shrinks by g at each step, to 
 
     τ = -1 / ln(g)     characters; g is the gate's mean over the text
 
-through the unit's own gate alone, without what other units keep and give back. A gate that is
-open but for one reset a line has a mean near 1 as well.
+through the unit's own gate alone, without other units' feedback. A gate that is open but for one reset a line
+has a mean near 1 as well.
 
 Shape letters: T time steps, H units.
 """
@@ -37,7 +37,6 @@ class Gates:
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH
-    mean           the gate's mean
     time_constant  (H,) τ in characters; inf for a gate that never closes
     """
 
@@ -49,7 +48,7 @@ class Gates:
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
-    """What the gates of `layer` did while `trace` was read; the candidate is no gate.
+    """What the gates of `layer` did in `trace`; the candidate is no gate.
 
     Raises ConfigError for a network without gates or without such a layer, EmptyTextError for no text.
 

@@ -1,9 +1,8 @@
 """What a network does when some of its units are held, silenced or scaled while it reads.
 
-A correlation says that a unit knows something; changing the unit says whether
-anything depends on it. A state that no text ever leads to may do things that no text
-makes the network do, so a small change (a scale of 0.5, the unit's own mean)
-says more about the network as it is than a large one.
+A correlation says that a unit knows something; changing it says whether anything depends on it. A small
+change (a scale of 0.5, the unit's own mean) says more than a large one, which leads to states that no text
+leads to.
 
 Shape letters: T time steps, H units of a layer.
 """
@@ -32,16 +31,15 @@ Action = Literal["clamp", "zero", "scale"]
 
 @dataclass(frozen=True)
 class Intervention:
-    """What is done to `units` of one layer, each time right after the layer has computed them.
+    """What is done to `units` of one layer, right after the layer has computed them.
 
-    action    "clamp": they are `value`; "zero": they are 0; "scale": they are `value` times what they were
-    start     from which row of `Trace.log_probs` on: 0 changes the state after the start symbol already,
+    action    "clamp": they are `value`; "zero": they are 0; "scale": they are multiplied by `value`
+    start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
               t the state after t characters, which expects character t + 1
     stop      the first row that it leaves alone; None: it goes on
     quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows
 
-    A scaled state is carried on and scaled again at the next step.
-    Raises ConfigError for what can't be done to any network.
+    A scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values.
     """
 
     units: tuple[int, ...]
@@ -97,13 +95,10 @@ Interventions = Intervention | Sequence[Intervention]
 
 
 def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
-    """The Trace of `text` read under `interventions`, done in their order; of none, that of `rnnviz.trace`.
+    """The Trace of `text` read under `interventions`, done in their order.
 
-    Its probabilities, perplexity, states and gates are those of the changed
-    run. 500 characters of a GRU with 256 units take about 20 ms of one core.
-
-    Raises ConfigError for a layer, unit or cell that the network doesn't have,
-    TextError for half a surrogate pair in the text.
+    500 characters of a GRU with 256 units take about 20 ms of one core. Raises ConfigError for a layer, unit
+    or cell that the network doesn't have, TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -124,10 +119,8 @@ def continuation(
     top_k: int | None = None,
     seed: int | None = None,
 ) -> str:
-    """`length` characters that follow `prompt` while `interventions` go on; see `rnnviz.sample` for the rest.
-
-    With the same seed and no interventions it is what `rnnviz.sample` gives: where
-    the two part, the change made them. Raises what `intervene` and `rnnviz.sample` raise.
+    """`length` characters that follow `prompt` under `interventions`; see `rnnviz.sample`, which gives the
+    same without any. Raises what `intervene` and `rnnviz.sample` raise.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -150,11 +143,10 @@ def resume(
     top_k: int | None = None,
     seed: int | None = None,
 ) -> str:
-    """`length` characters that follow the first `t` of a Trace while `interventions` go on.
+    """`length` characters that follow the first `t` of a Trace under `interventions`.
 
-    The t characters are not read again: of what `intervene` gave for the same
-    interventions, this is the `continuation` of its first t characters. Raises
-    ConfigError for a t outside 0 .. T, and what `continuation` raises.
+    The same as `continuation` for a Trace of `intervene` with these interventions, without reading the t
+    characters again. Raises ConfigError for a t outside 0 .. T, and what `continuation` raises.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -167,7 +159,7 @@ def resume(
 
 
 def _hooks(weights: Weights, interventions: Interventions) -> Hooks:
-    """What calls the interventions of each layer and quantity, in their order. Raises ConfigError."""
+    """The interventions of each layer and quantity, in their order. Raises ConfigError."""
     every = [interventions] if isinstance(interventions, Intervention) else interventions
     found: dict[tuple[int, str], list[Intervention]] = {}
     for one in every:

@@ -1,8 +1,7 @@
-"""Search a text for a pattern that a stranger wrote, without trusting it to end.
+"""Search a text for an untrusted pattern.
 
-Python's regular expressions backtrack: over a line of a's (a+)+b never ends, and holds the whole
-process while it tries. So the search runs in a process of its own, with a limit of memory, which is
-ended when its time is up. Starting one takes about 20 ms.
+Python's regular expressions backtrack: over a line of a's (a+)+b never ends, and blocks the whole process. So
+the search runs in a process of its own, with a memory limit and a timeout. Starting it takes about 20 ms.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ sys.stdout.buffer.write(found.tobytes())
 
 
 def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int, int]]:
-    """The (start, stop) of every match of `pattern` in `text` that isn't empty, in order.
+    """The (start, stop) of every non-empty match of `pattern` in `text`, in order.
 
     ^ and $ match at the ends of lines. `timeout` is in seconds. Raises ConfigError for a pattern that is
-    empty, too long, misspelt, or too costly, TextError for half a surrogate pair in the text.
+    empty, too long, invalid or too costly, TextError for half a surrogate pair.
     """
     if not pattern or len(pattern) > LONGEST:
         raise ConfigError(

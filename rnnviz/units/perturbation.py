@@ -1,10 +1,10 @@
-"""How long a network remembers a letter: change one, and follow how the two readings come together again.
+"""How long a network remembers a letter: change one, and watch the two readings converge.
 
     ‖ΔH_t‖    Euclidean length of the difference of all layers' hidden states after character t
     KL_t      Σ_x P(x) log P(x)/P'(x), of the predictions after character t; P without the change, P' with it
 
-Both are 0 before the change. A network that keeps a difference in its state
-without predicting otherwise remembers without using it: the two curves differ.
+Both are 0 before the change. A network that keeps a difference in its state but predicts the same remembers
+without using it.
 
 Shape letters: T time steps, L layers, H units, V symbols.
 """
@@ -48,7 +48,7 @@ class Perturbation:
         return self.divergence / math.log(2)
 
     def remembered(self, threshold: float = 0.01) -> int:
-        """How many characters after the changed one predictions still differ by `threshold` bits or more."""
+        """For how many characters after the change predictions differ by `threshold` bits or more."""
         last = np.flatnonzero(self.bits >= threshold)
         return int(last[-1]) - (self.position + 1) if len(last) else 0
 
@@ -56,8 +56,8 @@ class Perturbation:
 def perturb(model: Network, text: str, position: int, character: str) -> Perturbation:
     """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
 
-    Raises ConfigError for a position outside the normalised text, or a character that isn't
-    one, or is no other; TextError for half a surrogate pair.
+    Raises ConfigError for a position outside the normalised text, or an invalid or unchanged character;
+    TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -94,10 +94,8 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is left of a changed letter, on average over `places` of a text.
-
-    Row k of `distance` (K + 1,) and `divergence` (K + 1,) is about k characters
-    after the changed one was read; see `Perturbation`.
+    """What is left of a changed letter, averaged over `places` of a text. Row k of `distance` (K + 1,) and
+    `divergence` (K + 1,) is k characters after the change; see `Perturbation`.
     """
 
     distance: Doubles
@@ -111,7 +109,7 @@ class Memory:
 
     @property
     def half_life(self) -> int | None:
-        """Characters until the mean divergence is at most half of what it was at once; None: later than K."""
+        """Characters until the mean divergence has halved; None: more than K."""
         below = np.flatnonzero(self.divergence <= self.divergence[0] / 2)
         return int(below[0]) if len(below) else None
 
@@ -119,9 +117,8 @@ class Memory:
 def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, seed: int = 0) -> Memory:
     """Change a letter at each of `places` of `text`, chosen by `seed`, and follow it for `steps` K.
 
-    Another letter of the same text takes its place, drawn as often as it occurs there. All places
-    are read side by side. Raises ConfigError for a text of no more than `steps` characters or of
-    one different character, and for numbers below 1.
+    The new letter is drawn from the text's frequencies. All places are read side by side. Raises ConfigError
+    for a text of no more than `steps` characters or of one different character, and for numbers below 1.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -163,7 +160,7 @@ def memory(model: Network, text: str, *, steps: int = 100, places: int = 64, see
 
 
 def kl(p: npt.NDArray[np.float32], q: npt.NDArray[np.float32]) -> Doubles:
-    """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); at least 0, as it is but for rounding."""
+    """KL(P ‖ Q) in nats, (n,), of log-probabilities (n, V); rounding errors below 0 are cut off."""
     p64 = p.astype(np.float64)
     return np.asarray(np.maximum((np.exp(p64) * (p64 - q)).sum(axis=1), 0.0))
 

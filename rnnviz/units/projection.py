@@ -1,8 +1,7 @@
-"""The path of the hidden state over a text, seen from the direction in which it is widest.
+"""The path of the hidden state over a text along its principal components (Pearson 1901).
 
-Principal components by singular value decomposition of the states less their mean
-(Pearson 1901). Points that lie together in two dimensions may be far apart in the hundreds that
-are not shown; `explained` says how much is shown.
+Points close in two dimensions may be far apart in the hundreds that are not shown; `explained` says how much
+is shown.
 
 Shape letters: T time steps, H units, k components.
 """
@@ -23,10 +22,10 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """A path and the axes it is seen along.
+    """A path and its axes.
 
     points     (T, k) the state after each character
-    axes       (k, H) of length 1, at right angles to one another; the largest entry of each is positive
+    axes       (k, H) orthonormal; the largest entry of each is positive
     mean       (H,) the state at the origin
     explained  (k,) the share of the variance along each axis
     """
@@ -37,16 +36,16 @@ class Projection:
     explained: Doubles
 
     def place(self, states: npt.NDArray[np.floating]) -> Doubles:
-        """Other states (n, H) along the same axes, (n, k): another text, or the same one edited."""
+        """Other states (n, H) along the same axes, (n, k)."""
         return np.asarray((states - self.mean) @ self.axes.T)
 
 
 def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
     """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
 
-    The same text gives the same picture: an axis points where its largest entry is positive. A text too
-    short to have k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, a layer or
-    a quantity that isn't there.
+    An axis points where its largest entry is positive, so pictures are reproducible. A text too short to have
+    k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, or a layer or quantity that isn't
+    there.
 
     >>> import rnnviz
     >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))

@@ -1,11 +1,10 @@
-"""How well numbers tell what holds from what doesn't, by their ranks alone; for many units at a time.
+"""How well numbers tell where a target holds, by their ranks alone; for many units at a time.
 
     AUC          the probability that a unit is higher at a character where it holds than at one where
                  it doesn't, both drawn at random; equals count half (Mann & Whitney 1947)
     correlation  Spearman's: that of the ranks (Spearman 1904)
 
-Both are exact, also with ties, and follow from sums of ranks: a matrix product gives them for many
-units and many targets at once.
+Both are exact, also with ties, and follow from sums of ranks: one matrix product for many units and targets.
 
 Shape letters: n characters, U units, S targets.
 """
@@ -25,7 +24,7 @@ BATCH = 64
 
 
 def ranks(values: npt.NDArray[Any]) -> Doubles:
-    """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; equals share theirs."""
+    """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; ties share theirs."""
     if values.ndim == 1:
         return ranks(values[:, None])[:, 0]
     n, units = values.shape
@@ -69,10 +68,11 @@ def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles
 def by_symbol(
     ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice, measure: Mask | slice
 ) -> float:
-    """How well the symbol just read tells, and nothing before it: the AUC, or correlation, of what it says.
+    """How well the symbol just read tells by itself: AUC or correlation, what a network without memory can
+    know.
 
-    What each of `ids` (n,) says is the mean of `values` (n,), a mask or graded, over its places in the
-    half `learn`: what a network without memory can know.
+    Each of `ids` (n,) predicts the mean of `values` (n,), a mask or graded, over its places in the half
+    `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())

@@ -1,11 +1,7 @@
-"""What every unit of a network does over a whole corpus, in one pass and in constant memory.
+"""What every unit of a network does over a whole corpus, in one pass and constant memory.
 
-For each unit: where it is highest and lowest, with the text around; how often it has
-which value; its mean and variance; the characters after which it moves most.
-
-The text is cut into windows as long as a context, and each window's extreme is a candidate; contexts
-that overlap are chosen among afterwards. Three times as many windows as contexts are kept, since a
-context can overlap only those of its two neighbours.
+The text is cut into windows as long as a context, and each window's extreme is a candidate. Three times as
+many windows as contexts are kept, since a context can overlap only those of its two neighbours.
 
 Shape letters: n characters, U units, V symbols, K contexts, W characters of one.
 """
@@ -39,10 +35,8 @@ EXPLODED = np.float32(1e18)
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """A unit's value at one character, and the text around it.
-
-    `position` counts the characters before it; `text[at]` is the character; `values` (W,) are the
-    unit's values along `text`, float32.
+    """A unit's value at one character, `text[at]`, with `position` characters before it in the whole text.
+    `values` (W,) float32 are the unit's values along `text`.
     """
 
     position: int
@@ -54,7 +48,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Move:
-    """How a unit changes at `character`: the mean of its change and of its amount, over `count` times."""
+    """How a unit changes at `character`: the means of the change and of its amount, over `count` times."""
 
     character: str
     amount: float
@@ -68,7 +62,7 @@ class UnitReport:
 
     top, bottom  contexts that don't overlap, the most extreme first
     counts       (bins,) how often its value lay between two `edges` (bins + 1,)
-    moves        the characters after which it moves most, on average; rare ones are left out
+    moves        the characters that move it most on average; rare ones are left out
     """
 
     unit: Unit
@@ -84,10 +78,7 @@ class UnitReport:
 
 
 class ScanReport:
-    """What a scan has found in the `characters` it has read; a unit's report is made when it is asked for.
-
-    `mean` and `variance` (U,) are those of all `units`.
-    """
+    """What a scan found in `characters` characters; `mean` and `variance` (U,) are those of all `units`."""
 
     def __init__(
         self, units: list[Unit], vocabulary: Vocabulary, tallies: tuple[Contexts, Histograms, Moments, Moves]
@@ -98,7 +89,7 @@ class ScanReport:
         self._lowest, self._highest = moments.lowest.copy(), moments.highest.copy()
 
     def __getitem__(self, unit: Unit | tuple[int, int]) -> UnitReport:
-        """The report of (layer, unit). Raises ConfigError for one that wasn't scanned."""
+        """Raises ConfigError for a unit that wasn't scanned."""
         if unit not in self.units:
             raise ConfigError("unit {unit} of layer {unit2} was not scanned", unit=unit[1], unit2=unit[0])
         u = self.units.index(Unit(*unit))
@@ -121,7 +112,7 @@ class ScanReport:
 
 @dataclass(frozen=True, eq=False)
 class ScanProgress:
-    """How far a scan is. `report()` is what has been found so far, should it be stopped here."""
+    """How far a scan is. `report()` is what has been found so far."""
 
     characters: int
     bytes_read: int
@@ -148,14 +139,14 @@ def scan(
     after: int = 20,
     bins: int = 40,
 ) -> Generator[ScanProgress, None, ScanReport]:
-    """Read a file, or `text`, and follow `units` (all where None) of `layer` (all where None).
+    """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport.
 
-    Yields ScanProgress about ten times a second and returns the ScanReport; close
-    it to stop. `contexts` is K, each of `before` characters, the unit's own and `after`; `bins` are
-    those of the histograms. A GRU with 256 units takes some ten seconds for 200,000 characters.
+    Yields ScanProgress about ten times a second. `contexts` is K, each of `before` characters, the unit's own
+    and `after`; `bins` are the histograms'. A GRU with 256 units takes some ten seconds for 200,000
+    characters.
 
-    Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers
-    out of range, TextError and DecodingError for a file that can't be read, EmptyTextError for no text.
+    Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers out of
+    range, TextError and DecodingError for an unreadable file, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -210,7 +201,7 @@ def scan(
 
 
 class _UnitReader:
-    """A text read in pieces, as the values (n, U) of some units after each character and before it."""
+    """A text read in pieces, as the values (n, U) of some units before and after each character."""
 
     def __init__(
         self, model: Network, layer: int | None, quantity: str, columns: npt.NDArray[np.int64]
@@ -245,9 +236,9 @@ def pushes(
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
 
-    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: by so much the unit raises
-    or lowers log P(x) before all is normalised. Its influence through later time steps isn't in it.
-    Raises ConfigError for a unit that isn't there or k < 1.
+    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: what the unit adds to log P(x)
+    before normalisation, without its influence through later steps. Raises ConfigError for a unit that isn't
+    there or k < 1.
 
     >>> import rnnviz
     >>> from rnnviz import units

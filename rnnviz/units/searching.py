@@ -5,10 +5,10 @@
     measured on        ▒▒▒         ▒▒▒       how well it tells there, in the same direction
     chance             ▒▒▒         ▒▒▒       with the target shifted around the end: the best of all units
 
-Of many units one always seems to respond; how well the best does for shifted targets is what a search
-finds where there is nothing. A shift keeps the target's own rhythm, which shuffling would destroy: the
-honest null for two series that both change slowly. By chance at most 5 of 100 searches pass that line.
-What is found is a correlation; `rnnviz.units.ablate` asks for causes.
+Of many units one always seems to respond; the best for shifted targets is what a search finds where there is
+nothing. A shift, unlike shuffling, keeps the target's rhythm: the honest null for two series that both change
+slowly. By chance at most 5 of 100 searches pass that line. What is found is a correlation;
+`rnnviz.units.ablate` asks for causes.
 
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """
@@ -43,9 +43,9 @@ SHORTEST_BLOCK = 8
 class Found:
     """A unit and how well it tells.
 
-    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1), on the half that it wasn't ranked on;
-               below 0.5, or 0, where its direction turned round there
-    ranked_by  the same on the half it was ranked on, at least 0.5 or 0
+    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1) on the measured half; below 0.5, or 0,
+               where its direction turned round there
+    ranked_by  the same on the ranked half, at least 0.5 or 0
     direction  +1 if it is higher where the target holds, -1 if it is lower
     p          the share of shifted targets for which the best unit does at least as well
     """
@@ -59,12 +59,12 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What a search found: `found` holds all units, the one that ranked best first.
+    """What a search found: `found` holds all units, the best-ranked first.
 
     chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 for too short a text
-    shifts      (S,) what the best unit reached for each shifted target, in increasing order
-    character   what the character just read tells by itself, as `score` does: a unit that tells no
-                more needs no memory; None where only activations were given
+    shifts      (S,) the best unit's score for each shifted target, in increasing order
+    character   the score of the character just read; a unit that tells no more needs no memory; None
+                where only activations were given
     held_out    False where the target isn't in both halves: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
     """
@@ -87,16 +87,15 @@ class Search:
 
     @property
     def above_chance(self) -> tuple[Found, ...]:
-        """The units that are above the line, in their order."""
+        """The units above the chance line, in their order."""
         return tuple(f for f in self.found if f.score > self.chance)
 
 
 class Searcher:
-    """The units of a trace, ranked once for any number of searches.
+    """The units of a trace, ranked once for any number of searches. `seed` chooses the shifts.
 
-    `source` is a Trace, of which `layer` (all where it is None) and `quantity` are searched, see
-    `activations`; or such a table (T, U) of one `layer`. `seed` chooses the shifts.
-    Raises ConfigError for a layer or quantity that isn't there, another shape or seed.
+    `source` is a Trace, of which `layer` (None: all) and `quantity` are searched, or a table (T, U) of one
+    `layer`. Raises ConfigError for a layer, quantity, shape or seed that doesn't fit.
     """
 
     def __init__(
@@ -122,16 +121,15 @@ class Searcher:
         self._ranked: dict[int, tuple[Doubles, Doubles]] = {}
 
     def __len__(self) -> int:
-        """T."""
         return len(self._values)
 
     def search(self, target: Target, *, edges: int = 0, shifts: int = 200) -> Search:
-        """Rank all units by how well they tell where `target` (T,) holds, or how much.
+        """Rank all units by how well they tell where, or how much, `target` (T,) holds.
 
-        With `edges` k > 0 a unit must also be off within the k characters just before and after each
-        span: its score is the smaller of the AUC against all other characters, to which the chance
-        line belongs, and that against these. `shifts` is S; fewer than 19 can't tell the LEVEL.
-        Raises ConfigError for a target of another length or without variation, and numbers out of range.
+        With `edges` k > 0 a unit must also be off within k characters before and after each span: its score
+        is the smaller of the AUCs against all other characters, to which the chance line belongs, and against
+        these. `shifts` is S; fewer than 19 can't tell the LEVEL. Raises ConfigError for a target of another
+        length or without variation, and numbers out of range.
         """
         self._check(target, edges, shifts)
         near = _near(target, edges) if edges else None
@@ -187,7 +185,7 @@ class Searcher:
         )
 
     def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
-        """How many blocks to cut the text into, so that both halves have something to tell; 0: none do."""
+        """How many blocks to cut the text into, so that both halves can be scored; 0: none do."""
         blocks = 10
         while len(self) // blocks >= SHORTEST_BLOCK:
             if all(_varies(values[h]) and (near is None or near[h].any()) for h in self._halves(blocks)):
@@ -218,7 +216,7 @@ class Searcher:
         near: Mask | None,
         direction: npt.NDArray[np.int64] | None = None,
     ) -> tuple[Doubles, npt.NDArray[np.int64]]:
-        """The score (U,) of each unit in a direction (U,), the better one unless it is given."""
+        """The score (U,) of each unit in a direction (U,), by default the better one."""
         values = target.values[half]
         if target.graded:
             up = ranking.correlation(ranked, ranking.ranks(values))
@@ -234,7 +232,7 @@ class Searcher:
         return np.where(direction > 0, up, down), direction
 
     def _by_chance(self, ranked: Doubles, values: npt.NDArray[Any], shifts: int) -> Doubles:
-        """What the best unit reaches, in either direction, for each shifted target, in increasing order."""
+        """The best unit's score, in either direction, for each shifted target, in increasing order."""
         n = len(values)
         nearest = max(1, n // 20)  # a smaller shift would find what is there
         possible = np.arange(nearest, n - nearest + 1)
@@ -262,7 +260,7 @@ def search(
     shifts: int = 200,
     seed: int = 0,
 ) -> Search:
-    """One search; see `Searcher` for the first arguments, `Searcher.search` for the others and the errors.
+    """One search; arguments and errors as for `Searcher` and `Searcher.search`.
 
     >>> import numpy as np
     >>> from rnnviz.units import span_target
@@ -290,6 +288,6 @@ def _near(target: Target, edges: int) -> Mask:
 
 
 def _quantile(by_chance: Doubles) -> float:
-    """The value that one more draw of the same kind exceeds with a probability of at most LEVEL."""
+    """The value that another draw exceeds with a probability of at most LEVEL."""
     place = math.ceil((1 - LEVEL) * (len(by_chance) + 1))
     return float(by_chance[place - 1]) if 0 < place <= len(by_chance) else 1.0

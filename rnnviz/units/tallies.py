@@ -1,7 +1,7 @@
 """What is counted while a text is read: extremes with their contexts, histograms, moments, moves.
 
-Each takes pieces of any length and is as large after a book as after a page.
-Shape letters: n characters of a piece, U units, V symbols, K contexts, W characters of one.
+All take pieces of any length, in constant memory. Shape letters: n characters of a piece, U units, V symbols,
+K contexts, W characters of one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTHING = 0xFFFFFFFF
 
 
 class Contexts:
-    """The highest and the lowest windows of each unit, with the text and the values around the extreme."""
+    """The highest and lowest windows of each unit, with text and values around the extreme."""
 
     def __init__(self, units: int, contexts: int, before: int, after: int) -> None:
         self._K, self._before, self._after = contexts, before, after
@@ -39,7 +39,7 @@ class Contexts:
         self._take((len(self._points) - self._before - self._after) // self._W)
 
     def finish(self) -> None:
-        """The text has ended: what waited for characters to come has its context cut short."""
+        """At the end of the text, cut waiting contexts short."""
         left = len(self._points) - self._before
         windows = -(-left // self._W)
         short = windows * self._W - left + self._after
@@ -62,7 +62,7 @@ class Contexts:
         self._points, self._values = self._points[length:], self._values[length:]
 
     def chosen(self, unit: int, sign: int) -> list[tuple[int, float, str, int, Floats]]:
-        """Up to K contexts that don't overlap, the most extreme first, as `Context` has it."""
+        """Up to K `Context`s that don't overlap, the most extreme first."""
         out: list[tuple[int, float, str, int, Floats]] = []
         for position, value, points, values in self._best[sign].of(unit):
             if len(out) == self._K:
@@ -76,7 +76,7 @@ class Contexts:
 
 
 class _Best:
-    """The `keep` highest candidates of each unit, the highest first, with what is around each."""
+    """The `keep` highest candidates of each unit, highest first, with their surroundings."""
 
     def __init__(self, keep: int, units: int, width: int) -> None:
         self._keep = keep
@@ -101,14 +101,14 @@ class _Best:
         self._around[row, unit] = values[reach, unit[:, None]]
 
     def of(self, unit: int) -> Iterator[tuple[int, float, Points, Floats]]:
-        """Position, value and surroundings of each candidate, the highest first."""
+        """Position, value and surroundings of each candidate, highest first."""
         for k in np.flatnonzero(self._value[:, unit] > -np.inf):
             position, value = int(self._position[k, unit]), float(self._value[k, unit])
             yield position, value, self._points[k, unit], self._around[k, unit]
 
 
 class Histograms:
-    """How often each unit had which value, from -limit to limit, which doubles when a value lies outside."""
+    """How often each unit had which value, from -limit to limit, which doubles when exceeded."""
 
     def __init__(self, units: int, bins: int) -> None:
         self._limit = np.ones(units)
@@ -130,13 +130,13 @@ class Histograms:
         self._counts += np.bincount(place.ravel(), minlength=U * bins).reshape(U, bins)
 
     def of(self, unit: int) -> tuple[npt.NDArray[np.int64], Doubles]:
-        """Counts (bins,) and the edges (bins + 1,) between which they lie."""
+        """Counts (bins,) and edges (bins + 1,)."""
         limit, counts = self._limit[unit], self._counts[unit].copy()
         return counts, np.linspace(-limit, limit, len(counts) + 1)
 
 
 class Moments:
-    """Mean, variance and range of each unit, added up piece by piece (Chan, Golub & LeVeque 1979)."""
+    """Running mean, variance and range of each unit (Chan, Golub & LeVeque 1979)."""
 
     def __init__(self, units: int) -> None:
         self.count, self.mean, self._squares = 0, np.zeros(units), np.zeros(units)
@@ -180,9 +180,8 @@ class Moves:
         self._amount[symbols] += np.add.reduceat(np.abs(rows), first, axis=0)
 
     def of(self, unit: int) -> list[tuple[int, tuple[float, float, int]]]:
-        """Symbol; mean amount, mean change and count of those that move it most.
-
-        Symbols rarer than one in 2,000 characters, or that came but once or twice, are left out.
+        """Symbol; mean amount, mean change and count of those that move it most. Leaves out symbols rarer
+        than one in 2,000 characters or seen at most twice.
         """
         enough = np.flatnonzero(self._count >= max(3, self._count.sum() / 2000))
         count = self._count[enough]

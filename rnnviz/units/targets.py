@@ -3,8 +3,8 @@
     mask    (T,) bool      inside quotes, a capital, a match of a pattern, a span that was selected
     graded  (T,) float     the position in the line, the depth of the indentation
 
-Row t tells what holds once character t has been read, as row t of a trace's hidden state does. So
-*inside quotes* begins with the opening mark, after which the network can know it.
+Row t is what holds once character t has been read, as for a trace's hidden state: *inside quotes* begins with
+the opening mark, after which the network can know it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BRACKETS = {"(": ")", "[": "]", "{": "}", "（": "）", "【": "】", "《": "�
 
 
 def _marks(*marks: str) -> re.Pattern[str]:
-    """What finds line breaks, those before an empty line as group "paragraph", and `marks`."""
+    """A pattern for line breaks, those before an empty line as group "paragraph", and `marks`."""
     return re.compile("|".join(["(?P<paragraph>\n(?=[ \t]*\n))", "\n", *map(re.escape, marks)]))
 
 
@@ -42,18 +42,17 @@ _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """`values` (T,): bool where it holds or doesn't, float64 where it is a matter of degree."""
+    """`values` (T,): a bool mask, or float64 if graded."""
 
     name: str
     values: Values
 
     @property
     def graded(self) -> bool:
-        """Whether it is a matter of degree."""
+        """Whether `values` are a matter of degree."""
         return self.values.dtype != np.bool_
 
     def __len__(self) -> int:
-        """T."""
         return len(self.values)
 
     def spans(self) -> list[Span]:
@@ -71,8 +70,8 @@ def _depth(
 ) -> Values:
     """How many of the `marks` are open after each character of `text`, (T,) float64.
 
-    `read(text, at, mark, closing)` does what `mark` at `at` does to `closing`, the stack of what
-    would close each open mark, the innermost last.
+    `read(text, at, mark, closing)` applies `mark` at `at` to `closing`, the stack of what would close each
+    open mark, the innermost last.
     """
     steps = np.zeros(len(text) + 1)
     closing: list[str] = []
@@ -127,28 +126,28 @@ def _escaped(text: str, at: int) -> bool:
 def inside_quotes(text: str, unclosed: Unclosed) -> Values:
     """From an opening mark up to the one that closes it, (T,) bool.
 
-    Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight
-    single one opens where no letter or digit stands before it, and closes where none follows, so that
-    apostrophes do neither. One after a backslash does nothing inside straight marks. Three straight
-    marks, as around Python's docstrings, close only with three.
+    Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight single one
+    opens after no letter or digit and closes before none, so apostrophes do neither. One after a backslash
+    does nothing inside straight marks. Three straight marks, as of Python's docstrings, close only with
+    three.
     """
     return _depth(text, _QUOTE, _read_quote, unclosed) > 0
 
 
 def bracket_depth(text: str, unclosed: Unclosed) -> Values:
-    """How many brackets are open, (T,) float64. A closing bracket of the wrong kind is passed over."""
+    """How many brackets are open, (T,) float64; a closing bracket of the wrong kind is ignored."""
     return _depth(text, _BRACKET, _read_bracket, unclosed)
 
 
 def line_position(text: str) -> Values:
-    """How many characters of its line have been read, (T,) float64; 0 at the line break itself."""
+    """How many characters of its line have been read, (T,) float64; 0 at the line break."""
     place = np.arange(len(text))
     breaks = np.where(code_points(text) == ord("\n"), place, -1)
     return np.asarray(place - np.maximum.accumulate(breaks), np.float64)
 
 
 def indent_depth(text: str) -> Values:
-    """How many blank characters its line begins with, as far as it has been read, (T,) float64."""
+    """How many blanks its line begins with, as far as read, (T,) float64."""
     lines = text.split("\n")
     blanks = np.repeat([len(line) - len(line.lstrip()) for line in lines], [len(line) + 1 for line in lines])
     return np.asarray(np.minimum(line_position(text), blanks[:-1]))
@@ -207,9 +206,8 @@ KINDS: Mapping[str, _Kind] = {
 def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     """One of `KINDS` over `text`.
 
-    Quotes and brackets that are never closed end where their paragraph does, at an empty line, as in
-    speech that goes on in the next paragraph. With `unclosed` "line" they end with their line: for
-    programs, and texts whose paragraphs are lines.
+    Unclosed quotes and brackets end with their paragraph, at an empty line, as in speech that goes on in the
+    next. With `unclosed` "line" they end with their line: for programs, and texts whose paragraphs are lines.
     Raises ConfigError for an unknown name, TextError for half a surrogate pair.
 
     >>> target("quotes", "He said “yes” and").spans()
@@ -226,10 +224,10 @@ def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
 
 
 def pattern_target(pattern: str, text: str, *, timeout: float = 2.0) -> Target:
-    """The characters that match a regular expression of the user's own, (T,) bool.
+    """The characters that match a user's regular expression, (T,) bool.
 
-    It is searched for in a process of its own, which is ended after `timeout` seconds. Raises
-    ConfigError for one that is misspelt, or that takes too long or too much memory.
+    Runs in a process that ends after `timeout` seconds. Raises ConfigError for an invalid pattern, or one
+    that takes too long or too much memory.
 
     >>> pattern_target("[0-9]+", "in 1895, or 802701").spans()
     [(3, 7), (12, 18)]

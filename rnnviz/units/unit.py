@@ -1,4 +1,4 @@
-"""The activations of a trace as one table, whatever the layer and whatever the part of the cell.
+"""The activations of a trace as one table, whatever the layer and the part of the cell.
 
     quantity    hidden; for an LSTM cell; and the gates: reset, update, candidate, input, forget, output
 
@@ -20,14 +20,14 @@ Floats = npt.NDArray[np.float32]
 
 
 class Unit(NamedTuple):
-    """One unit of a network, both counted from 0."""
+    """One unit of a network; both numbers count from 0."""
 
     layer: int
     unit: int
 
 
 def quantities(cell: Cell | str) -> tuple[str, ...]:
-    """What can be looked at in a network of such cells, the hidden state first.
+    """The quantities of a network of such cells, the hidden state first.
 
     >>> quantities("gru")
     ('hidden', 'reset', 'update', 'candidate')
@@ -57,7 +57,7 @@ def check_layer(layer: int, layers: int) -> None:
 
 
 def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
-    """`units` as an array. Raises ConfigError unless all are whole numbers in 0 .. H - 1, at least one."""
+    """`units` as an array. Raises ConfigError unless they are whole numbers in 0 .. H - 1, at least one."""
     found = np.atleast_1d(np.asarray(units))
     if found.ndim != 1 or not len(found) or found.dtype.kind not in "iu":
         raise ConfigError("units are whole numbers, at least one; received {units!r}", units=units)
@@ -74,8 +74,8 @@ def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
     """`quantity` after each character: (T, H) of one `layer`, (T, L·H) of all where it is None.
 
-    Column n of the latter is unit n % H of layer n // H. Raises ConfigError for a layer or a quantity
-    that the network doesn't have.
+    Column n of the latter is unit n % H of layer n // H. Raises ConfigError for a layer or quantity that the
+    network doesn't have.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
@@ -93,5 +93,5 @@ def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidd
 
 
 def unit_of(column: int, H: int, layer: int | None) -> Unit:
-    """Which unit a column of `activations` belongs to."""
+    """The unit of a column of `activations`."""
     return Unit(column // H, column % H) if layer is None else Unit(layer, column)
