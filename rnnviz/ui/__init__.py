@@ -1,9 +1,5 @@
-"""The Streamlit app: the only code that imports Streamlit, beside app.py.
-
-script/   what Streamlit runs: navigation, sidebar, the chosen page
-pages/    explore, perplexity, inside, train, learn: a folder each, with its own browser files
-browser/  how components and their numbers get to the browser
-jobs/     work that outlasts a script run
+"""The Streamlit app, the only code that imports Streamlit, beside app.py. script/ is what Streamlit runs,
+pages/ has a folder for each page, browser/ the way to its components, jobs/ work that outlasts a script run.
 """
 
 import os

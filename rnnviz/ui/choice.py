@@ -9,9 +9,7 @@ import streamlit as st
 
 
 def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False, **options: Any) -> str:
-    """The chosen key of `words`, shown by its words; a `hidden` label is for screen readers only. `options`
-    are those of `st.segmented_control`; its `default` holds where nothing is chosen.
-    """
+    """The chosen key of `words`, else `default`; `options` as in `st.segmented_control`."""
     chosen: str | None = st.segmented_control(
         label,
         list(words),
@@ -31,9 +29,7 @@ def tab(label: str, words: Mapping[str, str], key: str) -> str:
 
 
 def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
-    """Start the widget of this key from the address, where that holds an option. On coming back to the page,
-    the address is set again to what was chosen before.
-    """
+    """Start the widget from the address; on coming back, set the address to the earlier choice."""
     if key not in st.session_state:
         asked = st.query_params.get(key)
         st.session_state[key] = asked if asked in options else usual

@@ -19,11 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """One session's choices, for one run of the script.
-
-    yardstick    the n-gram model that the model's card names, or None
-    info         the chosen model's file: name, kind, card
-    temperature  of sampled continuations; 1 samples from the model's own distribution
+    """One session's choices, for one run of the script; `yardstick` is the n-gram model that its card
+    names.
     """
 
     model: Model

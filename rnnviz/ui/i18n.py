@@ -1,6 +1,5 @@
-"""The app's words in the reader's language. Messages are English in the code, wrapped in `_()` or
-`ngettext()` or raised as an RnnvizError, and translated by the gettext catalogues in `rnnviz/locale`. Only
-`.po` files are in the repository: Babel compiles them in memory, once. English needs no catalogue.
+"""The app's words in the session's language: English messages in the code, in `_()`, `ngettext()` or an
+RnnvizError, translated by the `.po` files in `rnnviz/locale`, which Babel compiles in memory, once.
 """
 
 from __future__ import annotations

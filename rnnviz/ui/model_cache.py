@@ -1,6 +1,4 @@
-"""The models on this machine, each loaded once and shared by all sessions. A loaded model never changes: what
-belongs to one reader, such as a Tracer, lives in that reader's session.
-"""
+"""The models on this machine, each loaded once and shared by all sessions: a loaded model never changes."""
 
 from __future__ import annotations
 
@@ -37,9 +35,8 @@ def first(models: list[ModelInfo]) -> int:
 
 
 def load(info: ModelInfo, *, to_read: bool = False) -> Model:
-    """The model of a file, reloaded only if the file has changed. Raises CheckpointError. `to_read`: for one
-    text at a time, as it is typed. Without a GPU that needs no torch, so the first page doesn't wait for its
-    import.
+    """The model of a file, reloaded only if the file has changed. Raises CheckpointError. `to_read`, one text
+    as it is typed, needs no torch without a GPU, so the first page doesn't wait for its import.
     """
     return _load(*_version(info), info.kind == "ngram" or (to_read and not gpu_driver()))
 
@@ -68,9 +65,8 @@ def _load(path: str, changed: int, size: int, light: bool) -> Model:
 
 @functools.cache
 def leave_a_core() -> None:
-    """Keep one core free of torch's threads, for the page and, on a laptop, its browser. Threads that share a
-    core wait for one another at every time step: with a browser on the second of two cores, two threads read
-    a text ten times slower than one.
+    """Keep one core free of torch's threads, which wait for one another at every time step: with a browser on
+    one of two cores, two threads read a text ten times slower than one.
     """
     import torch
 

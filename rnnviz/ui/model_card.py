@@ -1,6 +1,4 @@
-"""A model's card in plain words. Cards are data from a file: what is missing or odd is left out, and what is
-shown is safe as Markdown.
-"""
+"""A model's card in plain words, safe as Markdown; what is missing or odd in the file is left out."""
 
 from __future__ import annotations
 
@@ -28,7 +26,6 @@ def in_words(card: Mapping[str, Any]) -> list[str]:
 
 
 def _numbers(facts: Mapping[str, Any], *names: str) -> list[float]:
-    """These facts if all of them are numbers, else none."""
     values = [facts.get(name) for name in names]
     if any(isinstance(v, bool) or not isinstance(v, int | float) for v in values):
         return []

@@ -28,9 +28,7 @@ def sentence(error: RnnvizError | Phrase) -> str:
 
 
 def describe(error: Exception, file: str = "") -> str:
-    """One sentence, safe as Markdown: what went wrong and what to do. A sentence that begins with the name
-    `file` keeps its case.
-    """
+    """What went wrong and what to do, safe as Markdown; a leading file name `file` keeps its case."""
     if isinstance(error, RnnvizError):
         message = sentence(error)
         if not (file and message.startswith(file)):

@@ -1,7 +1,5 @@
-"""Work between the server's start and the first visit, and after it. The first page's imports run while the
-browser is still opening. torch takes longer to import than a page should take to appear, and only scoring
-files needs it, so it comes after the first page. Meanwhile folders left by killed servers are removed from
-disk.
+"""Work around the first visit: the first page's imports while the browser opens, later torch's, which take
+longer than a page should take to appear and are needed for scoring only.
 """
 
 from __future__ import annotations

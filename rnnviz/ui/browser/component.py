@@ -1,6 +1,4 @@
-"""The app's components: how a view's browser files get onto a page, and what it asks. Streamlit resends a
-component's script with every answer: ours is a loader of a few lines, the modules are fetched once.
-"""
+"""The app's components: a loader of a few lines, resent with every answer; the modules are fetched once."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ class Component:
         )
 
     def mount(self, data: bytes, *, key: str, on_ask: Callable[[], None]) -> None:
-        """Put it on the page, or hand `data` to the one that is there. `on_ask` is called before the next run
-        whenever the browser asks; `asked(key)` then says what.
-        """
+        """Draw `data`, creating the component if needed; `on_ask` is called when the browser asks."""
         self._component(key=key, data=data, on_ask_change=on_ask)
 
     def asked(self, key: str) -> Any:

@@ -1,11 +1,8 @@
-"""How numbers travel to the browser: one block of bytes, a JSON header and the arrays as they are in memory.
+"""A block of bytes for the browser; without text, a picture of 120 × 256 values costs 30 KB and no parsing.
 
-    4 bytes   length of the header, little-endian
-    header    JSON in UTF-8, padded with spaces to a multiple of 8
-    arrays    one after another, each at a multiple of 8
-
-The header's key "arrays" gives each array's numpy type, shape and offset after the header. Without a detour
-through text, a picture of 120 × 256 values costs 30 KB and no parsing.
+4 bytes   length of the header, little-endian
+header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays" gives types, shapes, offsets
+arrays    one after another, each at a multiple of 8
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The app's views, one line each, and the address of their browser files.
 
-A view's files are its page's `static/`: view.js, which exports the class View, view.css, and view.html, its
-initial elements. What views share is the kit, `ui/browser/static/`. Both are served with the folders of
-`rnnviz/ui`, so that relative imports hold for browsers, Node and the type checker alike. The address holds a
-digest of all files: a browser caches them until one changes. app.py imports this module: keep it light.
+A view's files are its page's `static/`: view.js (exports the class View), view.css, and view.html, its
+initial elements; `ui/browser/static/` is shared. Folders are served as in `rnnviz/ui`, so that relative
+imports hold for browsers, Node and the type checker alike. The address holds a digest of all files: a browser
+caches them until one changes. app.py imports this module: keep it light.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""A temporary folder of this process; removes what killed processes left behind. Each folder holds a file
-locked by its process. The system releases the lock however the process ends, so a folder whose file can be
-locked has no owner left.
+"""A temporary folder of this process, with a file that the process locks; removes those of killed processes.
+The system releases a lock however its process ends, so a folder whose file can be locked has no owner left.
 """
 
 from __future__ import annotations

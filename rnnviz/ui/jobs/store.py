@@ -1,5 +1,5 @@
-"""Scoring results, kept for all sessions within bounds: figures in memory, characters on disk. The least
-recently used go first. The same content under the same model gets the same result at once.
+"""Scoring results for all sessions, least recently used dropped first: figures in memory, characters
+on disk.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ ON_DISK = 2 << 30  # bytes of their characters
 
 class Store:
     """At most `kept` results by key, whose folders hold at most `on_disk` bytes together. A result outlasts
-    its folder, so that two texts too large to keep both can still be compared: check that the folder is
-    there.
+    its folder, so that two texts too large to keep both can still be compared.
     """
 
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:

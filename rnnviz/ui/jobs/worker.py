@@ -1,11 +1,7 @@
-"""Work in the background: one worker per session, one job at a time, in the order asked for.
-
-A job is a generator that yields its progress and returns its result. The worker checks at each step whether
-the job is still wanted: one that yields ten times a second ends 0.1 s after Cancel. Long work without steps
-calls the function that the job is given for this. When the reader has left, everything stops.
-
-The worker is a daemon thread: Python waits for `concurrent.futures` threads before it exits, so Ctrl-C would
-wait for the job.
+"""Work in the background: one worker per session, one job at a time, in the order asked for. A job is a
+generator that yields its progress and returns its result; at each step the worker checks whether it is still
+wanted and its reader present. The worker is a daemon thread: Python waits for `concurrent.futures` threads
+before it exits, so Ctrl-C would wait for the job.
 """
 
 from __future__ import annotations
@@ -71,10 +67,9 @@ def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[
 
 @dataclass
 class Job:
-    """One piece of work. `title` names its subject: a file, a model. `make` starts it and is given a function
-    that raises Cancelled once the job is unwanted, for work that can't yield. `result` is set once `state` is
-    "done", `error` once "failed"; "left": stopped because its reader was away. A job that is over drops
-    `make`, and so the file it was to read.
+    """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
+    Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
+    was away. A job that is over drops `make`, and so the file it was to read.
     """
 
     key: Hashable

@@ -1,6 +1,5 @@
-"""The Explore page: type, and look inside the network while it reads. The page is one fragment with one
-component. A keystroke reruns the fragment alone: the callback takes the browser's ask, the session's
-LiveSession answers in bytes, and the component draws them.
+"""The Explore page: type, and look inside the network while it reads. A keystroke reruns one fragment with
+one component: the callback takes the browser's ask, the session's LiveSession answers in bytes.
 """
 
 from __future__ import annotations

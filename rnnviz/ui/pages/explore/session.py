@@ -1,9 +1,7 @@
-"""One reader's live view on the server: what the browser asks, and the bytes that answer it.
-
-An ask states everything wanted, not a change to an earlier ask: the current text, the window, what to look
-at. So asks may be dropped, and the last one is always right. An answer holds only what is new since the one
-that the browser says it holds (`base`): of arrays as long as the text, what follows the common prefix; of the
-window's arrays, the new rows. So a keystroke costs the same after 5,000 characters as after 50.
+"""One reader's live view on the server: what the browser asks, and the bytes that answer it. An ask states
+everything wanted, so asks may be dropped and the last one is always right. An answer holds only what is new
+since the one that the browser says it holds (`base`): of arrays as long as the text, what follows the common
+prefix; of the window's, the new rows. A keystroke costs the same after 5,000 characters as after 50.
 """
 
 from __future__ import annotations
@@ -43,14 +41,13 @@ Floats = npt.NDArray[np.float32]
 class Ask:
     """What a browser wants to see; `from_json` validates it.
 
-    client, seq  who asks, and the ask's number: the answer bears both
-    text         the whole text, LIMIT characters at most
-    start        the window's first character; columns: its width
-    quantity, layer, order, unit   what the heat map shows; unit None: the text is coloured by surprisal
-    base         the number of the answer that the browser holds, 0 for none
-    static       digest of the unchanging part that it holds
-    write        whether and at which temperature to continue the text
-    fresh        it holds nothing, not even the text
+    client, seq     who asks, and the ask's number: the answer bears both
+    start, columns  the window's first character and its width
+    unit            None: the text is coloured by surprisal
+    base            the number of the answer that the browser holds, 0 for none
+    static          digest of the unchanging part that it holds
+    write           whether and at which temperature to continue the text
+    fresh           it holds nothing, not even the text
     """
 
     client: str = ""
@@ -140,9 +137,7 @@ class LiveSession:
     def answer(
         self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
     ) -> bytes:
-        """The bytes that answer `ask`. `static` is what no keystroke changes, sent unless the browser holds
-        `digest`. `extra` goes into the header.
-        """
+        """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header."""
         self._revision += 1
         trace = self._tracer.extend(ask.text)
         self.text = trace.text
@@ -191,9 +186,7 @@ class LiveSession:
     def _columns(
         self, trace: Trace, changed: int, what: tuple[str, int], window: tuple[int, int, int, int]
     ) -> dict[str, npt.NDArray[Any]]:
-        """States and predictions of the window start .. stop - 1 without low .. high - 1, which are held;
-        `what` is a quantity and a layer. Characters before `changed` are those of the last answer.
-        """
+        """States (a quantity and layer, `what`) and predictions of the window; low .. high - 1 are held."""
         start, low, high, stop = window
         fixed = live.scale(what[0], self.model.config.activation)
         states = [
@@ -210,7 +203,6 @@ class LiveSession:
         }
 
     def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
-        """What each character cost, after the `same` that the last answer held."""
         arrays = {
             "ids": trace.ids[same:].astype(self._symbols),
             "nll": trace.nll[same:].astype("<f4"),
@@ -246,7 +238,6 @@ class LiveSession:
         return start, min(length, start + ask.columns)
 
     def _alike(self, layer: int) -> npt.NDArray[np.int64]:
-        """A layer's units ordered by likeness, found once from the model's own sample."""
         if layer not in self._orders:
             text = sample(self.model, "", REFERENCE, temperature=0.8, seed=0)
             hidden = Tracer(self.model).extend(text).hidden

@@ -169,7 +169,6 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
 
 
 def _apart(one: str, other: str) -> npt.NDArray[np.uint8]:
-    """Each character's colour: set off from where the two texts part."""
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
     return DIFFERENCE.levels(np.where(np.arange(len(one)) < same, 0.0, -3.0))
 

@@ -48,9 +48,7 @@ _KEPT = "inside.kept"
 
 @dataclass(frozen=True)
 class View:
-    """What one run of the script looks at: a network, a text and a layer. `mark` identifies the
-    model's file.
-    """
+    """What a run of the script looks at: a network, a text, a layer. `mark` identifies the model's file."""
 
     context: Context
     text: str
@@ -119,9 +117,7 @@ def kept(key: Hashable, make: Callable[[], T]) -> T:
 
 
 def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
-    """The result of a job, started if unknown; None while it runs, or if it gave none. A progress bar, or why
-    there is no result, stands where this is called.
-    """
+    """The result of a job, started if unknown; while None, its progress or failure is shown here."""
     jobs = of_session("inside")
     job = jobs.ask(key, title, make)
     jobs.wait([key], patience)
@@ -218,9 +214,7 @@ def beside(
     made: Mapping[str, Callable[[], tuple[str, Any]]] | None = None,
     about: str | None = None,
 ) -> Networks:
-    """The network in view and up to `most` others that the reader adds, `usual` by default. `made` are
-    networks without a file on this machine, by name.
-    """
+    """The network in view and up to `most` that the reader adds; `made` are networks without a file."""
     made = made or {}
     files = {m.path.stem: m for m in others(view)}
     chosen = st.multiselect(

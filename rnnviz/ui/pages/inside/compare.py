@@ -131,7 +131,6 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
 
 
 def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
-    """A network's states as a picture, cached since a click on the text doesn't change it."""
     x, y = _("character"), _("unit, in order of likeness")
     return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, bar=False, theme=theme))
 
@@ -180,7 +179,6 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
 
 
 def _continuations(view: View, found: units.Comparison, networks: Networks, at: int) -> None:
-    """How each continues from the cursor, with the same random numbers."""
     prompt, temperature = view.text[: at + 1], view.context.temperature
     neutral = np.uint8(127)
     texts = []

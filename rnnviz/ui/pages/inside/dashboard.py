@@ -1,7 +1,6 @@
-"""A dashboard: coloured texts and figures that share one cursor, drawn by one component. Characters are
-painted from arrays of colour numbers; figures are Plotly's, made for light and dark by one pure function.
-Hovering over a character lights it up in every linked text and figure without the server; a click, an arrow
-key or a selection asks the server, which answers with a new dashboard.
+"""A dashboard: coloured texts and Plotly figures that share one cursor, drawn by one component. Hovering over
+a character lights it up in every linked text and figure without the server; a click, an arrow key or a
+selection asks the server, which answers with a new dashboard.
 """
 
 from __future__ import annotations
@@ -38,11 +37,9 @@ class Text:
 
     levels   (n,) uint8, 0 .. LEVELS - 1, from `Scale.levels`
     palette  "diverging", "sequential", "surprisal" or "versus"
-    label    what is painted, shown before the text
-    values   (n,) shown for the character under the pointer, or None
+    values   (n,) shown for the character under the pointer, or None; `said` what they are, else the label is
     at       a character to mark, or None
     linked   whether it shares the cursor
-    said     what `values` are, in a few words; by default the label
     """
 
     text: str
@@ -69,8 +66,6 @@ def ends(scale: Scale) -> tuple[str, str, str]:
 class Panel:
     """A figure with what to notice in it and what it doesn't show.
 
-    name    unique on the dashboard
-    figure  makes it, in a `theme`
     height  pixels; `width` in sixths of the dashboard
     link    "x": its x axis counts characters; "xy": both do; "points": its first trace has one for each
     pick    what a click asks for: "at", a character; "bar": an entry of `picks`, one for each bar from below
@@ -90,9 +85,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a browser wants: "at" a character, a "span", a "pick" in a panel; whoever uses `value`
-    checks it.
-    """
+    """What a browser wants: "at" a character, a "span", a "pick" in a panel; `value` is unchecked."""
 
     what: str = ""
     value: Any = None
@@ -147,7 +140,6 @@ def _name(array: Array, pool: dict[str, Array]) -> str:
 
 
 def _named(value: Any, pool: dict[str, Array]) -> Any:
-    """`value` with each array moved to the pool and replaced by its name."""
     if isinstance(value, dict):
         return {key: _named(v, pool) for key, v in value.items()}
     if isinstance(value, list | tuple):
@@ -159,7 +151,6 @@ def _named(value: Any, pool: dict[str, Array]) -> Any:
 
 @cache
 def _themes() -> dict[str, Any]:
-    """Colours by theme; a palette is a list of [behind, letter]."""
     out = themes()
     for theme in THEMES.values():
         palettes = {}
@@ -202,10 +193,9 @@ def mount(
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
 ) -> None:
-    """Put a dashboard on the page, or redraw the one that is there; at the next run `asked(key)` has its ask.
-    `at` is the chosen character, `spans` the selected ones; `select`: whether passages can be selected.
-    `scale` is (palette, word for its lowest colour, word for its highest). `quiet`: don't describe the
-    cursor.
+    """Put a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask. `select`: whether
+    passages can be selected. `scale` is (palette, word for its lowest colour, word for its highest). `quiet`:
+    without words on the cursor.
     """
     pool: dict[str, Array] = {}
     before: Ask = st.session_state.get(f"{key}.before", Ask())

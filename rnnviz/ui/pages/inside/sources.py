@@ -45,9 +45,7 @@ class Source:
         return self.kind, self.name, self.data and hashlib.sha256(self.data).hexdigest(), text
 
     def read(self, view: View, most: int) -> str:
-        """The page's text, or the beginning of another: a corpus starts with what was held out from
-        training.
-        """
+        """The page's text, or the beginning of another: of a corpus, what was held out comes first."""
         if self.kind == OWN:
             return view.text
         if self.kind == FILE:
@@ -96,9 +94,7 @@ def pick(view: View, key: str) -> Source | None:
 def searching(
     view: View, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
 ) -> Steps[tuple[str, units.Searcher]]:
-    """A job: read SEARCHED characters and prepare to rank the units for any search. `first` is the search
-    asked for: what it computes for the ranking is kept for all others.
-    """
+    """A job: read SEARCHED characters for a Searcher, made ready by running the search `first`."""
     yield Step(0.0)
     time.sleep(FIRST)
     text = source.read(view, SEARCHED)

@@ -65,8 +65,6 @@ def section(view: View) -> None:
 
 
 def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Search | None:
-    """What was found; None while the text is being read or if the search failed, which is shown here."""
-
     def find(text: str, searcher: Searcher) -> Search:
         return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
 
@@ -100,7 +98,6 @@ def _searcher(view: View, asked: Question) -> Searcher:
 
 
 def _unit(view: View, asked: Question, search: Search | None) -> int:
-    """The chosen unit, by default the search's best."""
     state = st.session_state
     mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
@@ -135,7 +132,6 @@ def _before_search(view: View, asked: Question) -> int:
 
 
 def _spans(view: View, ask: dashboard.Ask) -> list[tuple[int, int]]:
-    """The passages selected in this text, in order; overlapping ones are merged."""
     text, spans = st.session_state.get(SPANS, ("", []))
     if text != view.text:
         spans = []

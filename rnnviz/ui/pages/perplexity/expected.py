@@ -1,12 +1,7 @@
-"""What a model expected at one place of a long text, recomputed on demand.
-
-A record keeps what each character cost, not the states, so the states of a stretch are computed again:
-
-    network  from the text's beginning if that is within EXACT characters,
-             else from CONTEXT characters before, which is close and marked approximate
-    n-gram   from the n - 1 characters before: always exact
-
-The states at the ends of stretches near the beginning are kept, so that reading on costs one stretch.
+"""What a model expected at one place of a long text, recomputed since a record keeps costs, not states. A
+network reads from the text's beginning if that is within EXACT characters, else from CONTEXT characters
+before, which is close and marked approximate. An n-gram reads n - 1 characters before: always exact. The
+states at the ends of stretches near the beginning are kept, so that reading on costs one stretch.
 """
 
 from __future__ import annotations
@@ -108,7 +103,6 @@ class Expected:
         return top
 
     def _fresh(self) -> State:
-        """The state before the first character: the start symbol has been read."""
         return self._run(np.array([self.model.vocabulary.start]), None)[1]
 
     def _read(self, start: int, stop: int, state: State) -> tuple[Floats, State]:

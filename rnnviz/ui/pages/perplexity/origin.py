@@ -1,6 +1,5 @@
-"""Where the number comes from: the curve, the coloured text, and tables of what cost most. All numbers are
-the record's. The viewer is a fragment inside the tables' fragment: scrolling reruns the viewer alone, a click
-in a table both.
+"""Where the number comes from: the curve, the coloured text, and tables of what cost most. The viewer is a
+fragment inside the tables' fragment: scrolling reruns the viewer alone, a click in a table both.
 """
 
 from __future__ import annotations
@@ -107,9 +106,7 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
 
 
 class ScoredText:
-    """One text in one session: results computed for it, and what its viewer shows. `readings` are its
-    records, each with its model: one, or two to compare.
-    """
+    """One text in one session, by one model or two: its records, results computed from them, its viewer."""
 
     def __init__(self, key: str, mark: tuple[Any, ...], readings: list[tuple[Record, Model]]) -> None:
         self.key, self.mark, self.record = key, mark, readings[0][0]

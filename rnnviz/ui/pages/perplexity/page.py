@@ -101,9 +101,7 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
 def section(
     context: Context, jobs: Jobs, done: Sequence[tuple[Text, Scored]], text: Text, scored: Scored
 ) -> list[Hashable]:
-    """Where the number comes from, and what can be done with it; returns the jobs it wants. `done` are all
-    texts with figures, `text` and `scored` the one in view.
-    """
+    """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
     words = {
         "origin": _("Where it comes from"),
         "against": _("Against what"),

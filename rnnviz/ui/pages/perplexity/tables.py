@@ -1,6 +1,4 @@
-"""Tables of where a text's bits lie: passages, lines, paragraphs, kinds of character, two models. A click in
-a row that stands for a place goes there in the viewer. Only the table in view is computed, once per text.
-"""
+"""Tables of where a text's bits lie; a click in a row goes to its place. Computes only the table in view."""
 
 from __future__ import annotations
 

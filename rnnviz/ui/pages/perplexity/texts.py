@@ -25,9 +25,7 @@ LONGEST_PASTE = 1_000_000
 
 @dataclass(frozen=True)
 class Text:
-    """A file's bytes, or a text, to score. `content` is the SHA-256 of what it holds, which recognises it
-    under another name. `encoding` is the reader's choice for a file, or None.
-    """
+    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None."""
 
     name: str
     content: str
@@ -47,9 +45,7 @@ class Text:
         return len(self.data) if self.data is not None else len(self.text or "")
 
     def source(self, check: Check) -> dict[str, Any]:
-        """As the keyword arguments path, text, encoding, name of `rnnviz.perplexity`; a new file each time.
-        `check` is called whenever the file is read: detecting its encoding takes a while without a step.
-        """
+        """As keyword arguments of `rnnviz.perplexity`; `check` is called at each read of the file."""
         file = _Named(self.data, self.name, check) if self.data is not None else None
         return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
 
@@ -62,7 +58,6 @@ class _Named(io.BytesIO):
         self.name, self._check = name, check
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """The next bytes, if they are still wanted."""
         self._check()
         return super().read(size)
 

@@ -3,9 +3,7 @@
 The text is sent in chunks of about CHUNK characters that end at line ends if there are any, so that each is
 laid out by itself: scrolling in what is above never moves what is below. A chunk's borders follow from its
 number and a few characters around them: the last chunk of 50 million characters costs no more than the first.
-
-An ask states everything wanted, as in the live view: the chunks, and the place to tell more about. So asks
-may be dropped, and the last one is always right.
+As in the live view, an ask states everything wanted, so asks may be dropped and the last one is always right.
 """
 
 from __future__ import annotations
@@ -38,7 +36,6 @@ class Ask:
     chunks       numbers of the chunks it lacks
     at           a place it wants the predictions of, or None
     place        the first character in sight, to come back to
-    static       digest of the unchanging part that it holds
     fresh        it holds nothing, and wants to see the reader's last place
     """
 
@@ -96,8 +93,8 @@ class ViewerSession:
         return -(-len(self) // CHUNK)
 
     def border(self, index: int) -> int:
-        """Where chunk `index` begins and the one before it ends: after a line end near index · CHUNK, else
-        after a space, else right there.
+        """Where chunk `index` begins, near index · CHUNK: after a line end, else after a space, else
+        there.
         """
         begin = index * CHUNK
         if index <= 0 or begin >= len(self):
@@ -117,9 +114,7 @@ class ViewerSession:
     def answer(
         self, ask: Ask | None, static: Mapping[str, Any], digest: str, curves: Mapping[str, Any]
     ) -> bytes:
-        """The bytes that answer `ask`, or that show the text to a new browser if `ask` is None. `static`
-        (plain data) and `curves` (arrays) are sent unless the browser holds `digest`.
-        """
+        """The bytes that answer `ask`; `static` and `curves` are sent unless the browser holds `digest`."""
         if ask is None or ask.fresh:
             here = self.chunk_of(self.place)
             wanted = [i for i in (here, here + 1, here - 1) if 0 <= i < self.count]

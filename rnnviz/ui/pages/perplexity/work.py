@@ -1,6 +1,4 @@
-"""The page's jobs, as generators for `ui.jobs.worker`; they run on a thread and draw nothing. Each takes last
-a function to call several times a second where there is nothing to yield.
-"""
+"""The page's jobs, generators on a thread; their last argument is called where there is nothing to yield."""
 
 from __future__ import annotations
 
@@ -34,11 +32,8 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Scored:
-    """A text's results under a model.
-
-    unknown     characters outside the vocabulary with counts, most frequent first, at most LISTED
-    trained_on  how much of the text the model was trained on, if its file can tell
-    folder      of the record of every character
+    """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
+    vocabulary, `trained_on` is how much of the text the model was trained on, if its file can tell.
     """
 
     report: Report

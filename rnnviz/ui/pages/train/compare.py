@@ -61,7 +61,6 @@ def show(found: Sequence[runs.Run]) -> None:
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def _curves(id: str, created: float, step: object, state: str) -> training.Curves:
-    """The curves of a run, reread when it has gone on."""
     events, _read = runs.follow(id)
     return training.curves(events)
 

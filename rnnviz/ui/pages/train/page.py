@@ -100,7 +100,6 @@ def new(jobs: Jobs) -> None:
 
 
 def _opened() -> str | None:
-    """Which details are open: "settings", "text" or none."""
     parts = {"settings": ":material/tune: " + _("Settings"), "text": ":material/article: " + _("The text")}
     return st.pills(
         _("Look at"),

@@ -28,13 +28,8 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """What was set.
-
-    config   the recipe
-    minutes  the time limit; None: as many characters as `config` says
-    watched  the sentence to watch
-    name     of the run
-    changed  whether any setting differs from the preset's
+    """A `config`, the time limit in `minutes` or None; `changed`: whether any setting differs from the
+    preset's.
     """
 
     config: TrainConfig
@@ -91,9 +86,7 @@ def usual_sentence(text: Chosen) -> str:
 
 
 def adopt(text: Chosen, key: str) -> None:
-    """Copy the preset's values into the settings if text or preset are new; otherwise keep what was
-    changed.
-    """
+    """Copy the preset's values into the settings if text or preset are new; else keep the changes."""
     state = st.session_state
     mark = (text.sha256, key)
     if state.get(_MARK) == mark and "set-cell" in state:

@@ -22,11 +22,8 @@ SHIPPED = "shipped:"
 
 @dataclass(frozen=True)
 class Subject:
-    """One run, living or past, as it was when looked at.
-
-    run    a run of rnnviz.runs.api; None for a shipped story
-    story  the story beside a model's file; None for a run
-    born   distinguishes a run from a deleted one of the same name
+    """One run, living or past: a `run`, or the shipped `story` beside a model's file. `born` distinguishes it
+    from a deleted namesake.
     """
 
     id: str

@@ -30,12 +30,7 @@ _KEPT = "train.own"  # the reader's own text outlives the widget it came from
 
 @dataclass(frozen=True)
 class Chosen:
-    """A text to train on.
-
-    corpus   its name, or "" for the reader's own, which is in `text`
-    name     the default name of a model trained on it
-    symbols  V of a model that reads it: the frequent characters and <unk>
-    """
+    """A text to train on: a `corpus`, or the reader's `text`; `symbols` is V of a model that reads it."""
 
     corpus: str
     name: str

@@ -98,7 +98,6 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
 
 
 def _keep_form(run: runs.Run) -> None:
-    """Name and save; then the model picker lists it."""
     with st.form("train-keep-form", border=False):
         name = st.text_input(
             _("Name of the model"),
@@ -124,7 +123,7 @@ def _kept(run: runs.Run) -> str | None:
 
 
 def _keep(run: runs.Run, name: str) -> str | None:
-    """Keep the model; remember the name and the step. None if it fails, with the reason on the page."""
+    """The name that the model was kept under; None if it failed, with the reason on the page."""
     try:
         with st.spinner(_("Keeping the model …")):
             name = runs.keep(run.id, name).stem
@@ -166,7 +165,6 @@ def _delete(id: str) -> None:
 
 
 def _do(action: Any, id: str) -> None:
-    """A click's work before the page is drawn, which shows any error."""
     try:
         action(id)
     except RnnvizError as error:

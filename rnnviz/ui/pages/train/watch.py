@@ -1,6 +1,4 @@
-"""What a browser is sent of one run: curves, the states as colours, what is expected next; all in one block
-of bytes, small enough to be sent whole every time.
-"""
+"""What a browser is sent of one run, whole every time: curves, states as colours, what is expected next."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ Symbols = dict[str, int]
 
 
 class Watch:
-    """The run that one reader looks at, and what has been read of it. `born` distinguishes it from a deleted
-    one of the same name.
-    """
+    """The run in view and what has been read of it; `born` distinguishes it from a deleted namesake."""
 
     def __init__(self, id: str, born: float = 0.0) -> None:
         self.id, self.born = id, born
@@ -77,9 +73,7 @@ class Watch:
         ask: Mapping[str, Any] | None,
         fresh: bool,
     ) -> bytes:
-        """Everything the view draws. `said` goes into the header as it is. `fresh`: the browser may hold
-        nothing yet. `ask` says which snapshots it holds, and the digest of the words and colours.
-        """
+        """Everything the view draws, `said` in the header; `ask` says what the browser holds."""
         config = subject.config
         one = training.curves(
             self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
@@ -138,7 +132,6 @@ class Watch:
 
 
 def _numbers(names: Iterable[str], symbols: Symbols) -> npt.NDArray[np.uint16]:
-    """A number for each character; new ones are added to those that the answer names already."""
     return np.array([symbols.setdefault(name, len(symbols)) for name in names], "<u2")
 
 
@@ -162,7 +155,6 @@ def _kept(
 def _frame(
     key: str, kind: str, one: Snapshot, scale: Scale, symbols: Symbols, arrays: Arrays
 ) -> dict[str, Any]:
-    """Put one snapshot into `arrays`; returns what the header says of it."""
     T, V = len(one.text), len(one.symbols)
     rows = one.log_probs
     n = min(NEXT, V)
@@ -194,7 +186,6 @@ def _lines(one: training.Curves) -> Arrays:
 
 
 def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tuple[dict[str, Any], str]:
-    """Words, colours and axes, constant for most of a run; and their digest."""
     named = {**words, "ngram": words["ngram.n"].format(order=one.order)}
     colours = themes(diverging=LEVELS, sequential=LEVELS)
     for name, theme in THEMES.items():
