@@ -1,13 +1,5 @@
 """What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
 
-    linearisation.py  a text read forwards, and the slope of every step
-    backward.py       many adjoints taken back through time in one batch
-    memory.py         connectivity: ∂ log P / ∂ embeddings, its decay with lag, half-life
-    states.py         ∂ loss / ∂ states, ‖∂h_T/∂h_t‖
-    spectrum.py       eigenvalues and powers of W_hh, an rnn with W_hh scaled
-    small.py          a net small enough to show
-    truncation.py     truncated backpropagation, regular and random; clipping
-
 All in numpy, on one text and a CPU, for `CharModel` and `NumpyModel` alike.
 """
 

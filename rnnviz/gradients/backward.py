@@ -4,15 +4,13 @@ An adjoint is a row λ_t = ∂y/∂h_t of one number y. A step takes all rows ba
 
     λ_{t-1} = λ_t J_t        J_t = ∂h_t/∂h_{t-1}        ∂y/∂x_t = λ_t K_t        K_t = ∂h_t/∂x_t
 
-Rows about earlier predictions join the batch as the sweep passes them: all T rows of a text's connectivity
-take T products, where a backward pass for each would take T²/2.
+Rows of earlier predictions join the sweep as it passes: a text's connectivity takes T products, not T²/2.
 
-λ_t J_t is (λ_t ⊙ slopes) W_h, a product with all G parts of W_h. For many rows the parts are summed first,
-J_t = Σ diag(slopes) W_h, H × H instead of G·H × H: a third of a gru's work, half of an lstm's (its o part
-goes with λ of h, the others with λ of c).
+λ_t J_t is (λ_t ⊙ slopes) W_h, with all G parts of W_h. For many rows J_t = Σ diag(slopes) W_h is summed
+first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, whose o part goes with λ of h.
 
-Adjoints leave float32's range in a few steps, so each row has an exponent and is rescaled to about 1 by a
-power of two (exact) every few steps.
+Adjoints leave float32's range in a few steps, so each row has an exponent, and is rescaled by exact powers of
+2.
 """
 
 from __future__ import annotations
@@ -195,7 +193,6 @@ def sweep(
 
 
 def _rescale(layers: Sequence[_Layer], n: int, exponents: Exponents, together: bool) -> None:
-    """Bring each row's largest entry to between 1/2 and 1, by a power of two."""
     largest = np.zeros(n, np.float32)
     for layer in layers:
         rows = layer.both[:n]

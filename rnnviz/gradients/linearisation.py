@@ -97,11 +97,9 @@ class Linearisation:
 def read(
     model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
 ) -> Linearisation:
-    """Read `text`, or its first `stop` characters, and find the slopes.
+    """Read `text`, or its first `stop` characters, and find the slopes; raises as `connectivity_row` does.
 
-    Raises ConfigError for a model without gradients or a `stop` outside the text, EmptyTextError for no text,
-    TextError for more than `limit` characters (`square` names the way around it), CheckpointError if the
-    network's states overflow.
+    TextError is for more than `limit` characters (`square` names the way around it).
     """
     weights = weights_of(model)
     text = normalise(text, model.normaliser)

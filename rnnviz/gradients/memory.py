@@ -165,11 +165,10 @@ def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> Non
 
 
 def half_life(curve: npt.ArrayLike) -> float:
-    """In how many characters a `curve` (lag 0 first) halves, by least squares on its logarithm.
+    """In how many characters a `curve` (lag 0 first) halves, by least squares on its logarithm from lag 1 on.
 
-    From lag 1 on: at lag 0 nothing goes through the recurrence. 0 where nothing is left after lag 0, inf
-    where the curve does not fall, nan for fewer than three lags. Raises ConfigError for another shape or
-    negative numbers.
+    0 where nothing is left after lag 0, inf where the curve does not fall, nan for fewer than three lags.
+    Raises ConfigError for another shape or negative numbers.
 
     >>> round(half_life([9, 8, 4, 2, 1]), 3)
     1.0

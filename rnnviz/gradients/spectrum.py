@@ -1,7 +1,7 @@
 """Why gradients vanish or explode: the eigenvalues of W_hh and its powers, and a network with W_hh scaled.
 
 Without φ a gradient goes back k steps through W_hh^k, which shrinks like ρ^k for large k, ρ the largest
-eigenvalue modulus. Eigenvalues and norms are the same for the transpose, as torch has it.
+eigenvalue modulus. A transpose, as torch has it, has the same eigenvalues and norms.
 """
 
 from __future__ import annotations

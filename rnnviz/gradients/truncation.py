@@ -1,6 +1,4 @@
-"""Backpropagation through time cut short: regularly, at random, and by lag, on a small net, in float64.
-
-    H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h)   O_t = H_t W_hq + b_q   L = (1/T) Σ_t -log softmax(O_t)[label_t]
+"""Backpropagation through time cut short: regularly, at random, and by lag, on a `SmallRNN`, in float64.
 
 The full gradient of W_hh is a sum over pairs of a loss at t and a step s ≤ t, and truncating weights it:
 
@@ -10,9 +8,8 @@ with w_{ts} = ξ_{s+1} ξ_{s+2} … ξ_t, where the crossing ξ_t multiplies the
 
     full     ξ_t = 1
     regular  ξ_t = 0 at the cuts, 1 elsewhere
-    random   ξ_t = 1/π_t with probability π_t, else 0
-
-The random ξ_t are independent with mean 1, so the mean is the full gradient (Tallec & Ollivier 2017).
+    random   ξ_t = 1/π_t with probability π_t, else 0: independent, with mean 1, so the gradient is unbiased
+             (Tallec & Ollivier 2017)
 
 Shape letters: T steps, X inputs, H units, V symbols, N draws.
 """

@@ -2,9 +2,8 @@
 
     ∂L/∂H_{t-1} = (∂L/∂H_t ⊙ φ'(A_t)) W_hhᵀ        A_t = X_t W_xh + H_{t-1} W_hh + b_h
 
-Over k steps the gradient grows or shrinks like ρ^k, ρ the largest eigenvalue modulus of W_hh. `Dial` sets ρ.
-`Chain` has one unit: its weight's gradient is a sum over lags that can be cut, regularly or at random (Tallec
-& Ollivier 2017).
+Over k steps the gradient grows or shrinks like ρ^k, ρ the largest eigenvalue modulus of W_hh, which `Dial`
+sets. `Chain` has one unit: its gradient is a sum over lags that can be cut (Tallec & Ollivier 2017).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Why a state at all: how large a table of n-grams is, and what it costs to look back n - 1 characters only.
 
-The table has |V|^n entries, of which a text of T characters fills at most T. A recurrent network keeps the
-same number of parameters however far back it looks.
+Of its |V|^n entries a text of T characters fills at most T. A network's size doesn't depend on n.
 """
 
 from __future__ import annotations

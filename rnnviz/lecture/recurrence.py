@@ -1,8 +1,7 @@
 """With a hidden state: H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h), every number of it.
 
-A small net whose numbers all fit on a screen; and any one-layer rnn, one unit of which is taken apart: what
-the input, each unit of the state before and the bias add to its pre-activation. Rows are (X,) and (H,),
-without a batch.
+A small net that fits on a screen; and any one-layer rnn, one unit of which is taken apart: what the input,
+each unit of the state before and the bias add to its pre-activation. Rows are (X,) and (H,), without a batch.
 """
 
 from __future__ import annotations

@@ -61,9 +61,8 @@ class Snapshot:
 class WordRun:
     """A small network and its training on one word, of 2 to LONGEST characters (else ConfigError).
 
-    inputs, labels (T,) symbols; symbols (V,) those that can be predicted; targets (T,) the labels' places
-    there; parameters W_xh (V + 1, H), W_hh (H, H), b_x, b_h (H,), two biases as in torch, W_hq (H, V), b_q
-    (V,).
+    inputs, labels (T,) symbols; symbols (V,) those predicted; targets (T,) the labels' places there;
+    parameters W_xh (V + 1, H), W_hh (H, H), b_x, b_h (H,), two biases as in torch, W_hq (H, V), b_q (V,).
 
     >>> run = WordRun("tea")
     >>> run.inputs, run.labels

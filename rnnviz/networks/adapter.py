@@ -1,16 +1,14 @@
 """Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an output layer.
 
-Weights are copied, in float32, onto the CPU; predictions after one character or more are the same, to
-rounding. A CharModel also has two symbols that the network may lack:
+Weights are copied; predictions after one character or more are the same, to rounding. Two symbols are new:
 
-A start symbol, read before a text, so that the first character has a probability. `start` names the character
-or entry of the network's vocabulary to use. Without it a one-layer network gets one that leaves its state at
-zero: the first character is predicted by softmax(b_q). In several layers no input does that, so there `start`
-is required.
+The start symbol, read before a text. `start` names the character or entry of the network's vocabulary to use.
+Without it a one-layer network gets one that leaves its state at zero: the first character is predicted by
+softmax(b_q). In several layers no input does that, so there `start` is required.
 
-A symbol <unk> for characters outside the vocabulary: `unknown` is the network's own index. Without one, an
-unknown character is read as the mean of all characters' embeddings (or one-hot vectors) and predicted
-`unknown_gap` nats below the mean logit: with a probability below exp(-20) / V by default.
+<unk> for characters outside the vocabulary: `unknown` is the network's own index. Without one, they are read
+as the mean of all embeddings (or one-hot vectors) and predicted `unknown_gap` nats below the mean logit: with
+a probability below exp(-20) / V by default.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
 """Backpropagation through time, written out: what trains an rnn or a gru on a CPU.
 
-torch's CPU layers add up the gradient of W_hh (gates·H × H numbers) at each step. Here a backward step holds
-only what depends on the step after:
+torch's CPU layers add up the gradient of W_hh at each step. Here a step back holds only the recursion,
 
     ∂L/∂a_t = ∂L/∂h_t ⊙ (a factor that the forward pass already fixes, found for all steps at once)
     ∂L/∂h_{t-1} = ∂L/∂h_{t-1} from the readout + ∂L/∂a_t W_hh
 
-and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product at the end (Werbos 1990). Values and gradients equal those
-of torch's layers to rounding. torch hands an lstm's layer to oneDNN, which is faster than this. Everything is
-float32, time first: (T, B, ·).
+and ∂L/∂W_hh = Σ_t ∂L/∂a_tᵀ h_{t-1} is one product at the end (Werbos 1990). Results equal torch's to
+rounding. torch's lstm, by oneDNN, is faster than this. Everything is float32, time first: (T, B, ·).
 """
 
 from __future__ import annotations
@@ -24,9 +22,8 @@ from rnnviz.networks.config import ModelConfig
 
 
 class Layer(NamedTuple):
-    """One layer's parameters as `unroll` takes them.
+    """One layer's parameters as `unroll` takes them; `kind` is "gru", "tanh" or "relu".
 
-    kind  "gru", or an rnn's activation: "tanh" or "relu"
     w_x   (gates·H, X); b (gates·H,) all the biases that can be added to the inputs' part
     w_h   (gates·H, H)
     b_hn  (H,), the bias inside a gru's reset product, or None
@@ -74,10 +71,9 @@ def states(layers: Sequence[Layer], inputs: Tensor, first: Tensor) -> tuple[Tens
 
 
 def unroll(kind: str, inputs: Tensor, w_hh: Tensor, first: Tensor, b_hn: Tensor | None = None) -> Tensor:
-    """H (T, B, H): all steps of one layer, from the state `first` (B, H).
+    """H (T, B, H): all steps of one layer, from the state `first` (B, H); see `Layer` for `b_hn`.
 
-    `inputs` (T, B, gates·H) are X_t W_xh with every bias that can be added to them, the gates in torch's
-    order; `w_hh` (gates·H, H) is as in torch; `b_hn` (H,) the bias inside a gru's reset product.
+    `inputs` (T, B, gates·H) are X_t W_xh plus all other biases; gates and `w_hh` (gates·H, H) as in torch.
     """
     if kind == "gru":
         return cast(Tensor, _GRU.apply(inputs, w_hh, first, b_hn))  # type: ignore[no-untyped-call]

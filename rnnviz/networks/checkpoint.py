@@ -129,7 +129,6 @@ def available() -> tuple[list[ModelInfo], list[Damaged]]:
 
 
 def _files() -> Iterator[Path]:
-    """The model files of all folders, in order, without snapshots of trainings."""
     for folder in folders():
         for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
             if not path.name.endswith(SNAPSHOTS):

@@ -7,15 +7,14 @@ S. F. Chen and J. Goodman, "An Empirical Study of Smoothing Techniques for Langu
     C(h) = Σ_w a(h w)          γ(h) = Σ_w D_k(a(h w)) / C(h)          P_0(w) = 1 / V
 
 and P_k(w | h) = P_{k-1}(w | h') for an unseen one. a(·) is the n-gram's count if it has the model's order or
-begins with the start symbol, else the number of different symbols seen before it. D_k has three values, for a
-= 1, a = 2 and a ≥ 3 (`discounts`).
+begins with the start symbol, else the number of different symbols seen before it.
 
-The n-grams form a tree: a node of level k is an n-gram of k symbols, its parent the same n-gram without the
-last symbol. A level's nodes are numbered in lexicographic order, so bisection in one sorted array of integers
+The n-grams form a tree: a node of level k is an n-gram of k symbols, its parent the same without the last. A
+level's nodes are numbered in lexicographic order, so that bisection in one sorted array finds a node by
 
     key = parent · (V + 1) + symbol
 
-finds a node. Level 1 is left out: its nodes are the V + 1 symbols.
+Level 1 is left out: its nodes are the V + 1 symbols.
 """
 
 from __future__ import annotations
@@ -106,11 +105,11 @@ def shorten(counts: Counts, order: int) -> Counts:
 
 
 def discounts(counts: Ints) -> tuple[float, float, float]:
-    """D_1, D_2 and D_3+ of one order, from the counts a(·) of all its n-grams.
+    """D_1, D_2 and D_3+ (for counts 1, 2, ≥ 3) of one order, from the counts a(·) of all its n-grams.
 
-    With t_j the number of n-grams whose count is j, and Y = t_1 / (t_1 + 2 t_2), D_j = j - (j + 1) Y t_{j+1}
-    / t_j (equation 26 of the paper). Where a t_j is 0 or the estimate outside (0, j], D_j is FALLBACK's:
-    above its count, probabilities would be negative; at 0, unseen symbols would get nothing.
+    D_j = j - (j + 1) Y t_{j+1} / t_j, equation 26 of the paper, with t_j the number of n-grams whose count is
+    j and Y = t_1 / (t_1 + 2 t_2). Where a t_j is 0 or the estimate outside (0, j], D_j is FALLBACK's: above
+    its count, probabilities would be negative; at 0, unseen symbols would get nothing.
     """
     t = [float(np.count_nonzero(counts == j)) for j in range(5)]
     result = list(FALLBACK)

@@ -116,11 +116,11 @@ class NgramModel:
         )
 
     def score(self, ids: AnyInts, context: AnyInts | None = None) -> Floats:
-        """log P of each symbol given everything before it, in nats, shape (T,).
+        """log P of each symbol `ids` (T,), 0 … V - 1, given everything before it, in nats, shape (T,).
 
-        `ids` (T,) are integers in 0 … V - 1. `context` are the integers before them, all or at least the last
-        order - 1; fewer mean that the text began there. So after an edit at p, `score(ids[p:], ids[max(0, p -
-        order + 1) : p])` are the new values from p on. Raises ConfigError for integers that are no symbols.
+        `context` are the integers before them, all or at least the last order - 1; fewer mean that the text
+        began there. After an edit at p, `score(ids[p:], ids[max(0, p - order + 1) : p])` are the new values.
+        Raises ConfigError for integers that are no symbols.
         """
         targets = self._checked(ids, self.vocabulary.size - 1)
         parts = [self._score_block(state, block) for state, block in self._blocks(targets, context, _BLOCK)]
@@ -131,7 +131,7 @@ class NgramModel:
         return self._row(self._state(context))
 
     def _row(self, state: Ints) -> Floats:
-        """log P (V,) after `state`: as `_dense_block` finds it, in half the time."""
+        """`log_probs` after `state`, in half the time of `_dense_block`."""
         base = self.vocabulary.size + 1
         probabilities = self._levels[0].share[: self.vocabulary.size].copy()
         for (upper, level), nodes in zip(pairwise(self._levels), self._nodes(state), strict=False):

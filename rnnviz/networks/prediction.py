@@ -29,7 +29,7 @@ class Scores(NamedTuple):
 
     @classmethod
     def joined(cls, parts: Sequence[Scores]) -> Scores:
-        """Concatenated scores."""
+        """The scores of consecutive stretches as one."""
         if not parts:
             return cls.unranked(np.empty(0))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))

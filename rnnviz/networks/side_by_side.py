@@ -5,9 +5,8 @@
     seam                 |          |                   where one stretch ends and the next one began
 
 A recurrent network forgets, so after its warm-up a stretch is usually in the state in which the one before it
-ends. Where at a seam the two states differ by more than TOLERANCE, the stretch is read again from the right
-state until it meets a state of the first reading. Batching is faster because a matrix-vector product is
-limited by memory, not arithmetic.
+ends. Where the two differ by more than TOLERANCE, the stretch is read again from the right state until it
+meets the first reading. Batching is faster because memory limits a matrix-vector product.
 
 Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 """

@@ -1,12 +1,10 @@
 """The recurrences of one text at a time, character after character, in numpy.
 
-At batch 1 a network does little arithmetic and many calls, and numpy's calls are cheaper than torch's: a step
-of a GRU with 256 units takes about 18 µs here and 50 µs in torch's fused layer, also over a long span. So
-tracing, sampling and scoring (all but LSTMs) on a CPU step through here.
+At batch 1 numpy's cheaper calls decide: a step of a GRU with 256 units takes about 18 µs here and 50 µs in
+torch's fused layer. So tracing, sampling and scoring (all but LSTMs) on a CPU step through here.
 
 Two tricks, both exact: X_t W_xh + b_h of the first layer is looked up in a table over the V + 1 inputs; and
-in σ(x) = (1 + tanh(x/2)) / 2, which can't overflow, the halves are multiplied into the weights beforehand (a
-power of two: no rounding).
+the halves of σ(x) = (1 + tanh(x/2)) / 2, which can't overflow, are multiplied into the weights.
 
 Shape letters: n rows, G parts of a cell (1, 3 or 4), H units, L layers, V symbols.
 """

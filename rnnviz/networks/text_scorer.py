@@ -27,9 +27,8 @@ IN_SEQUENCE = 1024
 class CharScorer:
     """Feeds one text through a model, the state carried from piece to piece.
 
-    Long pieces of a recurrent network are read as stretches side by side. Short ones go step by step: on a
-    CPU in numpy, which is faster than torch's fused layers except an LSTM's, which packs its weights. The
-    weights are those the model has when the scorer is made.
+    Long pieces are read as stretches side by side. Short ones go step by step: on a CPU in numpy, which is
+    faster than torch's fused layers except an LSTM's. The weights are those at the scorer's making.
     """
 
     def __init__(self, model: CharModel) -> None:

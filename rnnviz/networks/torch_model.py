@@ -76,11 +76,9 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
 
 
 class CharModel(nn.Module):
-    """A character-level language model: embedding, L recurrent layers, readout.
+    """A character-level language model: embedding, L recurrent layers, readout; metadata as in `NgramModel`.
 
-    `normaliser` names a text's normalisation before encoding; `card` tells the model's origin; `sketch` is of
-    its training text, see `rnnviz.reports.contamination`. Raises ConfigError if config and vocabulary
-    disagree on V.
+    Raises ConfigError if config and vocabulary disagree on V.
 
     >>> import rnnviz
     >>> import torch

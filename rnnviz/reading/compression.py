@@ -4,13 +4,9 @@ An entropy coder writes a character of probability p in -log2 p bits, so a text 
 
     size = n · log2(perplexity) bits        within 0.1 % and 32 bytes
 
-and whoever has the same model gets it back. The range coder is that of the `constriction` package (R. Bamler,
-"Understanding Entropy Coding With Asymmetric Numeral Systems", 2022; range coding is G. N. N. Martin's,
-1979).
-
-Both sides need the same probabilities to the last bit, so both read one character at a time, in numpy,
-through the same code. The file names its weights and has checksums of itself and of its text: what can't be
-restored is refused.
+The range coder is that of the `constriction` package (R. Bamler, "Understanding Entropy Coding With
+Asymmetric Numeral Systems", 2022; range coding is G. N. N. Martin's, 1979). Both sides need the same
+probabilities to the last bit, so both read one character at a time, in numpy, through the same code.
 
 A file, numbers little-endian:
 

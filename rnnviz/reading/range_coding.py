@@ -71,8 +71,8 @@ class Decoder:
 class Steps:
     """Codes a symbol under a model's probabilities.
 
-    The coder's fixed-point probabilities have 24 bits. So symbols below 2^-14 share one escape symbol and are
-    coded under what remains, repeatedly if needed. A rarer escape is coded as several likelier ones in a row.
+    The coder's probabilities have 24 bits. So symbols below 2^-14 share an escape symbol and are coded under
+    what remains, repeatedly if needed. A rarer escape is coded as several likelier ones in a row.
     """
 
     def __init__(self, coder: Any) -> None:

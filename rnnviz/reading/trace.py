@@ -1,14 +1,10 @@
 """Trace: all that a model did while it read a text. Tracer: the same, kept up to date while the text changes.
 
-    H_t                      hidden state after character t             (L, H)
-    log P(x_{t+1} | x_≤t)    what was expected next                     (V,)
-    -log P(x_t | x_<t)       what the character that came cost, in nats
-
 The model reads the start symbol first, so row 0 of the predictions is about the first character.
 
 A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
-the Tracer's arrays; an edit that would overwrite rows somebody can still see, in an older Trace or an array
-taken from one, goes on in new arrays. Log-probabilities and gates are derived from the states when asked for.
+the Tracer's arrays; an edit that would overwrite rows somebody can still see goes on in new arrays.
+Log-probabilities and gates are derived from the states when asked for.
 
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """

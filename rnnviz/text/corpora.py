@@ -1,13 +1,12 @@
 """Texts to train on, by name.
 
-    python-source    the running Python's own standard library, a fixed list of modules   on every machine
-    python-docs      the language reference that Python's help() shows                     on every machine
-    machine          the word of the textbook's toy example                                on every machine
-    timemachine      H. G. Wells, The Time Machine                                         fetched on request
-    tinyshakespeare  scenes from Shakespeare                                               fetched on request
+    python-source    the running Python's own standard library, a fixed list of modules
+    python-docs      the language reference that Python's help() shows
+    machine          the word of the textbook's toy example
+    timemachine      H. G. Wells, The Time Machine; fetched on request
+    tinyshakespeare  scenes from Shakespeare; fetched on request
 
-and the user's own file or text. A text is split in order: the first part is trained on, the next chooses
-settings, the last is only measured. Only `fetch` uses the network.
+and the user's own file or text. Only `fetch` uses the network.
 """
 
 from __future__ import annotations
@@ -58,7 +57,9 @@ class CorpusInfo:
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a text, in order; `validation` and `held_out` are empty where it is too short."""
+    """The parts of a text, in order: to train on, to choose settings by, to measure; the last two may be
+    empty.
+    """
 
     train: str
     validation: str

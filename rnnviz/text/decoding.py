@@ -161,7 +161,7 @@ def _find(file: BinaryIO, name: str, head: bytes) -> tuple[str, Certainty]:
 
 
 def _not_utf8(file: BinaryIO, name: str) -> tuple[int | None, int | None]:
-    """The place of the first NUL byte, or without one of the first byte that is not UTF-8."""
+    """The place of the first NUL byte, else of the first byte that is not UTF-8."""
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset, bad = 0, None
@@ -283,7 +283,6 @@ def _name_of(file: BinaryIO) -> str:
 
 @contextmanager
 def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
-    """The source as a file at its beginning; closed afterwards if it was opened here."""
     if not isinstance(source, str | os.PathLike):
         _size(source, name)
         yield source
@@ -314,7 +313,6 @@ def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
 
 
 def _size(file: BinaryIO, name: str) -> int:
-    """The length of the file in bytes; rewinds it."""
     try:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

@@ -144,7 +144,6 @@ def _transfer(url: str, target: Path, size: int, limits: Limits, progress: Progr
 
 
 def _within(limits: Limits, response: Any, url: str, size: int) -> Iterator[bytes]:
-    """The chunks that arrive, while neither too many nor too late."""
     deadline, received = time.monotonic() + limits.total, 0
     # read1 returns what has arrived; read would wait for more and let a trickle outlast the deadline.
     while data := response.read1(1 << 16):

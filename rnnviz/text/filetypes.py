@@ -236,7 +236,6 @@ def _is_hebrew(sample: bytes) -> bool:
 
 
 def _share_explained(sample: bytes, encoding: str) -> float:
-    """The share of the characters beyond ASCII that one language of a Latin code page writes."""
     beyond = Counter(c for c in sample.decode(encoding, errors="replace").lower() if not c.isascii())
     explained = max(sum(beyond[c] for c in letters + _PUNCTUATION) for letters in _LATIN[encoding])
     return explained / max(beyond.total(), 1)

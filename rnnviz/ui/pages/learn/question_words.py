@@ -12,8 +12,7 @@ from rnnviz.ui.i18n import N_
 class Words:
     """One question of rnnviz.lecture.questions, untranslated.
 
-    Options and rows of evidence go by their keys; a row's {cell} is its key in capitals, `bars` are the rows
-    drawn as shares of 1.
+    A row's {cell} is its key in capitals; `bars` are the rows drawn as shares of 1.
     """
 
     question: str

@@ -20,9 +20,7 @@ from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 
 
 class Scene(Protocol):
-    """What a scene's module offers, each function in about 100 ms at most; also `take(state, ask)` where
-    controls don't do.
-    """
+    """What a scene's module offers, about 100 ms a call; also `take(state, ask)` where controls don't do."""
 
     STEPS: int
     """How many steps Space goes through: the scene as it opens is the first."""
