@@ -1,4 +1,4 @@
-"""Bars: a ranking of units beside what chance reaches, how often which value was there, two predictions."""
+"""Bars: a ranking of units beside chance, a histogram, two predictions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ def ranking(
     chosen: int | None = None,
     theme: Theme = LIGHT,
 ) -> Figure:
-    """Bars from `first` on (the axis's beginning), the first name above; `levels` are marked across them all.
-
-    `errors` are drawn as whiskers, `chosen` is the bar set off. Raises ConfigError unless there is a name a
-    bar.
+    """Bars from `first` on, the first name above; `levels` are marked across them all. `errors` are whiskers,
+    `chosen` is the highlighted bar. Raises ConfigError unless each bar has a name.
     """
     heights = np.asarray(values, np.float64)
     if heights.shape != (len(names),) or not len(names):
@@ -82,13 +80,12 @@ def ranking(
 
 
 def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
-    """An axis with a name for each bar, the first one above."""
     ends, ticks = [len(names) - 0.4, -0.6], list(range(len(names)))
     return axis(theme, range=ends, showgrid=False, tickvals=ticks, ticktext=escaped(names), **more)
 
 
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
-    """A level's name above the frame, each on a line of its own, on the side where there is room."""
+    """A level's name above the frame, one line each, on the side where there is room."""
     return {
         "text": html.escape(text, quote=False),
         "x": value,
@@ -145,7 +142,7 @@ def pair(
     x: str = "",
     theme: Theme = LIGHT,
 ) -> Figure:
-    """Two probabilities for each name, one bar below the other: as it is, and as it is changed."""
+    """Two probabilities for each name, one bar below the other: as it is, and as changed."""
     data = [
         {
             "type": "bar",

@@ -1,6 +1,6 @@
-"""A scored text to take away: a table of its characters, or a page that needs nothing else.
+"""Export a scored text: as a table of its characters, or a self-contained page.
 
-The table has one row a character, in the text's order:
+The table has one row a character:
 
     position    1 for the first character
     character   as it was read, after normalising
@@ -10,8 +10,7 @@ The table has one row a character, in the text's order:
     entropy     in nats, of the prediction before the character came
     known       whether the character is in the model's vocabulary
 
-Everything streams, in constant memory. A file is complete or not there: what is stopped half-way leaves what
-was there before.
+Everything streams, in constant memory. A file that isn't completed keeps its previous content.
 """
 
 from __future__ import annotations
@@ -57,14 +56,11 @@ class _Rows(NamedTuple):
 
 
 def per_character(source: Iterable[Piece] | Record, target: Target, format: Format | None = None) -> int:
-    """Write the table of a scored text to a path or a binary file object; returns the number of rows.
+    """Write the table of a scored text to a path or a binary file; returns the number of rows.
 
-    `source` is a Record, or what `scoring.pieces` yields; without `details` their ranks and entropies stay
-    empty. `format` is "csv" or "parquet"; without it the path's ending says which, and a file object gets
-    CSV.
-
-    Raises ConfigError for an unknown format, or for Parquet without pyarrow; ExportError if the file can't be
-    written; and what scoring raises.
+    `source` is a Record, or what `scoring.pieces` yields; without `details` ranks and entropies stay empty.
+    `format` is "csv" or "parquet", by default the path's ending, or CSV. Raises ConfigError for an unknown
+    format, or Parquet without pyarrow; ExportError if the file can't be written; and what scoring raises.
     """
     write = _WRITERS[_format(target, format)]
     with _replacing(target) as file:
@@ -87,7 +83,7 @@ LONGEST_NAME = 240  # bytes; most systems take 255, and what is being written ha
 
 
 def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) -> None:
-    """Raise now what writing to this path would raise after minutes of scoring."""
+    """Raise early what writing to this path would raise after minutes of scoring."""
     path = Path(target)
     if formats == FORMATS and _format(path, None) == "parquet":
         _pyarrow()

@@ -1,6 +1,5 @@
-"""What all figures have in common: axes and a layout that neither move nor shine through, colours of lines.
-
-Plotly's own settings as plain dictionaries. Words on axes are handed in, in any language, and escaped here.
+"""Axes, layouts and line colours that all figures share, as Plotly's settings. Words on axes come in any
+language, and are escaped here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ Figure = dict[str, Any]
 
 
 def axis(theme: Theme, title: str = "", **more: Any) -> Figure:
-    """One axis that can't be dragged and shows no more than lines, numbers and its title."""
+    """An axis that can't be dragged, with only lines, numbers and its title."""
     return {
         "fixedrange": True,
         "zeroline": False,
@@ -51,7 +50,7 @@ def layout(theme: Theme, xaxis: Figure, yaxis: Figure, **more: Any) -> Figure:
 
 
 def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any) -> Figure:
-    """A line without points yet. Its name is escaped: Plotly reads a little HTML in names."""
+    """An empty line with an escaped name: Plotly reads a little HTML in names."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -67,7 +66,7 @@ def line(name: str, colour: str, width: float, dash: str = "solid", **more: Any)
 def level(
     value: float, colour: str, width: float = 1, dash: str = "solid", *, upright: bool = False, **more: Any
 ) -> Figure:
-    """A straight line through the whole frame at a value of one axis."""
+    """A straight line across the frame at a value of one axis."""
     along, at = ("y", "x") if upright else ("x", "y")
     return {
         "type": "line",
@@ -82,7 +81,7 @@ def level(
 
 
 def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **more: Any) -> Figure:
-    """A logarithmic axis between two powers of ten, with round numbers on it."""
+    """A logarithmic axis between two powers of ten, with round numbers."""
     values, texts = ticks(*ends)
     return axis(
         theme, title, **{"type": "log", "range": list(ends), "tickvals": values, "ticktext": texts, **more}
@@ -90,7 +89,7 @@ def log_axis(theme: Theme, ends: tuple[float, float], title: str = "", **more: A
 
 
 def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Round numbers on a logarithmic axis from 10**low to 10**high, and how they are written."""
+    """Round numbers on a logarithmic axis from 10**low to 10**high, and their labels."""
     if high - low > 3:
         step = math.ceil((high - low) / 6)
         values = [10.0**k for k in range(math.ceil(low / step) * step, math.floor(high) + 1, step)]
@@ -118,7 +117,7 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def legend(theme: Theme, **more: Any) -> Figure:
-    """Where the names of lines stand: inside the frame, above on the right, unless `more` says otherwise."""
+    """The lines' names: inside the frame, top right, unless `more` says otherwise."""
     return {
         "x": 1,
         "y": 1,
@@ -131,10 +130,10 @@ def legend(theme: Theme, **more: Any) -> Figure:
 
 
 def colours(theme: Theme) -> tuple[str, str, str, str]:
-    """The colours of lines that are compared, in their order."""
+    """The colours of compared lines, in their order."""
     return theme.model, theme.ngram, theme.pinned, theme.uniform
 
 
 def escaped(names: Sequence[str]) -> list[str]:
-    """Names that come from files or texts: Plotly reads a little HTML in them."""
+    """Escape names from files or texts: Plotly reads a little HTML in them."""
     return [html.escape(name, quote=False) for name in names]

@@ -1,7 +1,5 @@
-"""Tables as pictures: units along a text, and predictions against the characters they rest on.
-
-Values become whole numbers of colours by a fixed `Scale`, so that a picture of 256 units over 500 characters
-costs a byte each.
+"""Heat maps: units along a text, and predictions against the characters they rest on. Values become integer
+colours of a fixed `Scale`, a byte each.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ def table(
     theme: Theme = LIGHT,
 ) -> Figure:
     """`values` (rows, T) as colours of `scale`, the first row above; `words` instead of numbers on its bar.
-
     Raises ConfigError for another shape.
     """
     if values.ndim != 2:
@@ -78,8 +75,8 @@ def square(
 ) -> Figure:
     """A connectivity: row t is the prediction after character t, column s a character before it.
 
-    `log10` (T, T) are decimal logarithms of shares of each row. `words` stand at the colours of a
-    ten-thousandth, a hundredth and all. Raises ConfigError for another shape.
+    `log10` (T, T) are decimal logarithms of shares of each row. `words` label a ten-thousandth, a hundredth
+    and all. Raises ConfigError for another shape.
     """
     if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
         raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)

@@ -1,9 +1,8 @@
-"""The picture of a text being read: states, running perplexity, surprisal, and what was expected next.
+"""The picture of a text being read: states, running perplexity, surprisal, and predictions.
 
-Pure functions from a Trace, or a window of one, to a Plotly figure as a plain dictionary: `go.Figure(...)`
-shows it in a notebook. The app's live view starts from the same `skeleton` (axes, lines, colours) and fills
-in the numbers of every keystroke itself; the heat map's values reach it as `plane(...)` turned into colours
-by the same `scale(...)`.
+Pure functions from a Trace, or a window of one, to a Plotly figure as a dictionary: `go.Figure(...)` shows it
+in a notebook. The app's live view starts from the same `skeleton` and fills in each keystroke itself; the
+heat map reaches it as `plane(...)` in the colours of `scale(...)`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
@@ -76,10 +75,7 @@ def scale(quantity: str, activation: str = "tanh") -> Scale:
 
 
 def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:
-    """One quantity of one layer over characters start .. stop - 1, (n, H) float32.
-
-    Raises ConfigError for a quantity or layer that this trace has not.
-    """
+    """One quantity of one layer over characters start .. stop - 1, (n, H) float32; ConfigError if absent."""
     layers = trace.hidden.shape[1]
     if not 0 <= layer < layers:
         raise ConfigError("layer is 0 to {layers}; received {layer}", layers=layers - 1, layer=layer)
@@ -98,15 +94,15 @@ def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Flo
 
 
 def surprisal_top(vocabulary_size: int) -> float:
-    """Where the axis of surprisal ends, in bits: fixed for a model, with room above a blind guess."""
+    """The top of the surprisal axis in bits: fixed for a model, above a uniform guess."""
     return 16.0 if vocabulary_size < 1000 else 20.0
 
 
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
-    """Axes and empty lines: the part of the picture that no keystroke changes.
+    """Axes and empty lines: the part that no keystroke changes.
 
     Traces by name: "uniform" (filled in already), "ngram", "model" (running perplexities) and "surprisal"
-    (bits). x is a column of the window, 0 .. columns - 1. The heat map's axes are x and y, without a trace.
+    (bits). x is a column of the window, 0 .. columns - 1. The heat map has axes x and y, and no trace.
     """
     top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess
     decades = [10**k for k in range(math.ceil(top))]
@@ -154,7 +150,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
 
 
 def steps(values: npt.ArrayLike) -> tuple[Doubles, Doubles]:
-    """x and y of columns as one stepped line ("hvh"), the first and the last as wide as the others."""
+    """x and y of columns as one stepped line ("hvh"), the first and last as wide as the others."""
     y = np.asarray(values, np.float64)
     if not len(y):
         return np.empty(0), np.empty(0)
@@ -163,7 +159,7 @@ def steps(values: npt.ArrayLike) -> tuple[Doubles, Doubles]:
 
 
 def next_characters(log_probs: npt.ArrayLike, k: int = NEXT) -> tuple[list[tuple[int, float]], float]:
-    """The k most probable symbols of log-probabilities (V,), with probabilities, and the rest's share."""
+    """The k most probable symbols of log-probabilities (V,), with probabilities and the rest's share."""
     row = np.asarray(log_probs, np.float64)
     ids = np.argsort(-row, kind="stable")[:k]
     listed = [(int(i), float(np.exp(row[i]))) for i in ids]
@@ -186,10 +182,10 @@ def figure(
     """The whole picture as a Plotly figure in a dictionary.
 
     start, stop  the characters shown; by default the last COLUMNS
-    at           the bars show the prediction after `at` characters; by default after the last one
-    ngram_nll    (T,) nats, an n-gram model's costs of the same text, for its line beside the model's
+    at           the bars show the prediction after `at` characters, by default the last one
+    ngram_nll    (T,) nats, an n-gram model's costs of the same text
     order        (H,) the units from the top row down; by default 0 .. H - 1
-    activation   the model's, "tanh" or "relu": it decides the states' scale
+    activation   "tanh" or "relu", which decides the states' scale
 
     Raises ConfigError for a window, position, quantity or layer outside the trace.
     """
@@ -249,7 +245,7 @@ def figure(
 
 
 def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
-    """What was expected after `at` characters, the one that came in its own colour."""
+    """The prediction after `at` characters, with the one that came in its own colour."""
     row = trace.log_probs_at(at, at + 1)[0]
     listed, rest = next_characters(row)
     came = int(trace.ids[at]) if at < len(trace) else None

@@ -1,8 +1,8 @@
-"""An order of units in which those that do the same thing stand together.
+"""An order of units in which similar ones are neighbours.
 
-Two units are alike when their activations rise and fall together over a text. The order is that of the second
-eigenvector of the similarity graph's Laplacian (the Fiedler vector; Atkins, Boman & Hendrickson 1998, "A
-spectral algorithm for seriation"): neighbours in it are as alike as one line of units allows.
+Units are similar when their activations rise and fall together. The order is that of the second eigenvector
+of the similarity graph's Laplacian (the Fiedler vector; Atkins, Boman & Hendrickson 1998, "A spectral
+algorithm for seriation").
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rnnviz.errors import ConfigError
 def seriate(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]:
     """The units in their order, (H,): unit `result[i]` belongs into row i.
 
-    `activations` (T, H) are the units' values over a text. Units that never change come last. The same
-    activations always give the same order. Raises ConfigError for anything that is not (T, H).
+    `activations` (T, H) are the units' values over a text. Constant units come last. The order is
+    deterministic. Raises ConfigError for another shape.
     """
     if activations.ndim != 2:
         raise ConfigError("activations are (T, H); received shape {shape}", shape=activations.shape)

@@ -1,8 +1,7 @@
-"""A scored text as one page of HTML: the figures in words, the curve, the coloured text, nothing to fetch.
+"""A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text.
 
-The page runs no script and loads nothing; it follows the reader's light or dark setting. Everything that
-comes from the text, its name or the model's is escaped. Words are English unless `translate` turns them into
-another language. The curve is drawn as SVG: the page stays small and can be printed.
+It runs no script, loads nothing and follows the reader's light or dark setting. Text and names are escaped.
+Words are English unless `translate` turns them into another language.
 """
 
 from __future__ import annotations
@@ -43,10 +42,8 @@ def page(
     language: str = "en",
     longest: int = LONGEST,
 ) -> Iterator[str]:
-    """The page, part by part; joined they are one document.
-
-    `longest` is the number of characters that are shown; the figures are always those of the whole text.
-    `language` is that of the words, a BCP 47 code.
+    """The page, part by part; joined they are one document. `longest` limits the characters shown, not the
+    figures, which are the whole text's. `language` is the words' BCP 47 code.
     """
     _ = translate
     title = f"{report.file} · {report.model}"
@@ -73,7 +70,7 @@ def page(
 
 
 def visible(text: str) -> str:
-    """Any text, safe as HTML, with control characters as their pictures."""
+    """Text escaped for HTML, with control characters as their pictures."""
     return escape(printable(text))
 
 
@@ -93,7 +90,7 @@ def _answer(report: Report, _: Callable[[str], str]) -> str:
 
 
 def _filled(sentence: str, **values: str) -> str:
-    """A sentence, escaped, with pieces of HTML at its places."""
+    """A sentence, escaped, with HTML in its places."""
     return escape(sentence).format(**values)
 
 
@@ -104,7 +101,7 @@ def _short(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    """For people, with all its digits beside it for machines."""
+    """Rounded for people, with all digits beside it for machines."""
     shown = "∞" if not math.isfinite(value) else f"{value:,.4f}"
     return f'<data value="{value!r}">{shown}</data>'
 
@@ -186,10 +183,8 @@ def _text(record: Record, longest: int, _: Callable[[str], str]) -> Iterator[str
 
 
 def coloured(text: str, nll: npt.ArrayLike, known: npt.ArrayLike) -> Iterator[str]:
-    """A text as HTML, each run of one surprisal class in one element.
-
-    `nll` (n,) in nats and `known` (n,) belong to the characters. A class is a whole number of bits; unknown
-    characters are underlined beside it.
+    """A text as HTML, each run of one surprisal class in one element. `nll` (n,) in nats and `known` (n,) are
+    the characters'. A class is a whole number of bits; unknown characters are underlined too.
     """
     bits = np.asarray(nll, np.float64) / math.log(2)
     level = np.clip(np.floor(bits), 0, CLASSES - 1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The curve of a scored text: its perplexity so far, and that of the characters just read.
+"""The curve of a scored text: running perplexity, and that of a rolling window.
 
 A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a notebook:
 
@@ -26,10 +26,8 @@ MOST = 2
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
-    """The logarithmic axis's ends, as powers of ten.
-
-    Everything fits in but the beginning, before the first full window, or a tenth of a text without one: the
-    first characters may cost thousands, and would press everything else into a strip.
+    """The logarithmic axis's ends, as powers of ten. Leaves out the first window (or tenth of the text): its
+    first characters may cost thousands.
     """
     lines = []
     for curve in curves.values():
@@ -48,10 +46,8 @@ def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
 def skeleton(
     names: tuple[str, ...], *, length: int, ends: tuple[float, float], theme: Theme = LIGHT
 ) -> Figure:
-    """Axes and empty lines, two a model: "NAME running" and "NAME rolling".
-
-    `length` is the text's, in characters; `ends` are those of `extent`. Raises ConfigError for no model or
-    more than MOST.
+    """Axes and empty lines, two a model: "NAME running" and "NAME rolling". `length` is in characters; `ends`
+    are those of `extent`. Raises ConfigError for no model or more than MOST.
     """
     if not 1 <= len(names) <= MOST:
         raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))
@@ -71,7 +67,7 @@ def skeleton(
 
 
 def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
-    """The whole picture of one text read by one or two models, by name; raises ConfigError for more."""
+    """The curves of one or two models, by name; raises ConfigError for more."""
     length = max((int(curve.position[-1]) for curve in curves.values() if len(curve.position)), default=1)
     drawn = skeleton(tuple(curves), length=length, ends=extent(curves), theme=theme)
     for n, curve in enumerate(curves.values()):

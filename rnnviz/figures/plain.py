@@ -55,11 +55,10 @@ def lines(
     dashed: Mapping[str, npt.NDArray[Any]] | None = None,
     theme: Theme = LIGHT,
 ) -> Figure:
-    """Up to MOST lines over the whole numbers from `first` on, by name; `log`: on a logarithmic axis.
+    """Up to MOST lines, by name, over the whole numbers from `first` on; `log`: on a logarithmic axis.
 
-    `level` is a value marked by a dotted line; `dashed` are lines in the colours of those of the same name.
-    Values that a logarithm can't show, and those lost in rounding, are left out. Raises ConfigError for no
-    line or too many.
+    `level` is marked by a dotted line; `dashed` are lines in the colours of their namesakes. Leaves out
+    values that a logarithm can't show or that rounding swallows. Raises ConfigError for no line or too many.
     """
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(

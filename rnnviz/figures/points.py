@@ -40,8 +40,7 @@ def path(
     theme: Theme = LIGHT,
 ) -> Figure:
     """States `points` (T, 2) joined in the order of the text, coloured by `kind` (T,), an index of `names`.
-
-    `explained` are the two axes' shares of the variance. Raises ConfigError for other shapes.
+    `explained` are the axes' shares of the variance. Raises ConfigError for other shapes.
     """
     if points.ndim != 2 or points.shape[1] != 2 or kind.shape != points.shape[:1]:
         raise ConfigError(
@@ -79,9 +78,8 @@ def saturation(
     y: str = "",
     theme: Theme = LIGHT,
 ) -> Figure:
-    """A point for each unit and gate, by name: the share of steps with the gate shut, and with it open.
-
-    The idea is that of Karpathy, Johnson & Fei-Fei (2015). No point can lie above the diagonal.
+    """A point per unit and gate, by name: the shares of steps with the gate shut, and open. After Karpathy,
+    Johnson & Fei-Fei (2015). No point can lie above the diagonal.
     """
     data = [
         _dots(name, colour, np.stack([low, high], axis=1).astype(np.float32), 0.6)

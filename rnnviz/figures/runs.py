@@ -16,7 +16,7 @@ from rnnviz.figures.training import Curves, extent
 def compared(
     several: Mapping[str, Curves], *, theme: Theme = LIGHT, title: str = "characters read"
 ) -> Figure:
-    """Validation perplexity of several runs (training perplexity, thin, where there is none), by name."""
+    """Validation perplexity of several runs, by name; without it training perplexity, thin."""
     low, high = extent(several.values()) if several else (0.0, 2.0)
     data: list[dict[str, Any]] = []
     for n, (name, one) in enumerate(several.items()):

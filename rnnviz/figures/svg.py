@@ -1,4 +1,4 @@
-"""The running perplexity of a text as SVG: small, self-contained, fit for print."""
+"""The running perplexity of a text as small, self-contained SVG, fit for print."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 960, 300, 64, 30  # in SVG units
 
 
 def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
-    """The running perplexity and that of a rolling window, as SVG on a logarithmic axis."""
+    """Running and rolling perplexity as SVG on a logarithmic axis."""
     _ = translate
     position = np.asarray(drawn.position, np.float64)
     lines = [np.asarray(line, np.float64) for line in (drawn.running, drawn.rolling)]

@@ -1,6 +1,6 @@
-"""Every colour of every picture, light and dark, and the scales that give values their colours.
+"""Every colour of every picture, light and dark, and the scales that map values to them.
 
-Three kinds of value, three kinds of scale, none of which ever moves while someone types:
+Three fixed scales, which never move while someone types:
 
     diverging   tanh states in [-1, 1], LSTM cells in [-3, 3]; the page's own background at 0,
                 blue below, orange above: told apart with any kind of colour blindness
@@ -45,7 +45,6 @@ class Theme:
     surprisal              anchors from 0 bits to SURPRISAL_FULL, painted behind `text`
     bands                  ranks 1, 2-3, 4-10 and > 10, painted behind `text`
     versus                 anchors of a difference of two models, painted behind `text`
-    model, ngram, uniform  the lines that are compared
     came                   what really came; cursor, pinned: the marks that follow a reader
     runs                   lines of several runs in one chart (after Okabe & Ito)
     """
@@ -112,14 +111,14 @@ THEMES = {theme.name: theme for theme in (LIGHT, DARK)}
 
 @dataclass(frozen=True)
 class Scale:
-    """How values become colours: from `low` to `high`, fixed; values beyond take the end's colour."""
+    """How values become colours: from `low` to `high`; values beyond take the end's colour."""
 
     kind: Kind
     low: float
     high: float
 
     def levels(self, values: npt.NDArray[np.floating]) -> npt.NDArray[np.uint8]:
-        """The index 0 .. LEVELS - 1 of each value's colour, any shape; the middle where it isn't a number."""
+        """The index 0 .. LEVELS - 1 of each value's colour, any shape; NaN gets the middle."""
         span = np.asarray(values, np.float32) - np.float32(self.low)
         span *= np.float32((LEVELS - 1) / (self.high - self.low))
         np.nan_to_num(span, copy=False, nan=LEVELS // 2, posinf=LEVELS - 1, neginf=0)
@@ -128,11 +127,11 @@ class Scale:
         return span.astype(np.uint8)
 
     def anchors(self, theme: Theme) -> tuple[str, ...]:
-        """The theme's colours for this kind of scale."""
+        """The theme's colours for this scale."""
         return theme.diverging if self.kind == "diverging" else theme.sequential
 
     def colorscale(self, theme: Theme, steps: int = 33) -> list[list[float | str]]:
-        """The same colours as Plotly writes a scale: [position in 0 .. 1, colour]."""
+        """The scale in Plotly's form: [position in 0 .. 1, colour]."""
         picked = ramp(self.anchors(theme), steps)
         return [[i / (steps - 1), colour] for i, colour in enumerate(picked)]
 

@@ -1,14 +1,13 @@
 """The curves of training runs: perplexity against characters read, gradient norm, learning rate.
 
-Pure functions from the events of a run (`rnnviz.runs.follow`) to numbers, and from those to Plotly figures as
-plain dictionaries. In a notebook:
+Pure functions from a run's events (`rnnviz.runs.follow`) to numbers, and on to Plotly figures as plain
+dictionaries. In a notebook:
 
     import plotly.graph_objects as go
     events, _ = rnnviz.runs.follow("my-gru")
     go.Figure(training.figure(training.curves(events)))
 
-Perplexities stand on a logarithmic axis, beside what it takes no learning to reach: |V| by guessing blindly,
-the unigram by knowing how frequent each character is, the n-gram by counting.
+Perplexities stand on a logarithmic axis, beside the baselines: uniform |V|, unigram and n-gram.
 """
 
 from __future__ import annotations
@@ -43,9 +42,9 @@ class Curves:
 
     characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
                      gradient norm before clipping, learning rate
-    measured, validation   (m,) of the reports: characters read and perplexity of the validation text
+    measured, validation   (m,) of the reports: characters read and validation perplexity
     total            characters to be read, at least those that were
-    uniform, unigram, ngram   perplexities to beat on the validation text; None where not measured
+    uniform, unigram, ngram   baselines on the validation text; None where not measured
     order            the n-gram's n
     clip             the largest gradient norm allowed
     highest_rate     where the axis of learning rates ends
@@ -69,14 +68,13 @@ class Curves:
 
     @property
     def snapshots(self) -> bool:
-        """Whether these are measurements at moments ever further apart, without gradients: a story."""
+        """Whether these are a story's measurements, at moments ever further apart, without gradients."""
         return len(self.measured) > 1 and not np.isfinite(self.gradient).any()
 
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
-    """The curves in the events of a run; whatever is missing or no number is left out (NaN in a row).
-
-    `clip` and the highest learning rate, `rate`, are the recipe's.
+    """The curves in a run's events; missing values become NaN, or are left out. `clip` and the highest
+    learning rate, `rate`, are the recipe's.
     """
     progress: list[Mapping[str, Any]] = []
     reports: list[Mapping[str, Any]] = []
@@ -120,7 +118,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
 
 
 def _thin(events: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """At most MOST of the events, the first and the last among them; the same ones stay while more come."""
+    """At most MOST of the events, with the first and last; the same ones stay while more come."""
     stride = 1
     while len(events) / stride > MOST:
         stride *= 2
@@ -144,10 +142,8 @@ def _column(events: Iterable[Mapping[str, Any]], name: str) -> Doubles:
 
 
 def extent(several: Iterable[Curves]) -> tuple[float, float]:
-    """The ends of the logarithmic axis, as powers of ten.
-
-    They rest on what is known from the start, the perplexities to beat, so that the axis stands still while
-    the curves grow; a run that gets far below its n-gram opens the axis down to 1, once.
+    """The ends of the logarithmic axis, as powers of ten. They rest on the baselines, so that the axis stands
+    still while the curves grow; a run far below its n-gram opens the axis down to 1, once.
     """
     low, high = math.inf, 1.0
     for one in several:
@@ -167,17 +163,17 @@ def _finite(values: Doubles) -> list[float]:
 
 
 def yardsticks(one: Curves) -> list[tuple[str, float]]:
-    """The perplexities to beat, by name, the highest first."""
+    """The baseline perplexities by name, the highest first."""
     named = (("uniform", one.uniform), ("unigram", one.unigram), ("ngram", one.ngram))
     return [(name, value) for name, value in named if value is not None]
 
 
 def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> Figure:
-    """Axes, the lines to beat with their names, and empty curves: what stays while a run goes on.
+    """Axes, the baselines with their names, and empty curves: what stays while a run goes on.
 
     Traces by name: "train", "validation" (perplexities), "gradient", "clipped" (points above `clip`) and
-    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. Where there are
-    only `snapshots`, the perplexities have the figure to themselves and the characters a logarithmic axis.
+    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. With only
+    `snapshots`, perplexities fill the figure and characters have a logarithmic axis.
     """
     drawn = _whole(one, words, theme)
     return _alone(drawn, one, len(yardsticks(one))) if one.snapshots else drawn
@@ -276,7 +272,7 @@ def _moment(characters: float, theme: Theme) -> Figure:
 def _labels(
     one: Curves, words: Mapping[str, str], ends: tuple[float, float], theme: Theme
 ) -> list[dict[str, Any]]:
-    """The names of the lines to beat, above their lines or below, where the curves leave room."""
+    """The baselines' names, above their lines or below, where the curves leave room."""
     found = []
     room = 0.085 * (ends[1] - ends[0])  # a label's height, as a share of the axis
     above = math.inf
