@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-# In the manner of what the model has read, and with something in each that it can't expect.
+# In the style of what the model has read, each with something unexpected.
 TEXTS: Mapping[str, str] = {
     "timemachine": """\
 The Time Traveller drew his chair to the fire, and for a long while nobody in the room said a word. The lamp

@@ -19,7 +19,7 @@ from starlette.staticfiles import StaticFiles
 UI = Path(__file__).parents[1]
 KIT = UI / "browser" / "static"
 
-# A browser refuses a module that comes as text/plain, which some Windows registries say of .js.
+# Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
 mimetypes.add_type("text/javascript", ".js")
 
 

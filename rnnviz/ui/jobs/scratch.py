@@ -56,7 +56,7 @@ def sweep() -> None:
 
 
 def _lock(folder: Path) -> FileLock:
-    # Of the process, not of the thread that happened to be the first to need the folder.
+    # The process's lock, not that of the thread that needed the folder first.
     return FileLock(folder / LOCK, thread_local=False)
 
 

@@ -51,7 +51,7 @@ class Store:
                 unwanted.add(self._results[oldest][1])
                 self._results[oldest] = self._results[oldest][0], None, 0
         for one in unwanted - {None, folder}:
-            # Whoever still reads from these files keeps them until it is done.
+            # Open files can be read to the end.
             shutil.rmtree(str(one), ignore_errors=True)
 
     def forget(self, key: Hashable) -> None:

@@ -43,7 +43,7 @@ def _live(context: Context) -> None:
         session = state[_SESSION] = LiveSession(context.network, context.yardstick)
         session.text = text
     static, digest = _static(context, session)
-    # Without an ask this is a whole run of the page: everything is sent, the text too.
+    # Without an ask this is a full run of the page: send everything, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
     extra: dict[str, object] = {}
     if ask.fresh:
@@ -104,8 +104,7 @@ def _make_static(context: Context) -> dict[str, Any]:
     }
 
 
-# The view has the page's whole width and height: it is drawn to fit a projector. Streamlit's bar keeps its
-# buttons and lets the first line of the view stand between them.
+# The view fills the page, to fit a projector; its first line stands between the buttons of Streamlit's bar.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.5rem 1.5rem 0.25rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }

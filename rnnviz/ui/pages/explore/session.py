@@ -193,7 +193,7 @@ class LiveSession:
             fixed.levels(live.plane(trace, *what, begin, end)) for begin, end in ((start, low), (high, stop))
         ]
         ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
-        # The prediction after the last character that is held is held too.
+        # The prediction after the last held character is held too.
         sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
         return {
             "states": np.concatenate(states),

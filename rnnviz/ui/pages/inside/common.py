@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Networks = dict[str, tuple[str, Any]]
-"""Networks by name, each with what tells it from all others."""
+"""Networks by name, each with a key that identifies it."""
 
 LONGEST = gradients.memory.MAX_SQUARE
-"""Characters of the text that is looked at: as many as a whole connectivity takes."""
+"""Most characters of the text: as many as a whole connectivity takes."""
 
 REMEMBERED = 40  # results of a session
 _KEPT = "inside.kept"
@@ -124,7 +124,7 @@ def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 
     if job.state != "done":
         progress.without_result(jobs, job, f"inside-{name}")
         return None
-    # Results are large: of each kind the newest is kept.
+    # Results are large: keep the newest of each kind.
     before = st.session_state.get(f"inside.done.{name}")
     if before != key:
         st.session_state[f"inside.done.{name}"] = key

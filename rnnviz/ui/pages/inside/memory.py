@@ -140,7 +140,7 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
 
 
 def _fading(square: Connectivity) -> tuple[Doubles, float]:
-    # The picture is kept with them, so that no other one can have its number.
+    # The picture is kept with them, so that its id() isn't reused.
     found = kept(("decay", id(square)), lambda: (square, square.decay(), square.half_life()))
     return found[1], found[2]
 

@@ -16,7 +16,7 @@ from rnnviz.ui.trouble import plain
 if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.texts import Text
 
-# Python's name, and whom it serves, in a reader's words.
+# Python's name, and the languages it is for.
 COMMON = {
     "utf-8": "UTF-8",
     "gb18030": "GB18030 / GBK · 简体中文",

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
 EXACT = 20_000
-"""Characters from the beginning within which predictions are those of the whole text."""
+"""Up to this many characters from the beginning, predictions are exact."""
 
 CONTEXT = 2_000
-"""Characters read before a stretch that lies beyond."""
+"""Characters read before a later stretch."""
 
 STRETCH = 1_024
-"""Characters whose states are computed at once and kept while somebody looks around in them."""
+"""Characters whose states are computed together and cached."""
 
 _KEPT = 4  # stretches
 

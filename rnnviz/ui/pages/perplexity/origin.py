@@ -96,7 +96,7 @@ def draw(record: Record, model: Model, other: tuple[Record, Model] | None = None
     seen = state.get(key)
     if seen is None or seen.mark != mark:
         seen = state[key] = ScoredText(key, mark, [(record, model), *([other] if other else [])])
-        # Each holds a record's files open: of those that a reader has left, a few are kept to come back to.
+        # Each holds a record's files open: keep only a few for a reader who comes back.
         left = [name for name, value in state.items() if isinstance(value, ScoredText) and name != key]
         for name in left[:-KEPT]:
             del state[name]

@@ -181,7 +181,7 @@ def overview(reports: Sequence[Report]) -> None:
     )
 
 
-# Figures and text need the width that a projector has.
+# Figures and text need a projector's full width.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 86rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }

@@ -69,7 +69,7 @@ def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
     kept: dict[str, checkpoint.ModelInfo] = st.session_state.setdefault("train.brought", {})
     if id not in kept:
         kept.clear()
-        # Its name without anything that could lead elsewhere.
+        # The name without anything that could lead to another folder.
         stem = os.path.basename(name.replace("\\", "/")).removesuffix(modelfile.SUFFIX)
         with _written(data, file_name(stem)) as path:
             kept[id] = checkpoint.read_info(path)

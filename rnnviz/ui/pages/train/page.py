@@ -152,7 +152,7 @@ def toy() -> None:
     )
 
 
-# Figures and text need the width that a projector has.
+# Figures and text need a projector's full width.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 90rem; }
 [data-testid="stMainBlockContainer"] hr { margin: 0.2rem 0; }

@@ -23,7 +23,7 @@ SETTINGS = (
     "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
     "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "seed",
 )  # fmt: skip
-"""What of a recipe can be set, by the names of TrainConfig."""
+"""The settings of a recipe, by the names of TrainConfig."""
 
 
 @dataclass(frozen=True)

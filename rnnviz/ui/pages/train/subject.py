@@ -17,7 +17,7 @@ from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
-"""What the id of a shipped story begins with; no run is called so."""
+"""Prefix of the id of a shipped story; no run's id begins with it."""
 
 
 @dataclass(frozen=True)

@@ -27,11 +27,11 @@ AT_ONCE = 1_500_000
 """Bytes of snapshots in one answer; the browser asks again for the rest."""
 
 WIDEST = 1024
-"""Units that are put in order by likeness; more would take seconds."""
+"""Most units to order by likeness; more would take seconds."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 Symbols = dict[str, int]
-"""Numbers for the characters that one answer names; 0 is an unknown one."""
+"""The number of each character that one answer names; 0 is unknown."""
 
 
 class Watch:
