@@ -4,6 +4,6 @@ pages/ has a folder for each page, browser/ the way to its components, jobs/ wor
 
 import os
 
-# Before numpy is first imported: on several threads its small products wait for all of them, ten times as long
-# as they take themselves while the browser is using the same cores.
+# Before numpy is first imported: on several threads its small products wait for all of them, ten times as
+# long as they take themselves while the browser is using the same cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Context:
-    """One session's choices, for one run of the script; `yardstick` is the n-gram model that its card
-    names.
-    """
+    """One session's choices, for one run of the script; `yardstick` is the n-gram model its card names."""
 
     model: Model
     yardstick: NgramModel | None

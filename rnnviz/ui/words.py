@@ -1,4 +1,4 @@
-"""Words, numbers and characters for people, for all pages."""
+"""Words, numbers and characters as people read them, for all pages."""
 
 from __future__ import annotations
 

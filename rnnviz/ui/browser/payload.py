@@ -1,7 +1,8 @@
-"""A block of bytes for the browser; without text, a picture of 120 × 256 values costs 30 KB and no parsing.
+"""One block of bytes for the browser: no text in between, so 120 × 256 values cost 30 KB and no parsing.
 
 4 bytes   length of the header, little-endian
-header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays" gives types, shapes, offsets
+header    JSON in UTF-8, padded with spaces to a multiple of 8; its key "arrays" gives for each name
+          the numpy type, the shape and the offset after the header
 arrays    one after another, each at a multiple of 8
 """
 

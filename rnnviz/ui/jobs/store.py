@@ -1,6 +1,4 @@
-"""Scoring results for all sessions, least recently used dropped first: figures in memory, characters
-on disk.
-"""
+"""Scoring results for all sessions, least recently used dropped: figures in memory, characters on disk."""
 
 from __future__ import annotations
 

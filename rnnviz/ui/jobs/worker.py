@@ -1,7 +1,7 @@
 """Work in the background: one worker per session, one job at a time, in the order asked for. A job is a
 generator that yields its progress and returns its result; at each step the worker checks whether it is still
-wanted and its reader present. The worker is a daemon thread: Python waits for `concurrent.futures` threads
-before it exits, so Ctrl-C would wait for the job.
+wanted and its reader present. The worker is a daemon thread of our own: Python waits for those of
+`concurrent.futures` before it exits, so Ctrl-C would wait for the job.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class ViewerSession:
         return -(-len(self) // CHUNK)
 
     def border(self, index: int) -> int:
-        """Where chunk `index` begins, near index · CHUNK: after a line end, else after a space, else
+        """Where chunk `index` begins, near index · CHUNK: after a line end, else a space, else right
         there.
         """
         begin = index * CHUNK

@@ -28,7 +28,7 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """A `config`, the time limit in `minutes` or None; `changed`: whether any setting differs from the
+    """A `config`, the limit in `minutes` or None; `changed`: whether any setting differs from the
     preset's.
     """
 

@@ -22,8 +22,8 @@ SHIPPED = "shipped:"
 
 @dataclass(frozen=True)
 class Subject:
-    """One run, living or past: a `run`, or the shipped `story` beside a model's file. `born` distinguishes it
-    from a deleted namesake.
+    """One run, living or past: a `run`, or a shipped `story`; `born` distinguishes it from a deleted
+    namesake.
     """
 
     id: str
