@@ -1,11 +1,9 @@
 """The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch.
 
-Results go to standard output, everything else to standard error, so that output can be piped. Exit codes: 0
-all went well; 1 something could not be done, said in one line on standard error; 2 the command was misspelt;
-130 stopped by Ctrl-C.
+Results go to standard output, everything else to standard error. Exit codes: 0 success; 1 failure, explained
+in one line on standard error; 2 misspelt command; 130 stopped by Ctrl-C.
 
-Each command has a file of its name here, which imports what computes when it runs: `--help` and `models`
-answer at once.
+Each command's file imports what computes when it runs: `--help` and `models` answer at once.
 """
 
 from __future__ import annotations
@@ -26,12 +24,12 @@ STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 
 
 def run() -> None:
-    """The process's entry: run the command in sys.argv and exit with its code."""
+    """Run the command in sys.argv and exit with its code."""
     sys.exit(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Returns its exit code; only a misspelt command exits by itself, with 2."""
+    """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
             stream.reconfigure(errors="backslashreplace")
@@ -58,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _hush() -> None:
-    """Let what is still to be printed go nowhere: standard output takes no more."""
+    """Discard what is still to be printed, as standard output takes no more."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -18,7 +18,7 @@ def add_parser(commands: Any) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `models` with parsed arguments; returns the exit status."""
+    """Run `models`; returns the exit status."""
     models, damaged = available()
     if args.json:
         for info in models:

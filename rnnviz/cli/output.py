@@ -1,4 +1,4 @@
-"""What the commands share: models, files, progress, and how results are printed."""
+"""What the commands share: models, files, progress, and printing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STANDARD_INPUT = "-"
 
 
 def complain(message: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     print(f"rnnviz: {message}", file=sys.stderr)
 
 
@@ -47,7 +47,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def load(args: argparse.Namespace, name: str | None = None) -> CharModel | NgramModel:
-    """The model that --model names, or the one called `name`."""
+    """The model of --model, or the one called `name`."""
     from rnnviz.networks.checkpoint import load
 
     return load(args.model if name is None else name, device=args.device)
@@ -77,10 +77,7 @@ def read_text(file: str, encoding: str | None) -> str:
 
 @contextlib.contextmanager
 def progress_bar(title: str, *, transient: bool = True) -> Iterator[Callable[[float, str], None] | None]:
-    """What to call with the share that is done, and words: a bar on standard error if that is a terminal.
-
-    Elsewhere nothing is shown, and there is nothing to call: None.
-    """
+    """A callback for the share done and words, a bar on standard error; None if that is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -117,7 +114,7 @@ def scoring_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
 
 
 def as_json(values: Any) -> str:
-    """One line of JSON; numbers that JSON doesn't have become null."""
+    """One line of JSON; NaN and infinities become null."""
     return json.dumps(_finite(values), allow_nan=False)
 
 
@@ -139,7 +136,7 @@ def write_csv(out: TextIO | IO[str], columns: Sequence[str], rows: Iterator[Sequ
 def print_table(
     head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Container[int] = (), indent: str = ""
 ) -> None:
-    """A table on standard output, never wrapped; columns in `numbers` are aligned on the right."""
+    """Print a table, never wrapped; columns in `numbers` are right-aligned."""
     from rich.cells import cell_len  # a Chinese character is two cells wide
 
     widths = [max(map(cell_len, column)) for column in zip(head, *rows, strict=True)]

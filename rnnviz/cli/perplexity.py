@@ -1,7 +1,5 @@
-"""`python -m rnnviz perplexity`: score files, compare models on them, and write what was found.
-
-The numbers are those of rnnviz.reading.scoring, to the last digit, whatever else is asked for; a file that
-can't be scored doesn't stop the others.
+"""`python -m rnnviz perplexity`: score files, compare models on them, and write the results. The numbers are
+exactly those of rnnviz.reading.scoring; a file that can't be scored doesn't stop the others.
 """
 
 from __future__ import annotations
@@ -44,9 +42,8 @@ Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
 class Row:
     """What a file costs under something.
 
-    `kind` is model, n-gram, uniform, unigram or compressor; `about` says what it is. `perplexity` and
-    `bits_per_character` are those of the whole text, unknown characters' cost included; the `best` row has
-    the fewest bits, the unigram, which is no code, aside.
+    `kind` is model, n-gram, uniform, unigram or compressor; `about` describes it. Costs are the whole text's,
+    unknown characters' included; the `best` row has the fewest bits, except the unigram, which is no code.
     """
 
     name: str
@@ -94,7 +91,7 @@ def _names(value: str) -> tuple[str, ...]:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `perplexity` with parsed arguments; returns the exit status, 1 where a file could not be scored."""
+    """Run `perplexity`; returns the exit status, 1 where a file could not be scored."""
     outputs = _outputs(args)
     model = load(args)
     others = _others(args, model)
@@ -127,7 +124,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _outputs(args: argparse.Namespace) -> list[tuple[str | None, str | None]]:
-    """Where to write each file's table and page. What can't be written is said before anything is scored."""
+    """Where to write each file's table and page; fails early if that is impossible."""
     from rnnviz.figures.export import check
 
     read = {_identity(file) for file in args.files if file != STANDARD_INPUT}
@@ -170,7 +167,7 @@ def _score(
     table: str | None,
     page: str | None,
 ) -> tuple[Report, list[Row]]:
-    """The report of one file and what it is compared with; what was asked to be written is written."""
+    """The report of one file and its comparisons; writes the outputs asked for."""
     from rnnviz.reading.scoring import perplexity
 
     if not (args.compare or table or page):
@@ -196,7 +193,7 @@ def _score(
 
 
 def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[Other]:
-    """The other models with what they are; the model's own n-gram among them, where it is on this machine."""
+    """The models to compare with and what they are, with the model's own n-gram if it is installed."""
     if not args.compare:
         return []
     others = {name: load(args, name) for name in args.compare if name != args.model}

@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `sample` with parsed arguments; returns the exit status."""
+    """Run `sample`; returns the exit status."""
     from rnnviz.reading.sampling import stream
 
     model = load(args)

@@ -1,7 +1,4 @@
-"""`python -m rnnviz sketch`: give a model file the sketch of its training text, without training again.
-
-Models trained from now on have one; this is for files from before.
-"""
+"""`python -m rnnviz sketch`: give an older model file the sketch of its training text."""
 
 from __future__ import annotations
 
@@ -23,10 +20,7 @@ def add_parser(commands: Any) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `sketch` with parsed arguments; returns the exit status.
-
-    Raises ConfigError if the model's card names another text than the corpus.
-    """
+    """Run `sketch`; returns the exit status. Raises ConfigError if the card names another text."""
     from rnnviz.networks import checkpoint, modelfile
     from rnnviz.reports import contamination
     from rnnviz.text import corpora

@@ -28,7 +28,7 @@ def add_parser(commands: Any) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `trace` with parsed arguments; returns the exit status. Raises ConfigError for an n-gram model."""
+    """Run `trace`; returns the exit status. Raises ConfigError for an n-gram model."""
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.trace import trace
 

@@ -1,6 +1,5 @@
-"""`python -m rnnviz train`: the one way a model is trained, from a terminal or from the app.
-
-A run is a folder (see rnnviz.runs). Ctrl-C ends it after the step it is in, saves, and says how to go on.
+"""`python -m rnnviz train`: trains a model, from a terminal or from the app. A run is a folder (see
+rnnviz.runs). Ctrl-C ends it after its step, saves, and says how to resume.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add(group: Any, options: tuple[tuple[str, Any, str], ...]) -> None:
-    """Options that are None unless they are given."""
+    """Options that are None unless given."""
     for flag, kind, text in options:
         how: dict[str, Any] = {"action": "store_true"} if kind is bool else {"type": kind}
         group.add_argument(flag, default=None, help=text, **how)
@@ -103,7 +102,7 @@ HEEDED_AT_FIRST = (
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `train` with parsed arguments; returns the exit status."""
+    """Run `train`; returns the exit status."""
     if args.threads is not None and args.threads < 1:
         raise ConfigError(
             "--threads counts processor threads and is at least 1; received {threads}", threads=args.threads
@@ -132,7 +131,7 @@ def _config(args: argparse.Namespace) -> Any:
 
 
 def _command() -> str:
-    """The command that was given, as it can be typed again."""
+    """The command line, as it can be typed again."""
     return "python -m rnnviz " + shlex.join(sys.argv[1:])
 
 
@@ -174,7 +173,6 @@ def _count(args: argparse.Namespace) -> int:
 
 
 def _begin(args: argparse.Namespace) -> int:
-    """A new run."""
     from rnnviz.text import corpora
 
     folder = RunFolder(args.run_dir or home() / modelfile.check_name(args.name))
@@ -210,7 +208,7 @@ def _begin(args: argparse.Namespace) -> int:
 
 
 def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
-    """A run that has a folder, new or begun."""
+    """Train in a run's folder, new or begun."""
     description = folder.description()
     unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
     unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
@@ -233,7 +231,7 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
 
 
 def _check(description: Description, corpus: Any) -> None:
-    """Refuse what can't be trained before there is a folder for it."""
+    """Refuse what can't be trained before its folder exists."""
     if len(corpus.split().train) < 2:
         raise CorpusError(
             "training needs at least 2 characters; received {characters}", characters=len(corpus.text)
@@ -266,7 +264,7 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 @contextmanager
 def _training_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
-    """A bar with time left and perplexities on a terminal's standard error; elsewhere a line a report."""
+    """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error."""
     said = ""
     with progress_bar("training", transient=False) as show:
 

@@ -1,8 +1,7 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like.
 
-One row for each thing asked for: the unit that told best on one half of the text, how well it tells on the
-other, and how well the best of all units does there by chance; how many are above that; and how well the
-character just read tells by itself, without any memory.
+A row a target: the unit that ranked best on one half of the text, its score on the other, that of the best
+unit by chance, how many are above it, and the score of the character just read, without memory.
 """
 
 from __future__ import annotations
@@ -70,9 +69,8 @@ def add_parser(commands: Any) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `units` with parsed arguments; returns the exit status.
-
-    Raises ConfigError for a model without hidden state and for settings out of range.
+    """Run `units`; returns the exit status. Raises ConfigError for a model without hidden state and for
+    settings out of range.
     """
     from rnnviz import units
     from rnnviz.networks.checkpoint import load_numpy
@@ -124,7 +122,7 @@ def _text(args: argparse.Namespace) -> str:
 
 
 def _search(searcher: Any, target: Target, args: argparse.Namespace) -> tuple[Search | None, str]:
-    """What was found, or why nothing could be looked for."""
+    """What was found, or why the search was impossible."""
     edges = 0 if target.graded else args.edges
     if len(target) and (target.values == target.values[0]).all():
         return None, "the same throughout this text"

@@ -1,1 +1,1 @@
-"""What is said of a scored text: where its bits lie, how sure the figure is, against what."""
+"""Reports on a scored text: where its bits lie, how certain its perplexity is, and baselines."""

@@ -1,7 +1,7 @@
 """Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
 
-Everything streams over a scored text's columns; what is kept does not grow with it. Costs are nats, as
-`rnnviz.reading.scoring` defines them: the sums over all lines, or all kinds of character, are the Report's.
+Everything streams, in constant memory. Costs are nats, as in `rnnviz.reading.scoring`: the sums over all
+lines, or all kinds of character, are the Report's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Curve:
 
     position  (k,)  how many characters had been read, increasing; the last is all of them
     running   (k,)  the perplexity of those
-    rolling   (k,)  the perplexity of the last `window` of them, of fewer where there are fewer
+    rolling   (k,)  the perplexity of the last `window` of them, or of fewer at the beginning
     """
 
     position: Ints
@@ -43,10 +43,10 @@ class Curve:
 
 
 def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
-    """At most `points` points of the running perplexity and the rolling one, evenly spaced, each exact.
+    """At most `points` exact points of the running and rolling perplexity, evenly spaced.
 
-    Without a `window` it is about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError
-    for fewer than 2 points or a window of none.
+    `window` defaults to about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError for
+    fewer than 2 points or an empty window.
     """
     n = len(scored)
     if points < 2:
@@ -79,7 +79,7 @@ def _round_number(value: float) -> int:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Characters start .. stop - 1, their line break among them; `bits` is what all of them cost together."""
+    """Characters start .. stop - 1, their line break among them; `bits` is their total cost."""
 
     start: int
     stop: int
@@ -90,7 +90,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Stretches:
-    """The first lines or paragraphs of a text; `total` is how many there are."""
+    """The first lines or paragraphs of a text; `total` counts all."""
 
     rows: tuple[Stretch, ...]
     total: int
@@ -103,10 +103,10 @@ class Stretches:
 
 
 def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
-    """The first `limit` lines, or paragraphs, with the perplexity of each.
+    """The first `limit` lines, or paragraphs, with the perplexity of each. Raises ConfigError for another
+    `by`.
 
-    A line ends with its break and a paragraph with the empty lines after it, so that all of them together are
-    the text. Raises ConfigError for another `by`.
+    A line ends with its break and a paragraph with the empty lines after it, so together they are the text.
     """
     rows: list[Stretch] = []
     total = 0
@@ -122,9 +122,8 @@ def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretche
 
 
 def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """All lines or paragraphs in order, some at a time: (starts, stops, Σ -log P in nats), (k,) each.
-
-    A stretch of the text in which none ends gives none: k is 0.
+    """All lines or paragraphs in order, in batches: (starts, stops, Σ -log P in nats), (k,) each. A batch of
+    the text in which none ends gives none: k is 0.
     """
     if by not in ("line", "paragraph"):
         raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
@@ -156,7 +155,7 @@ KINDS = ("letter", "capital", "space", "punctuation", "digit", "other script", "
 
 @dataclass(frozen=True)
 class Kind:
-    """All characters of one kind: how many, their share of the text, perplexity and share of the bits."""
+    """All characters of one kind: count, share of the text, perplexity and share of the bits."""
 
     name: str
     characters: int
@@ -168,9 +167,8 @@ class Kind:
 def kinds(scored: ColumnFiles) -> list[Kind]:
     """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out.
 
-    Letters and capitals are those of the script that most of the text's letters belong to, "other script" all
-    other letters. Symbols of ASCII, as in programs, are punctuation; "other" is the rest: emoji, control
-    characters.
+    Letters and capitals are those of the text's most frequent script, "other script" all other letters. ASCII
+    symbols, as in programs, are punctuation; "other" is the rest: emoji, control characters.
     """
     counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
     for _, codes, nll in scored.stretches("codes", "nll"):
@@ -204,7 +202,7 @@ _TOGETHER = dict.fromkeys(
 
 
 def _kind_and_script(character: str) -> tuple[str, str]:
-    """A kind other than "other script", and for a letter its script."""
+    """A kind other than "other script", and a letter's script."""
     category = unicodedata.category(character)
     if category[0] == "Z" or character in "\t\n\v\f\r\x85":
         return "space", ""
@@ -222,8 +220,7 @@ def _kind_and_script(character: str) -> tuple[str, str]:
 
 def unknown_counts(scored: ColumnFiles, check: Callable[[], None] | None = None) -> list[tuple[str, int]]:
     """The characters outside the vocabulary with their counts, most frequent first, then by code point.
-
-    `check` is called several times a second, and what it raises ends the work.
+    `check` is called several times a second and may raise to cancel.
     """
     counts: Counter[int] = Counter()
     for _, codes, rank in scored.stretches("codes", "rank"):
@@ -260,7 +257,7 @@ class Difference:
         return float(self._b.sums(end)[0] - self._a.sums(end)[0])
 
     def values(self, start: int, stop: int) -> Floats:
-        """The difference at each character of a stretch, (stop - start,); ConfigError outside 0 .. n."""
+        """The difference at characters start .. stop - 1, (stop - start,); ConfigError outside 0 .. n."""
         a, b = self._a.read("nll", start, stop), self._b.read("nll", start, stop)
         return np.asarray(b.astype(np.float64) - a)
 
@@ -274,7 +271,7 @@ class Difference:
 
 
 def difference(a: ColumnFiles, b: ColumnFiles) -> Difference:
-    """Compare two records of the same text. Raises ConfigError where they are of different texts."""
+    """Compare two records of the same text. Raises ConfigError for different texts."""
     if len(a) != len(b):
         raise ConfigError(
             "two models are compared on one text; received texts of {one:,} and {other:,} characters",

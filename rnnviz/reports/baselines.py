@@ -1,6 +1,5 @@
-"""What a text costs without a model of language: knowing nothing, its frequencies, real compressors.
-
-All in bits per character of the normalised text, so that they stand beside a model's. Everything streams.
+"""What a text costs without a language model: uniform, by its own frequencies, by real compressors. All in
+bits per character of the normalised text. Everything streams.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ XZ_WINDOW = 1 << 24
 
 @dataclass(frozen=True)
 class Baseline:
-    """One way to encode a text: `bytes` is the size of a compressor's file, None for the others."""
+    """One way to encode a text; `bytes` is a compressed file's size, None for the others."""
 
     name: str
     bits_per_character: float
@@ -38,9 +37,8 @@ class Baseline:
 
 
 def uniform(vocabulary: Vocabulary, text: ColumnFiles | None = None) -> Baseline:
-    """Every symbol has probability 1 / V; with a scored `text`, its unknown characters cost what they cost.
-
-    `text` was scored by a model of the same vocabulary. Equal to scoring it with `UniformModel`.
+    """Every symbol has probability 1 / V, as in `UniformModel`. With a scored `text`, by a model of the same
+    vocabulary, unknown characters' cost is included.
     """
     n = len(text) if text is not None else 1
     unknown = 0
@@ -50,9 +48,8 @@ def uniform(vocabulary: Vocabulary, text: ColumnFiles | None = None) -> Baseline
 
 
 def unigram(text: Text) -> Baseline:
-    """The entropy of the text's own frequencies: what it would cost if each character were drawn by itself.
-
-    A bound and no code: what it takes to send the frequencies is left out. Raises EmptyTextError for no text.
+    """The entropy of the text's own frequencies; a bound, as sending them is left out. EmptyTextError for no
+    text.
     """
     counts = np.zeros(0x110000, np.int64)
     for codes in _codes(text):
@@ -69,7 +66,6 @@ def unigram(text: Text) -> Baseline:
 
 def measuring(text: ColumnFiles, vocabulary: Vocabulary) -> Generator[int, None, list[Baseline]]:
     """A scored text's cost by chance, by its own frequencies, by gzip and xz; yields the characters done.
-
     `vocabulary` is that of the model that scored it.
     """
     found = [uniform(vocabulary, text), unigram(text)]
@@ -78,7 +74,6 @@ def measuring(text: ColumnFiles, vocabulary: Vocabulary) -> Generator[int, None,
 
 def compressing(text: Text) -> Generator[int, None, list[Baseline]]:
     """gzip at level 9 and xz at preset 9 "extreme" on the UTF-8 text; yields the number of characters done.
-
     Raises EmptyTextError for no text.
     """
     gzip = zlib.compressobj(9, zlib.DEFLATED, 31)  # 31: a gzip file's header and checksum

@@ -4,11 +4,10 @@
     nll.f4      -log P of each character, nats
     rank.i4     1 where the most probable symbol came; negative where the character is unknown
     entropy.f4  nats, of the prediction before the character came
-    sums.f8     Σ of nll.f4 before characters 0, 1,024, 2,048 … and of all, so that any stretch's sum is near
+    sums.f8     Σ of nll.f4 before characters 0, 1,024, 2,048 … and of all, for any stretch's sum
 
-All little-endian. A cost in float32 is within 6e-8 of what it was, relatively: so are all sums. Stretches are
-read with `pread`, not through a mapping: pages that were looked at through a mapping count as the process's
-own memory, and with 50 million characters that is 800 MB.
+All little-endian. A cost in float32, and so every sum, has a relative error below 6e-8. Stretches are read
+with `pread`: pages of a mapping would count as the process's own memory, 800 MB for 50 million characters.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ def filename(column: str) -> str:
 
 
 class ColumnFiles:
-    """The columns of a scored text of n characters, open for reading: they outlive their folder.
+    """The columns of a scored text of n characters, open for reading; they outlive their folder.
 
-    Positions count from 0; a stretch is start .. stop - 1. Safe to read from several threads. Raises
-    TextError where files are absent or don't fit together.
+    Positions count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are
+    absent or don't fit together.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -71,11 +70,11 @@ class ColumnFiles:
         return self._length
 
     def close(self) -> None:
-        """Let go of the files; nothing can be read afterwards. Also done when nobody holds the object."""
+        """Close the files; also done when the object is collected."""
         self._closer()
 
     def read(self, column: str, start: int = 0, stop: int | None = None) -> Array:
-        """A stretch of a column, a copy, (stop - start,); all by default. ConfigError outside 0 .. n."""
+        """A copy of a stretch of a column, (stop - start,); all by default. ConfigError outside 0 .. n."""
         stop = self._length if stop is None else stop
         if not 0 <= start <= stop <= self._length:
             raise ConfigError(
@@ -100,7 +99,7 @@ class ColumnFiles:
         return out
 
     def stretches(self, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """All of the named columns, a stretch at a time: (start, values, …)."""
+        """The named columns, a stretch at a time: (start, values, …)."""
         for start in range(0, self._length, STRETCH):
             stop = min(start + STRETCH, self._length)
             yield start, *(self._pread(column, start, stop) for column in columns)
@@ -115,17 +114,16 @@ class ColumnFiles:
             yield codes.tobytes().decode("utf-32-le")
 
     def known(self, start: int, stop: int) -> npt.NDArray[np.bool_]:
-        """Whether each character of a stretch is in the model's vocabulary."""
+        """Whether each character of a stretch is in the vocabulary."""
         return np.asarray(self.read("rank", start, stop) > 0)
 
     def ranks(self, start: int, stop: int) -> npt.NDArray[np.int32]:
-        """The rank of each character of a stretch, unknown ones too: those have `<unk>`'s."""
+        """The rank of each character of a stretch; unknown ones have `<unk>`'s."""
         return np.abs(self.read("rank", start, stop))
 
     def sums(self, positions: npt.ArrayLike) -> Floats:
-        """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,).
-
-        One block of 1,024 characters is read for each block that a position lies in.
+        """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,). Reads
+        one block of 1,024 characters for each block that a position lies in.
         """
         places = np.asarray(positions, np.int64)
         if places.size and not 0 <= places.min() <= places.max() <= self._length:

@@ -1,14 +1,12 @@
-"""Whether a text was among those a model was trained on, found from a sketch that holds no text.
+"""Whether a model was trained on a text, found from a sketch that holds no text.
 
-A model has an easy time with a text it was trained on, so a perplexity is worth less there. A model file
-therefore carries numbers that stand for its training text: of the hashes of all its n-grams of 24 characters,
-those divisible by a modulus, at most 16,384 of them (64 KB), and of those half of their bits. Which n-grams
-are chosen depends on nothing but themselves, so the same ones are chosen from any other text, and the share
-of them that is known estimates the share of that text which is. (A. Z. Broder, "On the resemblance and
-containment of documents", 1997.)
+A perplexity is worth less on a text that the model was trained on. A model file therefore carries a sketch of
+its training text: of the hashes of all its n-grams of 24 characters, those divisible by a modulus, at most
+16,384 of them (64 KB), and of those half of their bits. The same n-grams are chosen from any other text, so
+the share of them that is known estimates the share of that text which is. (A. Z. Broder, "On the resemblance
+and containment of documents", 1997.)
 
-Line ends, indents and other white space count as one space each, so that a book that was wrapped at another
-width is recognised.
+White space counts as one space, so that a book wrapped at another width is recognised.
 """
 
 from __future__ import annotations
@@ -42,10 +40,8 @@ _SPACE = np.array([chr(point).isspace() for point in range(0x3002)])  # the last
 
 @dataclass(frozen=True)
 class Contamination:
-    """How much of a text a model was trained on.
-
-    `share`, 0 to 1, is an estimate from `sampled` n-grams of the text; of a text too short to have any of
-    them nothing is known, and `share` is 0.
+    """How much of a text a model was trained on. `share`, 0 to 1, is an estimate from `sampled` n-grams of
+    the text; 0 if the text is too short to have any.
     """
 
     share: float
@@ -53,13 +49,13 @@ class Contamination:
 
     @property
     def error(self) -> float:
-        """The estimate's standard error, were the n-grams drawn one by one; 1 if there are none."""
+        """The estimate's standard error for independent n-grams; 1 if there are none."""
         n = self.sampled
         return float(np.sqrt(self.share * (1 - self.share) / n)) if n else 1.0
 
 
 def sketch(text: str) -> Sketch:
-    """The sketch of a text that a model is trained on, at most `LARGEST` numbers."""
+    """The sketch of a training text, at most `LARGEST` numbers."""
     chosen = np.unique(np.concatenate([np.empty(0, np.uint64), *_hashes([text])]))
     modulus = max(1, -(-len(chosen) // LARGEST))
     while np.count_nonzero(chosen % np.uint64(modulus) == 0) > LARGEST:
@@ -68,9 +64,8 @@ def sketch(text: str) -> Sketch:
 
 
 def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
-    """How much of `text`, a string or its pieces in order, is in `sketch`. Memory doesn't grow with it.
-
-    Every n-gram counts as often as it occurs.
+    """How much of `text`, a string or its pieces in order, is in `sketch`, in constant memory. Every n-gram
+    counts as often as it occurs.
     """
     sampled = known = 0
     for hashes in _hashes([text] if isinstance(text, str) else text):
@@ -83,9 +78,8 @@ def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
 
 
 def of(model: ModelInfo | str | os.PathLike[str]) -> Sketch | None:
-    """The sketch in a model's file, given by what is known of it, its name or its path; None without one.
-
-    The weights are not read. Raises what `checkpoint.find` and `checkpoint.read_info` raise.
+    """The sketch in a model's file, without reading its weights; None if it has none. Raises what
+    `checkpoint.find` and `checkpoint.read_info` raise.
     """
     if isinstance(model, ModelInfo):
         return read_sketch(model.path)
@@ -128,7 +122,7 @@ def _rolled(points: npt.NDArray[np.uint32]) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Each value's bits thoroughly mixed: the finaliser of SplitMix64 (G. Steele and others, 2014)."""
+    """SplitMix64's finaliser (G. Steele and others, 2014)."""
     values = values + np.uint64(_BASE)
     for shift, factor in ((30, _MIX[0]), (27, _MIX[1])):
         values = (values ^ (values >> np.uint64(shift))) * np.uint64(factor)

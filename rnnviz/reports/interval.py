@@ -1,10 +1,10 @@
-"""How far a perplexity can be trusted: an interval by block bootstrap.
+"""A confidence interval for a perplexity, by block bootstrap.
 
-A text is one sample of its kind of text; another of the same length would have had another perplexity.
-Characters depend on their neighbours, so whole blocks are drawn, lines or stretches of equal length, with
-replacement, as many as there are; each draw gives a mean -log P, a ratio of two sums. The quantiles are those
-of the studentised ratio (the "bootstrap-t"), which covers what it says also with few blocks and skewed costs,
-where quantiles of the means themselves are too narrow.
+A text is one sample of its kind; another of the same length would have had another perplexity. Characters
+depend on their neighbours, so whole blocks are drawn, lines or stretches of equal length, with replacement;
+each draw gives a mean -log P, a ratio of two sums. The quantiles are those of the studentised ratio (the
+"bootstrap-t"), whose coverage holds with few blocks and skewed costs, where quantiles of the means are too
+narrow.
 
 B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12; H. R. Künsch, "The
 Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989), for blocks.
@@ -42,9 +42,8 @@ SMALLEST = 20
 
 @dataclass(frozen=True)
 class Interval:
-    """From `low` to `high` with confidence `level`; both None where `reason` says why.
-
-    `blocks` were drawn from; `block_kind` says what one of them is: "line", "8 lines", "100 characters".
+    """From `low` to `high` with confidence `level`; both None where `reason` says why. `block_kind` is what
+    each of `blocks` is: "line", "8 lines", "100 characters".
     """
 
     low: float | None
@@ -66,11 +65,11 @@ def interval(
 ) -> Interval:
     """An interval for the perplexity of a scored text, or of costs in nats (n,).
 
-    `block` is what is drawn: lines, or stretches of so many characters. Costs alone have no lines, and a text
-    may have too few, or one that is most of it: then stretches of 100 characters serve, of a tenth of a text
-    below 1,000 characters, and `block_kind` says so. From 200 characters on there is an interval, unless one
-    block is unlike all others. `check` is called several times a second, and what it raises ends the work.
-    Raises ConfigError for settings out of range and for costs that are no numbers.
+    `block` is what is drawn: lines, or stretches of so many characters. Without lines, with too few, or with
+    one that is most of the text, stretches of 100 characters serve (a tenth of a text below 1,000
+    characters), and `block_kind` says so. From 200 characters on there is an interval, unless one block is
+    unlike all others. `check` is called several times a second and may raise to cancel. Raises ConfigError
+    for settings out of range and for costs that are no numbers.
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(
@@ -102,7 +101,6 @@ def interval(
 def _drawn_from(
     costs: ColumnFiles | Floats, block: Literal["line"] | int, check: Callable[[], None]
 ) -> tuple[_Blocks, str]:
-    """The blocks, and what one of them is."""
     if block == "line" and isinstance(costs, ColumnFiles):
         blocks = _Blocks()
         for starts, stops, sums in stretch_sums(costs, "line"):
@@ -120,7 +118,7 @@ def _drawn_from(
 
 
 class _Blocks:
-    """Sums and sizes of blocks, at most 2 · MOST of them kept: beyond, each two neighbours become one."""
+    """Sums and sizes of blocks, at most 2 · MOST of them: beyond, each two neighbours become one."""
 
     def __init__(self) -> None:
         self.sums, self.counts = np.empty(0), np.empty(0)
@@ -145,7 +143,7 @@ class _Blocks:
             self._unit *= 2
 
     def finish(self) -> int:
-        """What is left becomes a last, smaller block; returns how many of the smallest blocks one holds."""
+        """Close the last, smaller block; returns how many of the smallest blocks one holds."""
         if self._pending.size:
             rest = self._pending.sum(axis=1)
             self.sums, self.counts = np.append(self.sums, rest[0]), np.append(self.counts, rest[1])
@@ -153,13 +151,13 @@ class _Blocks:
         return self._unit
 
     def enough(self) -> bool:
-        """Whether blocks are enough, also if each counts by its size: one line is most of some texts."""
+        """Whether blocks are enough, also when weighted by size: one line is most of some texts."""
         squares = float((self.counts**2).sum())
         return squares > 0 and float(self.counts.sum()) ** 2 / squares >= FEWEST
 
 
 def _cut(costs: ColumnFiles | Floats, size: int) -> Iterator[tuple[Floats, Floats]]:
-    """Sums and sizes of stretches of `size` characters, some at a time; the last stretch may be smaller."""
+    """Sums and sizes of stretches of `size` characters, in batches; the last stretch may be smaller."""
     step = max(1, STRETCH // size) * size
     for start in range(0, len(costs), step):
         stop = min(start + step, len(costs))

@@ -1,8 +1,5 @@
-"""Record: a scored text kept on disk, of any length, ready for looking into.
-
-Scoring writes what it found of each character while it sums: see `rnnviz.reports.column_files` for the files;
-`report.json` is the Report. A record appears under its name when it is complete; cancelled or failed, nothing
-stays.
+"""Record: a scored text of any length on disk. See `rnnviz.reports.column_files` for the files; `report.json`
+is the Report. A record appears when it is complete; a cancelled or failed one leaves nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ FORMAT = 1
 
 
 class Record(ColumnFiles):
-    """The costs of every character of a text, and its Report. Make one with `record` or `Record.open`."""
+    """Every character's cost, and the text's Report. Make one with `record` or `Record.open`."""
 
     report: Report
 
@@ -58,12 +55,12 @@ class Record(ColumnFiles):
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Record:
-        """The record in `folder`. Raises TextError where there is none, or a damaged one."""
+        """The record in `folder`. Raises TextError if it is missing or damaged."""
         return cls(folder)
 
     @property
     def bytes_on_disk(self) -> int:
-        """What its files take: about 16 bytes a character."""
+        """The files' size, about 16 bytes a character."""
         return self._bytes
 
     curve = analysis.curve
@@ -82,10 +79,10 @@ def record(
     encoding: str | None = None,
     name: str | None = None,
 ) -> Generator[Progress, None, Record]:
-    """Score a text and keep what was found in `folder`: yields what `score` yields, returns the Record.
+    """Score a text into `folder`: yields what `score` yields, returns the Record.
 
-    The other arguments and errors are those of `score`. Raises ConfigError for a folder that exists and
-    TextError where it can't be written. Closing the generator cancels: nothing is left behind.
+    Other arguments and errors are those of `score`. Raises ConfigError for a folder that exists and TextError
+    where it can't be written. Closing the generator cancels.
     """
     target = Path(folder)
     if target.exists():
@@ -113,7 +110,7 @@ def record(
 
 
 class _Writer:
-    """Writes pieces as they come, and the sums of every block of 1,024 costs."""
+    """Writes pieces, and the sums of every block of 1,024 costs."""
 
     def __init__(self, files: Mapping[str, BinaryIO]) -> None:
         self._files = files
@@ -121,7 +118,6 @@ class _Writer:
         self._write("sums", np.zeros(1))
 
     def add(self, piece: Piece) -> None:
-        """One more piece of the text, with its details."""
         assert piece.rank is not None
         assert piece.entropy is not None
         self._write("codes", code_points(piece.text))
@@ -136,7 +132,7 @@ class _Writer:
         self._rest = costs[whole:]
 
     def finish(self) -> None:
-        """The sum of the whole text, which seldom ends with a block."""
+        """Write the whole text's sum, which seldom ends with a block."""
         if len(self._rest):
             self._add_sums(self._rest[None])
 

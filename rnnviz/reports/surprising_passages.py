@@ -1,8 +1,8 @@
-"""Where a text surprised a model most, or least: stretches that don't overlap, cut where words and lines end.
+"""Where a text surprised a model most, or least: stretches that don't overlap, cut between words and lines.
 
-The choice is greedy: of all windows of the asked-for length the largest sum, then the largest that overlaps
-none chosen, and so on. One chosen window stands in the way of a bounded number of others, so keeping the best
-few thousand while the text streams by gives the same choice as keeping all.
+The choice is greedy: the window with the largest sum, then the largest that overlaps none chosen, and so on.
+A chosen window excludes a bounded number of others, so keeping the best few thousand while the text streams
+gives the same choice as keeping all.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Passage:
 def surprising_passages(
     scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
 ) -> list[Passage]:
-    """The `count` most surprising passages of about `length` characters, or the least, the extreme first.
+    """The `count` most (or least) surprising passages of about `length` characters, the extreme first.
 
-    They don't overlap, and begin and end at the border of a line or a word if there is one within an eighth
-    of `length`. A shorter text is one passage. Raises ConfigError for numbers out of range.
+    They don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
+    shorter text is one passage. Raises ConfigError for numbers out of range.
     """
     sign = -1.0 if least else 1.0
     found = []
@@ -124,8 +124,8 @@ def _snapped(
 ) -> tuple[int, int]:
     """The stretch near `window`, within low .. high, that begins and ends at borders, with the largest mean.
 
-    Taking simply the nearest borders would now and then take in one dear character and make a least
-    surprising passage a surprising one. Where there is no border near, the window's own end stays.
+    The nearest borders could take in a costly character and make a least surprising passage a surprising one.
+    Without a border near, the window's own end stays.
     """
     start, stop = window
     text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))
