@@ -9,8 +9,7 @@ Rows of earlier predictions join the sweep as it passes: a text's connectivity t
 λ_t J_t is (λ_t ⊙ slopes) W_h, with all G parts of W_h. For many rows J_t = Σ diag(slopes) W_h is summed
 first, H × H instead of G·H × H: a third of a gru's work, half of an lstm's, whose o part goes with λ of h.
 
-Adjoints leave float32's range in a few steps, so each row has an exponent, and is rescaled by exact powers of
-2.
+Adjoints leave float32's range in a few steps, so each row has an exponent: it is rescaled by powers of 2.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ import numpy.typing as npt
 from rnnviz.gradients.linearisation import Doubles, Floats, Slopes
 
 MANY = 24
-"""Rows from which on adding up the parts of W_h is quicker than multiplying with each."""
+"""Rows from which on summing the parts of W_h first is quicker."""
 
 BLOCK = 8
-"""Time steps whose matrices are made at a time: as many as stay in the processor's cache."""
+"""Time steps whose matrices are made at a time: they stay in the processor's cache."""
 
 ENTRIES = 1 << 22
-"""And entries of them, at most: bounds the memory where inputs are many."""
+"""Their entries, at most: bounds the memory where inputs are many."""
 
 RESCALE = 4
-"""Steps between two looks at how large the rows are."""
+"""Steps between two rescalings."""
 
 Exponents = npt.NDArray[np.int32]
 OnState = Callable[[int, int, Floats, "Floats | None", Exponents], None]

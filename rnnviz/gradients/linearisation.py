@@ -54,8 +54,9 @@ class Slopes:
 class Linearisation:
     """A text as a network read it, the start symbol first.
 
-    inputs (n,), n = T + 1; came (n,) the symbol after each, after the last the most probable one; top (n, H)
-    the top layer's states.
+    inputs  (n,)    n = T + 1
+    came    (n,)    the symbol after each; after the last the most probable one
+    top     (n, H)  the top layer's states
     """
 
     text: str

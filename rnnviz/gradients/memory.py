@@ -22,7 +22,7 @@ from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, 
 from rnnviz.networks.numpy_model import Network
 
 MAX_SQUARE = 1_000
-"""Characters of a whole T × T picture: twice as many take four times the memory and the time."""
+"""Characters of a whole T × T picture."""
 
 MAX_ROW = 10_000
 """Characters behind one prediction."""
@@ -101,8 +101,7 @@ def connectivity(model: Network, text: str, *, target: str | None = None) -> Con
     """‖∂ log P(x_{t+1} | x_1..x_t) / ∂ e_s‖ for all s ≤ t of `text`, at most 1,000 characters of it.
 
     x_{t+1} is the character that came, after the last the most probable one; or `target` at every step
-    (`<unk>` if not in the vocabulary). The picture's idea: Madsen, "Visualizing memorization in RNNs"
-    (Distill, 2019).
+    (`<unk>` if unknown). The idea: Madsen, "Visualizing memorization in RNNs" (Distill, 2019).
 
     Raises ConfigError for a model that is no network or a `target` that is no single character,
     EmptyTextError, TextError for a text that is too long, CheckpointError if the network's states overflow.

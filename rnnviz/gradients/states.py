@@ -29,10 +29,10 @@ MAX_JACOBIAN = 1_000
 """Characters of a product of Jacobians: each takes one of H × H by H × H."""
 
 RESIDUAL, NOISE, MOST = 2e-3, np.float32(0.1), 60
-"""Of the search for a largest singular value: the relative residual it ends at, its noise, its most steps."""
+"""Of the search for a largest singular value: final relative residual, noise, most steps."""
 
 TRACKED, FALLING = 4, np.array([1, 0.5, 0.5, 0.5], np.float32)
-"""How many left vectors a search hands on to the next one, and their shares in where that begins."""
+"""Left vectors handed on to the next search, and their shares in its start."""
 
 Norm = Literal["frobenius", "spectral"]
 Measure = Callable[[int, str, Floats, Exponents], float]
@@ -62,9 +62,7 @@ def state_gradients(
     """‖∂L/∂h_t‖ and, of an lstm, ‖∂L/∂c_t‖ for every t ≤ T, where L = -log P(target | x_1 .. x_T) in nats.
 
     T is `at` (1 .. 10,000; None: the whole text). `target` None is the character that came, after the whole
-    text the most probable one.
-
-    Raises as `connectivity` does, and ConfigError for an `at` outside the text.
+    text the most probable one. Raises as `connectivity_row` does.
 
     >>> import rnnviz
     >>> state_gradients(rnnviz.load("timemachine-gru"), "machine").hidden.shape  # lags 0 to T, layers
@@ -128,9 +126,8 @@ def _swept(reading: Linearisation, seeds: Floats, measure: Measure, target: int 
 class Largest:
     """The largest singular value of (H, H) matrices that change little from one to the next.
 
-    Lanczos' bidiagonalisation, fully reorthogonalised, until the square of the residual, the error, doesn't
-    show. It starts from the last matrix's largest left vectors (the second may overtake the first) and some
-    noise (as may any other).
+    Lanczos' bidiagonalisation, fully reorthogonalised, until the residual's square, the error, doesn't show.
+    It starts from the last matrix's largest left vectors (the second may overtake the first) and some noise.
     """
 
     def __init__(self, size: int) -> None:

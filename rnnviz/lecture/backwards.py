@@ -26,7 +26,7 @@ STEPS = 12
 """Time steps of a chain."""
 
 WEIGHT = 1.1
-"""Of the chain: large enough for its gradient to come from many steps back."""
+"""The chain's: large enough for a gradient from many steps back."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from rnnviz.networks.config import Cell
 from rnnviz.networks.torch_model import CharModel
 
 KEYS: Mapping[str, str] = {"embedding": "embedding", "recurrence": "rnn", "output": "output"}
-"""What the parts of a network are called in its state dict, unless `keys` says otherwise."""
+"""The parts' default names in a state dict."""
 
 
 def adapt(

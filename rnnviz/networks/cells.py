@@ -38,9 +38,7 @@ def activate(x: Tensor, activation: Activation) -> Tensor:
 
 
 def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Parameters]:
-    """Each layer's parameters, from a model's tensors named as in `config.shapes()`; adds torch's two
-    biases.
-    """
+    """Each layer's parameters, from tensors named as in `config.shapes()`; torch's two biases are added."""
     found: list[Parameters] = []
     for n in range(config.layers):
         layer = [tensors[name] for name in config.layer_names(n)]

@@ -46,8 +46,7 @@ def entropy(
 ) -> Entropies:
     """-Σ P log P in nats, (n,), of log-probabilities (n, V), normalised or not.
 
-    `log_sum` (n,) is the log of each row's sum of exponentials, if known; entries must then be about 0 at
-    most.
+    `log_sum` (n,) is the log of each row's sum of exponentials, if known; entries must then be about ≤ 0.
     """
     if log_sum is None:
         logits = logits - logits.max(axis=1, keepdims=True)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
 WARM_UP = 256
-"""Characters that a stretch reads before its own."""
+"""Characters a stretch reads before its own."""
 
 TOLERANCE = 1e-5
 """The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
@@ -39,13 +39,13 @@ CHUNK = 64
 """Time steps between two looks at the states."""
 
 SHORTEST = 2048
-"""Characters of a stretch at least: what a network remembers for long crosses few seams then."""
+"""Characters of a stretch at least: a long memory crosses few seams then."""
 
 LEAST = 8 * SHORTEST
 """Shorter texts are read in sequence: so few rows are no faster."""
 
 PIECE = 1 << 19
-"""Characters that are best read at a time: long stretches, and memory for them."""
+"""Characters best read at a time."""
 
 ROWS = 64
 """Stretches side by side, at most."""
@@ -83,8 +83,7 @@ class SideBySide:
     ) -> Generator[Done, None, tuple[Scores, State]]:
         """The Scores of `targets` (n,), given `inputs` (n,) a step earlier, and the state at the end.
 
-        n is a multiple of `count(n)`. `want` fills in rank and entropy. Yields the progress every CHUNK
-        steps.
+        n is a multiple of `count(n)`. `want` fills in rank and entropy. Yields progress every CHUNK steps.
         """
         rows = count(len(inputs))
         length = len(inputs) // rows

@@ -25,7 +25,7 @@ Doubles = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 BLOCK = 256
-"""Rows of one pass through the layers: few enough that what one layer leaves is still in the cache."""
+"""Rows of one pass through the layers: one layer's output stays in the cache."""
 
 LOGITS = 1 << 20
 """Entries (rows by symbols) of one block of the readout: bounds the memory of a long text."""

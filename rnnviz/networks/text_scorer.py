@@ -25,10 +25,10 @@ IN_SEQUENCE = 1024
 
 
 class CharScorer:
-    """Feeds one text through a model, the state carried from piece to piece.
+    """Feeds one text through a model, with the weights it has now, the state carried from piece to piece.
 
     Long pieces are read as stretches side by side. Short ones go step by step: on a CPU in numpy, which is
-    faster than torch's fused layers except an LSTM's. The weights are those at the scorer's making.
+    faster than torch's fused layers except an LSTM's.
     """
 
     def __init__(self, model: CharModel) -> None:
@@ -39,7 +39,7 @@ class CharScorer:
         self._reader = NetworkReader(weights_of(model)) if steps else None
         self._wide = SideBySide(model) if model.config.cell != "mlp" else None
         self.piece = side_by_side.PIECE
-        """How many characters are best handed over at a time."""
+        """Characters best handed over at a time."""
 
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it."""

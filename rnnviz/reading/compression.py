@@ -38,7 +38,7 @@ from rnnviz.text.normalising import Normaliser
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
 LIMIT = 200_000
-"""Characters: a second and more for every ten thousand of them is what reading one by one takes."""
+"""Characters: reading one by one takes a second and more per 10,000."""
 
 MAGIC = b"rnz\x01"  # the last byte is the format
 FIXED = len(MAGIC) + 6 + 1 + 4 + 4  # bytes of the shortest header

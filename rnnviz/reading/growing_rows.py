@@ -1,7 +1,4 @@
-"""Arrays that grow by rows at their end and share views without copying.
-
-The owner can tell whether writing to a row would change a view that somebody still holds.
-"""
+"""Arrays that grow by rows at their end, share views without copying, and know which rows are still seen."""
 
 from __future__ import annotations
 
@@ -44,9 +41,7 @@ class Rows:
 
 
 class View:
-    """Rows 0 .. stop - 1 of some arrays, alive while anybody can see them: numpy keeps the lender of an
-    array's memory as long as any slice of it.
-    """
+    """Rows 0 .. stop - 1 of some arrays, alive while any slice is: numpy keeps the lender of its memory."""
 
     def __init__(self, rows: Rows, stop: int) -> None:
         self.stop = stop

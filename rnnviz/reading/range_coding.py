@@ -17,7 +17,7 @@ from rnnviz.text.vocabulary import UNICODE_SCALAR_VALUES, Vocabulary
 Floats = npt.NDArray[np.float64]
 
 NEAR = 14 * math.log(2)
-"""Nats: what is less probable than 2^-14 is coded in a second step. See `Steps`."""
+"""Nats: what is less probable than 2^-14 is coded in a second step."""
 SPREAD = 4 * math.log(2)  # nats: what is that close to the most probable symbol is never passed over
 MOST_STEPS = 1 << 10  # bounds what one character can take, whatever a damaged model says
 

@@ -28,9 +28,7 @@ class Reader(Protocol):
 
 
 def reader(model: Model, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
-    """`model` after `text`, with a network's `hooks`; raises TextError for half a surrogate pair in the
-    text.
-    """
+    """`model` after `text`, with a network's `hooks`; TextError for half a surrogate pair in the text."""
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
     found: Reader
     if isinstance(model, NgramModel):

@@ -249,7 +249,7 @@ def pieces(
     piece: int | None = None,
     details: bool = False,
 ) -> Iterator[Piece]:
-    """The cost of every character of a text, piece by piece, in order; with `details` rank and entropy too.
+    """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """

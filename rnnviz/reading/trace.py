@@ -134,8 +134,7 @@ class Tracer:
     """A Trace that follows a text while it is edited: `extend` takes the whole new text.
 
     `computed` counts the characters the last call read, `changed` is their range (start, stop). The weights
-    are those the model had when the Tracer was made, on the CPU. `hooks` may change states, see
-    `Weights.run`.
+    are those the model had when the Tracer was made. `hooks` may change states, see `Weights.run`.
 
     >>> import rnnviz
     >>> tracer = rnnviz.Tracer(rnnviz.load("timemachine-gru"))
@@ -163,10 +162,7 @@ class Tracer:
         rows.entropy[0] = entropy(*self._ahead)[0]
 
     def extend(self, text: str) -> Trace:
-        """The Trace of the whole `text`.
-
-        Raises TextError for half a surrogate pair; the Tracer then stays as it was.
-        """
+        """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
         text = normalise(text, self._normaliser)
         kept = _common_prefix(self._text, text)
         ids = self._vocabulary.encode(text[kept:])

@@ -57,9 +57,7 @@ class CorpusInfo:
 
 @dataclass(frozen=True)
 class Split:
-    """The parts of a text, in order: to train on, to choose settings by, to measure; the last two may be
-    empty.
-    """
+    """The parts of a text: to train on, to choose settings by, to measure; the last two may be empty."""
 
     train: str
     validation: str
@@ -149,10 +147,9 @@ def from_file(
     licence: str = "",
     encoding: str | None = None,
 ) -> Corpus:
-    """The user's own text file as a corpus, named after the file.
+    """A text file as a corpus, named after the file.
 
-    Raises TextError for a path that can't be read, DecodingError for one that is no text, CorpusError for an
-    empty one.
+    Raises TextError for an unreadable path, DecodingError for what is no text, CorpusError for an empty file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -233,9 +230,9 @@ def fetch(
 ) -> Corpus:
     """A corpus by name, downloaded first if it is not on this machine.
 
-    `progress` is called with the bytes received and expected. `base_url`, by default RNNVIZ_CORPORA_URL from
-    the environment, is a mirror of GitHub with the files under the same paths. Raises CorpusError for an
-    unknown name, DownloadError if it can't be fetched.
+    `progress` gets the bytes received and expected. `base_url`, by default RNNVIZ_CORPORA_URL from the
+    environment, is a mirror of GitHub with the same paths. Raises CorpusError for an unknown name,
+    DownloadError if it can't be fetched.
 
     >>> fetch("machine").characters
     7

@@ -61,8 +61,7 @@ class Decoded:
 def decode(data: bytes, encoding: str | None = None) -> Decoded:
     """The text in `data`, a byte order mark removed, line ends as they are.
 
-    Raises DecodingError for bytes that are no text, or not in `encoding`, ConfigError for an unknown
-    encoding.
+    Raises DecodingError for bytes that are no text or not in `encoding`, ConfigError for an unknown one.
 
     >>> decode("naïve idea".encode("utf-16")).encoding
     'utf-16-le'

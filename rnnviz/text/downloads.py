@@ -1,7 +1,4 @@
-"""One file from the network, or a clear reason why not.
-
-A download has a checksum, a maximal size, and three time limits. It arrives whole and checked, or not at all.
-"""
+"""One file from the network, whole and checked, or a clear reason why not."""
 
 from __future__ import annotations
 
@@ -49,10 +46,9 @@ def download(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Fetch `url` into the file `path`, unless a file with that checksum is there already.
+    """Fetch `url` into the file `path`, unless a file with that checksum is there already; DownloadError.
 
-    `size` is its number of bytes. `progress` is called with the bytes received and expected; an exception in
-    it ends the download. Raises DownloadError.
+    `size` is in bytes. `progress` gets the bytes received and expected; an exception in it ends the download.
     """
     import pooch  # these cost 0.1 s, and most runs download nothing
 

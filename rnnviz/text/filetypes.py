@@ -95,8 +95,7 @@ def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
 
     `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
     bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or a
-    jumble without blanks: the order with the most blanks wins. ASCII with a stray NUL would be such a jumble,
-    mostly Chinese, and is not taken for one.
+    jumble without blanks, as does ASCII with a stray NUL: the order with the most blanks wins.
     """
     if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):
         return None
@@ -140,8 +139,7 @@ def _is_ascii_text(data: bytes) -> bool:
 def explain_without_nul(sample: bytes) -> str | None:
     """UTF-16 without a byte order mark, of a text without ASCII, not even a line end: Chinese, say.
 
-    In another encoding, such bytes soon make an impossible character. The wrong byte order scatters the
-    characters over many more blocks of Unicode.
+    Other encodings soon make an impossible character of it; the wrong byte order uses many more blocks.
     """
     best, fewest = None, 256
     for encoding in ("utf-16-le", "utf-16-be"):

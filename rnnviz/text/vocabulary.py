@@ -78,8 +78,7 @@ class Vocabulary:
     def from_text(cls, text: str, *, min_count: int = 2, size: int | None = None) -> Vocabulary:
         """The characters that occur at least `min_count` times in `text`, or all if none does.
 
-        Rarer ones are left to `<unk>`, so that a model trained on this text learns its probability. `size`
-        caps V, keeping the most frequent characters.
+        Rarer ones become `<unk>`, so a model learns its probability. `size` caps V: the most frequent stay.
         """
         if not text:
             raise TextError("a vocabulary needs a text; received an empty one")
@@ -111,10 +110,7 @@ class Vocabulary:
 
     @property
     def unknown_cost(self) -> float:
-        """The cost of an unknown character on top of -log P(<unk>), in nats.
-
-        `<unk>` stands for every Unicode scalar value that is not in the vocabulary, each equally likely.
-        """
+        """The cost of an unknown character on top of -log P(<unk>), in nats; all are equally likely."""
         return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
 
     def __contains__(self, character: object) -> bool:

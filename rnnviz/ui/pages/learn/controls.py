@@ -15,7 +15,7 @@ from typing import Any
 State = dict[str, Any]
 Ask = Mapping[str, Any]
 Valid = Callable[[object], Any]
-"""Turns a value from outside into one that the scene can use; None if it is not valid."""
+"""A value from outside as the scene uses it; None if invalid."""
 
 
 @dataclass(frozen=True)

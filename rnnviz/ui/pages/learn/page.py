@@ -22,7 +22,7 @@ from rnnviz.ui.trouble import describe
 KEY = "learn"
 _component = Component("learn")
 LEVELS = 41
-"""Colours of each scale that travel to the browser."""
+"""Colours of each scale in the browser."""
 
 _ASK, _LECTURE = "learn.ask", "learn.lecture"
 

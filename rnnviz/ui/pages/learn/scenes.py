@@ -23,10 +23,10 @@ class Scene(Protocol):
     """What a scene's module offers, about 100 ms a call; also `take(state, ask)` where controls don't do."""
 
     STEPS: int
-    """How many steps Space goes through: the scene as it opens is the first."""
+    """Steps that Space goes through, the opening one included."""
 
     CONTROLS: Controls
-    """What can be set, in the order in which it is taken from an ask."""
+    """In the order in which they are taken from an ask."""
 
     def notice(self, state: State) -> str:
         """One sentence: what to notice now."""
