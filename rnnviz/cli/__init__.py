@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         complain("stopped")
         return STOPPED
-    except BrokenPipeError:  # whoever reads our output has seen enough, `| head` for one
+    except BrokenPipeError:  # the reader closed the pipe, as `| head` does
         _hush()
         return 0
     except OSError as error:

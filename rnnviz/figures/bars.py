@@ -26,8 +26,8 @@ def ranking(
     chosen: int | None = None,
     theme: Theme = LIGHT,
 ) -> Figure:
-    """Bars from `first` on, the first name above; `levels` are marked across them all. `errors` are whiskers,
-    `chosen` is the highlighted bar. Raises ConfigError unless each bar has a name.
+    """Bars from `first` on, the first name above, with marked `levels`, `errors` as whiskers and one
+    `chosen`. Raises ConfigError unless each bar has a name.
     """
     heights = np.asarray(values, np.float64)
     if heights.shape != (len(names),) or not len(names):

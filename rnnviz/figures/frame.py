@@ -1,6 +1,4 @@
-"""Axes, layouts and line colours that all figures share, as Plotly's settings. Words on axes come in any
-language, and are escaped here.
-"""
+"""Axes, layouts and line colours that all figures share, as Plotly's settings, in any language."""
 
 from __future__ import annotations
 

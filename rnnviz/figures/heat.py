@@ -1,6 +1,4 @@
-"""Heat maps: units along a text, and predictions against the characters they rest on. Values become integer
-colours of a fixed `Scale`, a byte each.
-"""
+"""Heat maps: units along a text, and predictions against the characters they rest on."""
 
 from __future__ import annotations
 

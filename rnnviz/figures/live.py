@@ -104,7 +104,7 @@ def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
     Traces by name: "uniform" (filled in already), "ngram", "model" (running perplexities) and "surprisal"
     (bits). x is a column of the window, 0 .. columns - 1. The heat map has axes x and y, and no trace.
     """
-    top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a blind guess
+    top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a uniform guess
     decades = [10**k for k in range(math.ceil(top))]
     bits = surprisal_top(vocabulary_size)
     ends = [-0.5, columns - 0.5]

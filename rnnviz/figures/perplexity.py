@@ -26,9 +26,7 @@ MOST = 2
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
-    """The logarithmic axis's ends, as powers of ten. Leaves out the first window (or tenth of the text): its
-    first characters may cost thousands.
-    """
+    """The log axis's ends, as powers of ten, without the first window: its characters may cost thousands."""
     lines = []
     for curve in curves.values():
         length = max(curve.position, default=0)

@@ -39,8 +39,8 @@ def path(
     axes: str = "axis",
     theme: Theme = LIGHT,
 ) -> Figure:
-    """States `points` (T, 2) joined in the order of the text, coloured by `kind` (T,), an index of `names`.
-    `explained` are the axes' shares of the variance. Raises ConfigError for other shapes.
+    """States `points` (T, 2) joined in order, coloured by `kind` (T,), an index of `names`. `explained` are
+    the axes' shares of the variance. Raises ConfigError for other shapes.
     """
     if points.ndim != 2 or points.shape[1] != 2 or kind.shape != points.shape[:1]:
         raise ConfigError(

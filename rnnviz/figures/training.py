@@ -73,9 +73,7 @@ class Curves:
 
 
 def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: float = 0.0) -> Curves:
-    """The curves in a run's events; missing values become NaN, or are left out. `clip` and the highest
-    learning rate, `rate`, are the recipe's.
-    """
+    """The curves in a run's events; missing values become NaN. `clip` and peak `rate` are the recipe's."""
     progress: list[Mapping[str, Any]] = []
     reports: list[Mapping[str, Any]] = []
     start: Mapping[str, Any] = {}
@@ -90,7 +88,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
             start = event
         elif kind == "passed":
             passed = (_number(event.get("characters")), _number(event.get("seconds")))
-    # A run that is over in a second or two has told more in its reports.
+    # A run of a second or two has more reports than progress events.
     progress = _thin(progress if len(progress) >= len(reports) else reports)
     read = _column(progress, "characters")
     measured = _column(reports, "characters")

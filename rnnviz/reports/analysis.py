@@ -122,9 +122,7 @@ def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretche
 
 
 def stretch_sums(scored: ColumnFiles, by: By) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """All lines or paragraphs in order, in batches: (starts, stops, Σ -log P in nats), (k,) each. A batch of
-    the text in which none ends gives none: k is 0.
-    """
+    """All lines or paragraphs in batches, some empty: (starts, stops, Σ -log P in nats), (k,) each."""
     if by not in ("line", "paragraph"):
         raise ConfigError("a text is cut by line or by paragraph; received {by!r}", by=by)
     first, carried = 0, 0.0  # of the stretch that is still open

@@ -1,6 +1,4 @@
-"""What a text costs without a language model: uniform, by its own frequencies, by real compressors. All in
-bits per character of the normalised text. Everything streams.
-"""
+"""What a text costs without a language model, in bits per character of the normalised text. All streams."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ class Baseline:
 
 
 def uniform(vocabulary: Vocabulary, text: ColumnFiles | None = None) -> Baseline:
-    """Every symbol has probability 1 / V, as in `UniformModel`. With a scored `text`, by a model of the same
-    vocabulary, unknown characters' cost is included.
-    """
+    """Every symbol has probability 1 / V; the unknown characters of a scored `text` keep their cost."""
     n = len(text) if text is not None else 1
     unknown = 0
     if text is not None:
@@ -48,9 +44,7 @@ def uniform(vocabulary: Vocabulary, text: ColumnFiles | None = None) -> Baseline
 
 
 def unigram(text: Text) -> Baseline:
-    """The entropy of the text's own frequencies; a bound, as sending them is left out. EmptyTextError for no
-    text.
-    """
+    """The entropy of the text's own frequencies, a lower bound. Raises EmptyTextError for no text."""
     counts = np.zeros(0x110000, np.int64)
     for codes in _codes(text):
         here = np.bincount(codes)
@@ -65,17 +59,15 @@ def unigram(text: Text) -> Baseline:
 
 
 def measuring(text: ColumnFiles, vocabulary: Vocabulary) -> Generator[int, None, list[Baseline]]:
-    """A scored text's cost by chance, by its own frequencies, by gzip and xz; yields the characters done.
-    `vocabulary` is that of the model that scored it.
+    """A scored text's cost by chance, its own frequencies, gzip and xz, with the model's `vocabulary`; yields
+    the characters done.
     """
     found = [uniform(vocabulary, text), unigram(text)]
     return found + (yield from compressing(text))
 
 
 def compressing(text: Text) -> Generator[int, None, list[Baseline]]:
-    """gzip at level 9 and xz at preset 9 "extreme" on the UTF-8 text; yields the number of characters done.
-    Raises EmptyTextError for no text.
-    """
+    """gzip -9 and xz -9e on the UTF-8 text; yields the characters done. Raises EmptyTextError."""
     gzip = zlib.compressobj(9, zlib.DEFLATED, 31)  # 31: a gzip file's header and checksum
     xz: lzma.LZMACompressor | None = None
     size = len(text) if isinstance(text, ColumnFiles | str) else None

@@ -122,9 +122,7 @@ class ColumnFiles:
         return np.abs(self.read("rank", start, stop))
 
     def sums(self, positions: npt.ArrayLike) -> Floats:
-        """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,). Reads
-        one block of 1,024 characters for each block that a position lies in.
-        """
+        """Σ -log P in nats of the first p characters, for each p of `positions` (k,) in 0 .. n: (k,)."""
         places = np.asarray(positions, np.int64)
         if places.size and not 0 <= places.min() <= places.max() <= self._length:
             raise ConfigError(

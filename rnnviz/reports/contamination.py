@@ -64,8 +64,8 @@ def sketch(text: str) -> Sketch:
 
 
 def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
-    """How much of `text`, a string or its pieces in order, is in `sketch`, in constant memory. Every n-gram
-    counts as often as it occurs.
+    """How much of `text`, a string or its pieces, is in `sketch`, counting every n-gram as often as it
+    occurs.
     """
     sampled = known = 0
     for hashes in _hashes([text] if isinstance(text, str) else text):
@@ -78,9 +78,7 @@ def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
 
 
 def of(model: ModelInfo | str | os.PathLike[str]) -> Sketch | None:
-    """The sketch in a model's file, without reading its weights; None if it has none. Raises what
-    `checkpoint.find` and `checkpoint.read_info` raise.
-    """
+    """The sketch in a model's file, or None. Raises as `checkpoint.find` and `checkpoint.read_info` do."""
     if isinstance(model, ModelInfo):
         return read_sketch(model.path)
     return read_sketch(find(model if isinstance(model, str) else os.fspath(model)))

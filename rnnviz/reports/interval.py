@@ -28,7 +28,7 @@ FEWEST = 10
 """Blocks below which an interval would be a guess."""
 
 MOST = 4096
-"""Blocks that are drawn from: beyond these, neighbours are joined, which keeps what they share."""
+"""Blocks to draw from: beyond these, neighbours are joined, which keeps their dependence."""
 
 ALL_BUT = 0.9
 """The share of all variance that one block may have: beyond it, an interval tells whether it was drawn."""
@@ -190,7 +190,7 @@ def _bootstrap_t(
         totals = (times @ rows).T  # (5, k)
         shift = totals[0] / totals[1]
         errors = _standard_error(totals, shift)
-        # Blocks that are all alike have no error, and nothing to divide by.
+        # Identical blocks have no error: don't divide by it.
         studentised.append(np.divide(shift, errors, out=np.zeros(k), where=errors > 1e-12 * abs(mean)))
     low, high = np.quantile(np.concatenate(studentised), [(1 + level) / 2, (1 - level) / 2])
     return float(mean - low * error), float(mean - high * error)

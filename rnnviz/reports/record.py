@@ -105,7 +105,7 @@ def record(
             partial.rename(target)
         return Record.open(target)
     finally:
-        # There only if something went wrong, or nobody wanted the rest.
+        # Left only by a failure or a cancellation.
         shutil.rmtree(partial, ignore_errors=True)
 
 

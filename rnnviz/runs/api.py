@@ -115,8 +115,8 @@ def resume(id: str) -> None:
 
 
 def stop(id: str) -> None:
-    """Ask a run to save and end, within 2 seconds; a waiting one leaves the queue. Returns at once. Does
-    nothing to a run that has ended. Raises TrainingError if there is no such run.
+    """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Returns at once. Raises
+    TrainingError if there is no such run.
     """
     folder = RunFolder(find(id).path)
     if not folder.locked():
@@ -144,7 +144,7 @@ def delete(id: str) -> None:
         raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
     with lock:
         queue.leave(folder)
-        # Out of sight at once, however long its removal takes.
+        # Hidden at once, however long its removal takes.
         aside = folder.path.with_name(f".deleted-{folder.id}-{os.getpid()}-{time.time_ns()}")
         folder.path.rename(aside)
         shutil.rmtree(aside, ignore_errors=True)

@@ -10,7 +10,7 @@ from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import unit_findings
 from rnnviz.text.corpora import Corpus
 
-# What each shipped corpus is shown with first: our own words, in the manner of what the model has read.
+# The first text shown for each shipped corpus: original, in the style of what the model has read.
 EXAMPLES = {
     "timemachine": "The Time Traveller drew his chair to the fire, and for a long while nobody in the room",
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",

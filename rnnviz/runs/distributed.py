@@ -75,7 +75,7 @@ def _or_lost() -> Iterator[None]:
     """Turn torch's error for a broken connection into a WorkerLostError."""
     try:
         yield
-    except RuntimeError as error:  # torch.distributed's own errors are of this kind
+    except RuntimeError as error:  # base class of torch.distributed's errors
         raise WorkerLostError(
             "another worker of this run ended, or can't be reached any more. What was saved last is kept: "
             "start torchrun again with --resume RUN_DIR, with as many workers as there are ({error})",
@@ -170,7 +170,7 @@ def help_train(device: str, prepare: Callable[[], None]) -> int:
             while not trainer.done and not trainer.stopping:
                 trainer.step()
     except WorkerLostError:
-        return 1  # worker 0 says so, where it is the one that is left
+        return 1  # worker 0 reports it, if it survives
     return 0
 
 

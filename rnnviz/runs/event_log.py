@@ -18,7 +18,7 @@ from typing import Any
 Event = dict[str, Any]
 
 OF_A_STEP = ("progress", "report", "passed")
-"""Events that a resumed run tells again."""
+"""Events that a resumed run repeats."""
 
 LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 """Events that say what state a run is in."""
@@ -26,7 +26,7 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 BLOCK = 16 * 1024
 
 ON_DISK = {"validation_perplexity": "held_out_perplexity"}
-"""Fields that files call as version 0.1.0 did, so that every version reads the files of every other."""
+"""Names in files, as of version 0.1.0: every version reads the files of every other."""
 
 
 def to_disk(event: Event) -> Event:
@@ -47,9 +47,9 @@ def append(path: Path, event: Event) -> None:
     try:
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
-            line = b"\n" + line  # whoever wrote last was killed in the middle of a line
+            line = b"\n" + line  # the last writer was killed mid-line
         written = os.write(descriptor, line)
-        if written < len(line):  # a disk fills up in the middle of a line, too
+        if written < len(line):  # the disk may fill up mid-line
             os.write(descriptor, line[written:])
     finally:
         os.close(descriptor)
@@ -130,7 +130,7 @@ def _from_the_end(path: Path, about: os.stat_result) -> Newest:
     """Read backwards until each kind was met, which for most runs is soon."""
     length = BLOCK
     while True:
-        begin = max(0, about.st_size - length)  # perhaps in a line: what is left of it is no event
+        begin = max(0, about.st_size - length)  # perhaps mid-line; the rest of that line is skipped
         found = _with_events(Newest(file=about.st_ino), path, begin)
         if begin == 0 or (found.life and found.progress and found.report):
             return found
@@ -152,7 +152,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             event = json.loads(line)
         except ValueError:
             continue
-        # A run of an early version has reports alone, and doesn't name them.
+        # Early versions wrote only reports, without a name.
         if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
             yield from_disk(event)
 

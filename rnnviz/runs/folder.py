@@ -35,13 +35,13 @@ from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
 
 RESERVE = 64 * 1024
-"""Bytes kept back for a full disk."""
+"""Bytes reserved for a full disk."""
 
 LONGEST_WATCHED = 400
 """Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
 
 IN_JSON = {"watched": "probe"}
-"""Fields of a Description that run.json calls as version 0.1.0 did."""
+"""A Description's fields by their names in run.json, as of version 0.1.0."""
 
 
 def home() -> Path:
@@ -89,7 +89,7 @@ class Description:
             modelfile.check_name(self.name)
         except CheckpointError as error:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
-        from rnnviz.text.vocabulary import code_points  # with NumPy, which quick commands do without
+        from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
         for text in (self.watched, self.text or "", self.title, self.example or ""):
             code_points(text)
@@ -183,7 +183,7 @@ class RunFolder:
     def keep_reserve(self) -> None:
         """Write the reserve if it is missing."""
         if not self.reserve.exists():
-            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # no file system can compress that
+            modelfile.write_atomic(self.reserve, os.urandom(RESERVE))  # incompressible
 
     def give_up_reserve(self) -> None:
         """Free a little room on a full disk."""
@@ -202,7 +202,7 @@ class RunFolder:
         """Whether a process that trains this run, or waits to, is alive."""
         try:
             with self.lock.open("rb") as file:
-                # Shared, so that two that ask at the same time don't take one another for the run.
+                # Shared, so that two simultaneous callers don't take one another for the run.
                 portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
         except FileNotFoundError:
             return False

@@ -31,7 +31,7 @@ PROGRESS = 0.5
 """Seconds between two progress events."""
 
 LONG, SLOW_PROGRESS = 1200.0, 1.0
-"""After so many seconds of a run, seconds between two: the events of a night still fit into a chart."""
+"""After LONG seconds of a run, seconds between two: a night's events still fit into a chart."""
 
 SAVE = 15.0
 """Seconds between two saved states, at most."""
@@ -40,11 +40,11 @@ AT_LEAST = 1.0
 """Seconds between two saved states, where reports come faster than that."""
 
 SHARE = 0.03
-"""The largest share of the time that taking snapshots may take."""
+"""The largest share of the time for snapshots."""
 
 SNAPSHOTS, FACTOR = 40, 1.35
 MEMORY = 0.6
-"""How much of the smoothed loss is left after a progress event."""
+"""The smoothed loss's decay per progress event."""
 
 
 def snapshot_steps(total: int) -> list[int]:
@@ -58,9 +58,7 @@ def snapshot_steps(total: int) -> list[int]:
 
 
 class Journal:
-    """Keeps a run's folder up to date. Its methods raise OSError or CheckpointError if they can't write,
-    TrainingError if the run diverged.
-    """
+    """Keeps a run's folder up to date. Raises OSError, CheckpointError, or TrainingError on divergence."""
 
     def __init__(self, folder: RunFolder, trainer: Trainer, watched: str, baselines: dict[str, Any]) -> None:
         self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
@@ -90,7 +88,7 @@ class Journal:
     def step(self, trainer: Trainer) -> None:
         """To be called after every step."""
         n = trainer.latest
-        # Summed where they are, so that a GPU need not be waited for.
+        # Summed on the device: no waiting for a GPU.
         self._loss += trainer.loss * n
         self._clipped += trainer.norm > trainer.config.clip
         self._characters += n
@@ -99,13 +97,13 @@ class Journal:
         keep = trainer.step_index in self._kept_steps
         if now < self._next and not keep and not trainer.done:
             return
-        float(trainer.loss)  # a GPU's work is training's time
+        float(trainer.loss)  # waits for a GPU, whose work counts as training
         with trainer.paused():
             if keep:
                 self._snapshot(keep=True)
             if now >= self._next or trainer.done:
                 self._progress()
-                # Not just before a report: it would be made again by who goes on from there.
+                # Not just before a report, which a resumed run would repeat.
                 if now - self._saved_at >= SAVE and not trainer.due and trainer.step_index > 1:
                     self.save()
                 pause = PROGRESS if now - self._began < LONG else SLOW_PROGRESS

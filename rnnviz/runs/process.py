@@ -86,7 +86,7 @@ def _train(
 
     description = folder.description()
     if description.ngram:
-        checkpoint.find(description.ngram)  # said now rather than when all is trained
+        checkpoint.find(description.ngram)  # fail now rather than after training
     tune_process()
     corpus = finished_model.text_of(folder, description) if corpus is None else corpus
     description = _settle(folder, description, corpus)
@@ -100,14 +100,14 @@ def _train(
         )
         journal = Journal(folder, trainer, description.watched, to_beat)
         if queued:
-            make_way()  # not before: whoever pressed Start is waiting to see something
+            make_way()  # not before: the user waits for the first step
         journal.begin(_about(trainer))
         with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 
             def step(trainer: Trainer) -> None:
                 journal.step(trainer)
                 on_step(trainer)
-                if os.name != "posix":  # where nothing else tells of a request
+                if os.name != "posix":  # no signals on Windows
                     request.check()
 
             for report in trainer.run(prompt=description.watched, on_step=step, early=True):
@@ -135,7 +135,7 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
     import torch
 
     config = description.config
-    # A step of the textbook's toy is over before a second thread has woken up.
+    # The toy's step is over before a second thread has woken up.
     most = 1 if config.batch * config.hidden_size < SMALL else torch.get_num_threads()
     settled = replace(description, threads=description.threads or most)
     torch.set_num_threads(settled.threads or most)
@@ -211,6 +211,6 @@ def make_way() -> None:
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)
-        # Linux shares the processor among sessions before it looks at niceness, and this is one of its own.
+        # Linux divides the processor among sessions before niceness counts; this process has its own session.
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(nice))

@@ -28,7 +28,7 @@ from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
 SUFFIX = checkpoint.SNAPSHOTS
 
 CURVE = 300
-"""Progress events that are kept: more than a chart has pixels for."""
+"""Progress events kept: more than a chart has pixels."""
 
 _KEPT = {
     "start": (

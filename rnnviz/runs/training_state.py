@@ -24,8 +24,8 @@ def save(folder: RunFolder, trainer: Trainer) -> None:
 
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
-    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError for an unfit
-    state.
+    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if it doesn't
+    fit.
     """
     if not folder.state.exists():
         return False
@@ -97,7 +97,7 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
     trainer.best = math.inf if meta["best"] is None else meta["best"]
     trainer.seconds, trainer.bfloat16 = meta["seconds"], meta["bfloat16"]
     trainer.since, trainer.reported = trainer.new_interval(), meta.get("reported", trainer.step_index)
-    if "since.loss" in tensors:  # a state that an early version saved stands at a report
+    if "since.loss" in tensors:  # early versions saved at reports only
         trainer.since.loss += tensors["since.loss"].to(trainer.device)
         trainer.since.characters = meta["since"]["characters"]
         trainer.since.seconds = meta["since"]["seconds"]

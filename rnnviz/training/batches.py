@@ -19,9 +19,7 @@ DRAWS = 1 << 18
 
 
 class Streams:
-    """The ids of a text, int64, as B contiguous streams of one length. A short text is read in fewer streams
-    than `batch`, each of at least two steps.
-    """
+    """The ids of a text, int64, as B contiguous streams; fewer than `batch` for a short text."""
 
     def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
         self.ids, self.start = ids, start

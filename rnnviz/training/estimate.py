@@ -14,10 +14,10 @@ from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.config import CELLS, TrainConfig
 
 PROGRAM = 240 * 2**20
-"""Bytes of a process that has loaded torch and trained something tiny."""
+"""Bytes of a process that loaded torch and trained a tiny model."""
 
 COUNTED = 5_000_000
-"""Characters that a run's n-gram counts at most."""
+"""Characters that a run's n-gram counts, at most."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,7 @@ class Estimate:
 def estimate(
     config: TrainConfig, vocabulary_size: int, text_characters: int, *, available: int | None = None
 ) -> Estimate:
-    """What training by `config` on `text_characters` with V symbols takes. `available` is looked up if not
-    given.
-    """
+    """What training on `text_characters` with V symbols takes. `available` is looked up if not given."""
     return Estimate(
         config.model_config(vocabulary_size).parameter_count,
         memory(config, vocabulary_size, text_characters),

@@ -80,8 +80,8 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
 
 
 def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]:
-    """Of embedding, W_hh and output, for so many passes over a text. None up to 2 passes, all of it from 64,
-    in proportion to the logarithm between; larger models memorise sooner.
+    """Of embedding, W_hh and output: none up to 2 passes over a text, all of it from 64, in proportion to the
+    logarithm between. Larger models memorise sooner.
     """
     level = min(1.0, max(0.0, log2(max(passes, 1.0) / 2) / 5))
     most = (0.1, 0.3, 0.35) if hidden_size <= 256 else (0.1, 0.45, 0.5)

@@ -1,6 +1,4 @@
-"""How fast a recipe trains: measured in a short trial, or guessed. A trial's model is thrown away: it doesn't
-affect a run that follows. Importing this loads no torch.
-"""
+"""How fast a recipe trains: measured in a trial, whose model is thrown away, or guessed. Loads no torch."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ TRIAL = 2.0
 
 
 def guess(hidden_size: int, cores: int) -> float:
-    """Characters a second of an lstm of 256 or 512 units. Twice the cores give 1.7 times the speed, twice the
-    units a third of it.
-    """
+    """Characters a second of an lstm: twice the cores give 1.7 times the speed, twice the units a third."""
     spread: float = cores**0.75
     return CORE_SPEED * spread * (1 if hidden_size == 256 else 1 / 3)
 
@@ -36,9 +32,7 @@ def guess(hidden_size: int, cores: int) -> float:
 def characters_in(
     minutes: float, config: TrainConfig, corpus: SplittableText, *, device: str = "auto"
 ) -> int:
-    """The characters that training reads in `minutes`, reports included, at least one step's. Takes about two
-    seconds, and one scoring of the validation text.
-    """
+    """The characters trained on in `minutes`, reports included. Takes about 2 seconds and one validation."""
     from rnnviz.reading.sampling import sample
     from rnnviz.reading.scoring import perplexity
 
@@ -63,7 +57,7 @@ def _trial(config: TrainConfig, corpus: SplittableText, seconds: float, device: 
     began, before = time.perf_counter(), trainer.characters
     while True:
         trainer.step()
-        float(trainer.loss)  # waits for a GPU, which a run does seldom: an estimate on the safe side
+        float(trainer.loss)  # waits for a GPU, which a run seldom does: a conservative estimate
         if (took := time.perf_counter() - began) >= seconds:
             return trainer, (trainer.characters - before) / took
 

@@ -170,7 +170,7 @@ class Trainer:
     def step(self) -> tuple[Tensor, Tensor, int]:
         """One optimiser step. Returns the mean loss in nats, the gradient norm and the characters read."""
         begin, end = self.cuts.at(self.step_index)
-        if begin == 0:  # a new epoch: streams begin elsewhere, with nothing read
+        if begin == 0:  # a new epoch: streams begin elsewhere, with a fresh state
             where = torch.randint(self.streams.slack + 1, (1,), generator=self.generator, device=self.device)
             self.offset, self.carried = int(where), None
         inputs, labels = self.streams.between(begin, end, self.offset)
@@ -180,7 +180,7 @@ class Trainer:
         loss, self.carried = self.differentiate(inputs, labels, self.carried, self.generator)
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip, foreach=True)
         self.optimiser.step()
-        # The fused optimiser writes in place without saying so, and numpy keeps copies of weights.
+        # The fused optimiser writes in place unnoticed, and numpy keeps copies of weights.
         torch.autograd.graph.increment_version(list(self.model.parameters()))
         self.step_index += 1
         self.loss, self.norm, self.latest = loss, norm, labels.numel()
@@ -222,7 +222,7 @@ class Trainer:
                 if (due := self.due) or first:
                     with self.paused():
                         report = self._report(prompt, sample_length)
-                        if report is None:  # asked to stop: it is made when the run goes on
+                        if report is None:  # asked to stop: the resumed run makes it
                             return
                         self.reported = self.step_index
                         if due:  # the first one comes on top, and leaves the sums to the next
@@ -282,7 +282,7 @@ class Trainer:
             drawn = ""
             if sample_length:
                 drawn = sample(self.model, prompt, sample_length, temperature=0.8, seed=self.config.seed)
-        except CheckpointError:  # the model gives no probabilities any more
+        except CheckpointError:  # the model no longer gives probabilities
             raise self._diverged() from None
         criterion = math.log(validation) if validation is not None else -float(self.step_index)
         best, self.best = criterion < self.best, min(self.best, criterion)

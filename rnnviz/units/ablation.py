@@ -32,7 +32,7 @@ from rnnviz.units.unit import check_layer, check_units
 Doubles = npt.NDArray[np.float64]
 
 STRETCHES = 20
-"""Parts of the text whose losses are compared to say how certain their mean is."""
+"""Parts of the text whose losses give their mean's standard error."""
 
 
 @dataclass(frozen=True)

@@ -66,10 +66,8 @@ class Comparison:
 
 
 def compare(models: Sequence[Network], text: str) -> Comparison:
-    """Read `text` with each of `models`, at least one.
-
-    Raises ConfigError for no models, or for models that normalise a text differently, so that characters
-    don't line up; TextError for half a surrogate pair.
+    """Read `text` with each of `models`, at least one. Raises ConfigError for no models, or for models that
+    normalise a text differently, so that characters don't line up; TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units

@@ -87,7 +87,7 @@ class Intervention:
             return
         if self.action == "scale" and self.value:
             state[:, self._index] *= self.value
-        else:  # also for a factor of 0: a state that has grown to infinity, times 0, would be no number
+        else:  # 0 too: infinity times 0 is NaN
             state[:, self._index] = self.value if self.action == "clamp" else 0
 
 

@@ -19,11 +19,11 @@ LONGEST = 1000
 """Characters of a pattern at most."""
 
 MEMORY = 1 << 30
-"""Bytes that a search may use, where the system can be told to hold it to that."""
+"""Bytes that a search may use, where the system can enforce it."""
 
 _MISSPELT = 3
 
-# The pattern comes through standard input: on a command line everybody on the machine could read it.
+# The pattern comes through standard input: other users could read a command line.
 _SEARCH = f"""
 import array, json, re, sys
 try:

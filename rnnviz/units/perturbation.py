@@ -94,9 +94,7 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What is left of a changed letter, averaged over `places` of a text. Row k of `distance` (K + 1,) and
-    `divergence` (K + 1,) is k characters after the change; see `Perturbation`.
-    """
+    """A changed letter's effect after 0 .. K characters, the mean over `places`; see `Perturbation`."""
 
     distance: Doubles
     divergence: Doubles

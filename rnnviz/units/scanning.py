@@ -227,7 +227,7 @@ class _UnitReader:
         else:
             table = self._reader.weights.gates(ids, hidden)[self._quantity]
         rows = table.reshape(len(ids), -1) if self._layer is None else table[:, self._layer]
-        # A relu network may explode; nothing below can count to infinity.
+        # A relu network may explode; the tallies need finite values.
         return np.clip(np.nan_to_num(rows[:, self._columns]), -EXPLODED, EXPLODED)
 
 

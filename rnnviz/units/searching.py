@@ -33,7 +33,7 @@ Mask = npt.NDArray[np.bool_]
 Measure = Literal["AUC", "correlation"]
 
 LEVEL = 0.05
-"""How often a search finds something where there is nothing, at most."""
+"""The significance level of a search."""
 
 SHORTEST_BLOCK = 8
 """Characters; halves cut finer than this would hold the same words."""
@@ -115,7 +115,7 @@ class Searcher:
             raise ConfigError("activations are (T, U); received shape {shape}", shape=values.shape)
         if seed < 0:
             raise ConfigError("seed is a whole number from 0 on; received {seed}", seed=seed)
-        # A network that exploded has states that can't be ranked; they count as equal.
+        # NaN states of an exploded network can't be ranked; they count as equal.
         self._values = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)  # (T, U)
         self._layer, self.quantity, self._seed = layer, quantity, seed
         self._ranked: dict[int, tuple[Doubles, Doubles]] = {}
@@ -234,7 +234,7 @@ class Searcher:
     def _by_chance(self, ranked: Doubles, values: npt.NDArray[Any], shifts: int) -> Doubles:
         """The best unit's score, in either direction, for each shifted target, in increasing order."""
         n = len(values)
-        nearest = max(1, n // 20)  # a smaller shift would find what is there
+        nearest = max(1, n // 20)  # a smaller shift would find the target itself
         possible = np.arange(nearest, n - nearest + 1)
         if len(possible) > shifts:
             possible = np.random.default_rng(self._seed).choice(possible, shifts, replace=False)

@@ -180,8 +180,8 @@ class Moves:
         self._amount[symbols] += np.add.reduceat(np.abs(rows), first, axis=0)
 
     def of(self, unit: int) -> list[tuple[int, tuple[float, float, int]]]:
-        """Symbol; mean amount, mean change and count of those that move it most. Leaves out symbols rarer
-        than one in 2,000 characters or seen at most twice.
+        """Symbol; mean amount, mean change and count of those that move it most, without rare ones (under 1
+        in 2,000, or at most twice).
         """
         enough = np.flatnonzero(self._count >= max(3, self._count.sum() / 2000))
         count = self._count[enough]

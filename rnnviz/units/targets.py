@@ -236,9 +236,8 @@ def pattern_target(pattern: str, text: str, *, timeout: float = 2.0) -> Target:
 
 
 def span_target(spans: Sequence[Span], text: str) -> Target:
-    """Characters start .. stop - 1 of each of `spans`, (T,) bool.
-
-    Raises ConfigError for a span that is empty or outside the text.
+    """Characters start .. stop - 1 of each of `spans`, (T,) bool. Raises ConfigError for a span that is empty
+    or outside the text.
 
     >>> span_target([(1, 3), (2, 4)], "lever").values.tolist()
     [False, True, True, True, False]
