@@ -68,7 +68,6 @@ class _Layer:
             self._scaled = np.empty((rows, slopes.parts.shape[1], self.units), np.float32)
 
     def complete(self, t: int, n: int) -> None:
-        """Add what reaches λ of c through ∂h/∂c."""
         if self.cell is not None and self.slopes.through is not None:
             self.cell[:n] += self.state[:n] * self.slopes.through[t]
 
@@ -160,7 +159,7 @@ def sweep(
     with the arrays it works in, to be multiplied by 2^exponent: read them before you return.
     """
     rows, top = len(seeds), len(layers) - 1
-    # Every layer but the lowest hands its input's adjoint down.
+    # Each layer hands its input's adjoint down.
     swept = [
         _Layer(slopes, rows, number > 0 or on_input is not None, rows >= MANY)
         for number, slopes in enumerate(layers)

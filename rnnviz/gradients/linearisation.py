@@ -1,7 +1,7 @@
 """A text read forwards, with the slopes that a sweep back through time multiplies.
 
 For a step h_t = f(x_t, h_{t-1}) with pre-activations a_t = x_t W_x + h_{t-1} W_h + b of G parts, ∂h_t/∂a_t is
-one number a unit and part:
+one number a unit and part (Werbos 1990, "Backpropagation through time"):
 
     mlp, rnn  φ'(a)
     gru       r: (1-z) (1-n²) u r(1-r)    z: (h_{t-1} - n) z(1-z)    n: (1-z) (1-n²), towards W_hn times r
@@ -9,9 +9,8 @@ one number a unit and part:
     lstm      with respect to c_t, i: g i(1-i)   f: c_{t-1} f(1-f)   g: i (1-g²);  to h_t, o: tanh(c_t) o(1-o)
               ∂h_t/∂c_t = o (1-tanh² c_t) and ∂c_t/∂c_{t-1} = f on diagonals
 
-(Werbos 1990, "Backpropagation through time".) Slopes come from the pre-activations: 1 - h² of a saturated
-unit has no digits left in float32, 1/cosh²(a) has all. The factors make up for the halved weights of
-`rnnviz.networks.numpy_model`.
+Slopes come from the pre-activations: 1 - h² of a saturated unit has no digits left in float32, 1/cosh²(a) has
+all. They make up for the halved weights of `rnnviz.networks.numpy_model`.
 
 Shape letters: n inputs (the start symbol and T characters), G parts, H units, X inputs, L layers.
 """

@@ -94,7 +94,7 @@ def network(seed: int, units: int = UNITS, lags: int = LAGS) -> tuple[Doubles, D
     """
     generator = np.random.default_rng(seed)
     matrix = gradients.scaled(generator.standard_normal((units, units)), 1.0)
-    # Small inputs: where tanh is steep, what W_hh does to the gradient is not drowned by φ.
+    # Small inputs keep tanh steep, so that W_hh decides, not φ.
     inputs = 0.02 * generator.standard_normal((lags, units))
     last = generator.standard_normal(units)
     return matrix, inputs, last / np.linalg.norm(last)

@@ -1,8 +1,7 @@
 """Check yourself: fourteen questions, each answered by trying it out.
 
-The first four are the exercises of the textbook's chapter in our own words. A question has options and a
-setting to play with; `evidence` computes what happens at that setting and which option is right, so no answer
-is written down. Options and rows have keys; the words are the page's.
+The first four are the exercises of the textbook's chapter in our own words. `evidence` computes what happens
+at a question's setting and which option is right, so no answer is written down. The words are the page's.
 """
 
 from __future__ import annotations

@@ -6,11 +6,11 @@ the i-th guess, in bits per character,
     Σ_i i (q_i - q_{i+1}) log2 i   ≤   H   ≤   -Σ_i q_i log2 q_i
 
 The upper bound holds for any player, because the text can be restored from the numbers of guesses; the lower
-one only for one who always names the likeliest character left. With few characters the upper bound comes out
+one for a player who always names the likeliest character left. With few characters the upper bound comes out
 low.
 
-The alphabet is Shannon's: 26 letters and the space. No model has read the sentences. A model's probabilities
-are restricted to that alphabet; its guesses are its ranks.
+The alphabet is Shannon's, 26 letters and the space, to which a model's probabilities are restricted; its
+guesses are its ranks. No model has read the sentences.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ALPHABET = " abcdefghijklmnopqrstuvwxyz"
 PASS = "?"
 """In a history of guesses: the class gives up, and every symbol counts as guessed."""
 
-# (what is shown, what is to be guessed): plain English of our own, in everyday words.
+# (shown, to be guessed): plain English of our own.
 SENTENCES = (
     ("the boy who lives next door ", "has lost his bicycle again and now he walks to school"),
     ("when the rain had stopped ", "we went down to the river and looked for the little boat"),

@@ -30,7 +30,7 @@ from rnnviz.errors import ConfigError
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# Where a text is too small to estimate a discount from, the usual stand-ins (half of the count).
+# For a text too small to estimate a discount from: half of the count.
 FALLBACK = (0.5, 1.0, 1.5)
 
 _NO_KEY = np.iinfo(np.int64).max

@@ -92,7 +92,6 @@ def unusable(path: Path, error: Exception) -> CheckpointError:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int, int]:
-    """A safetensors file's JSON header, its end, and the file's size."""
     size = path.stat().st_size
     if size > MAX_FILE:
         raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
@@ -178,7 +177,6 @@ def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """Turn safetensors' errors into CheckpointError."""
     from safetensors import SafetensorError
 
     try:

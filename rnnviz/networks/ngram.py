@@ -235,7 +235,6 @@ class NgramModel:
         return probabilities
 
     def _state(self, context: AnyInts | None) -> Ints:
-        """The last order - 1 integers, the start symbol among them."""
         start = np.array([self.vocabulary.start])
         if context is None:
             return start

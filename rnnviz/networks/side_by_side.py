@@ -4,9 +4,9 @@
     warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from a zero state
     seam                 |          |                   where one stretch ends and the next one began
 
-A recurrent network forgets, so after its warm-up a stretch is usually in the state in which the one before it
-ends. Where the two differ by more than TOLERANCE, the stretch is read again from the right state until it
-meets the first reading. Batching is faster because memory limits a matrix-vector product.
+A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
+ends. If they differ by more than TOLERANCE, it is read again from the right state until it meets the first
+reading. A batch is faster because memory limits a matrix-vector product.
 
 Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 """
@@ -112,7 +112,7 @@ class SideBySide:
         if rows == 1:
             return tuple(part.clone() for part in state)
         before = torch.stack([x.flatten()[n * length - WARM_UP : n * length] for n in range(1, rows)])
-        # What the network remembers for long is more likely what it remembers now than nothing at all.
+        # A long memory is more likely that of now than none.
         warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
         with torch.inference_mode():
             for begin in range(0, WARM_UP, CHUNK):
@@ -186,8 +186,6 @@ class SideBySide:
 
 
 class _Found:
-    """Room for the scores, (rows, length) each, and how much of it is filled."""
-
     def __init__(self, rows: int, length: int, want: bool) -> None:
         shape, self.want, self.done = (rows, length), want, Done(0, 0.0)
         self.log_p = np.empty(shape)

@@ -258,8 +258,6 @@ def pieces(
 
 
 class _Doing(NamedTuple):
-    """The next piece so far: characters read, their cost, their share of all."""
-
     characters: int
     nats: float
     share: float
@@ -346,8 +344,6 @@ def _pieces(
 def _scores(
     scorer: Scorer, ids: Ids, details: bool, unknown_cost: float
 ) -> Generator[_Doing, None, tuple[Floats, npt.NDArray[np.int32] | None, npt.NDArray[np.float32] | None]]:
-    """log P of each of `ids`, its rank and the entropy (None without `details`)."""
-
     def doing(done: Any) -> _Doing:
         share = done.characters / len(ids)
         return _Doing(done.characters, done.nats + share * unknown_cost, share)

@@ -37,7 +37,6 @@ class Trace:
     """What a model did while it read `text`, normalised. All arrays are read-only.
 
     ids         (T,)       integers of the characters, 0 where unknown
-    known       (T,)       whether the character is in the vocabulary
     hidden      (T, L, H)  float32, H_t after reading character t
     cell        (T, L, H)  float32, C_t of an LSTM; None for other cells
     nll         (T,)       nats, -log P(x_t | x_<t), with `Vocabulary.unknown_cost` where unknown

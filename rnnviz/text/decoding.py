@@ -259,7 +259,6 @@ class _Decoder:
 
 
 def _canonical(encoding: str) -> str:
-    """Python's name of an encoding. Raises ConfigError if it has none."""
     try:
         info = codecs.lookup(encoding)
         codecs.getincrementaldecoder(encoding)

@@ -46,9 +46,9 @@ def download(
     limits: Limits | None = None,
     progress: Progress | None = None,
 ) -> Path:
-    """Fetch `url` into the file `path`, unless a file with that checksum is there already; DownloadError.
+    """Fetch `url` into the file `path`, unless a file with that checksum is there. Raises DownloadError.
 
-    `size` is in bytes. `progress` gets the bytes received and expected; an exception in it ends the download.
+    `size` is in bytes. `progress` gets the bytes received and expected; if it raises, the download ends.
     """
     import pooch  # these cost 0.1 s, and most runs download nothing
 

@@ -86,7 +86,7 @@ def colours() -> dict[str, Any]:
     return found
 
 
-# One screen: the head keeps its height whatever stands in it, and the component takes all the rest.
+# One screen: a head of fixed height, and the component takes the rest.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; max-width: none; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }

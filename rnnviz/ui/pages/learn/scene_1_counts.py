@@ -55,7 +55,7 @@ def picture(state: State) -> dict[str, Any]:
         "n": n,
         "longest": LONGEST,
         "symbols": symbols,
-        # A browser's numbers are exact to 2^53 only: the exact ones travel as digits.
+        # JavaScript's numbers are exact to 2^53 only.
         "table": f"{counts.table_size(symbols, n):,}",
         "sizes": [[k, float(counts.table_size(symbols, k))] for k in range(1, LONGEST + 1)],
         "seen": [[k, count] for k, count in enumerate([symbols, *ngram.seen], start=1)],
