@@ -40,10 +40,9 @@ Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
 
 @dataclass(frozen=True)
 class Row:
-    """What a file costs under something.
-
-    `kind` is model, n-gram, uniform, unigram or compressor; `about` describes it. Costs are the whole text's,
-    unknown characters' included; the `best` row has the fewest bits, except the unigram, which is no code.
+    """What a file costs under something. `kind` is model, n-gram, uniform, unigram or compressor; `about`
+    describes it. Costs are the whole text's, unknown characters' included; the `best` row has the fewest
+    bits, except the unigram, which is no code.
     """
 
     name: str

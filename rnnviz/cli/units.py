@@ -1,6 +1,5 @@
-"""`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like.
-
-A row a target: the unit that ranked best on one half of the text, its score on the other, that of the best
+"""`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
+row a target: the unit that ranked best on one half of the text, its score on the other, that of the best
 unit by chance, how many are above it, and the score of the character just read, without memory.
 """
 

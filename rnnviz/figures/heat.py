@@ -71,10 +71,8 @@ def square(
     words: tuple[str, str, str],
     theme: Theme = LIGHT,
 ) -> Figure:
-    """A connectivity: row t is the prediction after character t, column s a character before it.
-
-    `log10` (T, T) are decimal logarithms of shares of each row. `words` label a ten-thousandth, a hundredth
-    and all. Raises ConfigError for another shape.
+    """A connectivity: row t is the prediction after character t, column s a character before it. `log10` (T,
+    T): shares of each row; `words` label 0.0001, 0.01 and 1. Raises ConfigError for another shape.
     """
     if log10.ndim != 2 or log10.shape[0] != log10.shape[1]:
         raise ConfigError("a connectivity is (T, T); received shape {shape}", shape=log10.shape)

@@ -99,10 +99,9 @@ def surprisal_top(vocabulary_size: int) -> float:
 
 
 def skeleton(theme: Theme, *, vocabulary_size: int, columns: int) -> Figure:
-    """Axes and empty lines: the part that no keystroke changes.
-
-    Traces by name: "uniform" (filled in already), "ngram", "model" (running perplexities) and "surprisal"
-    (bits). x is a column of the window, 0 .. columns - 1. The heat map has axes x and y, and no trace.
+    """Axes and empty lines: the part that no keystroke changes. Traces by name: "uniform" (filled in
+    already), "ngram", "model" (running perplexities) and "surprisal" (bits). x is a column of the window,
+    0 .. columns - 1. The heat map has axes x and y, and no trace.
     """
     top = math.log10(10 * vocabulary_size)  # unlikely texts cost more than a uniform guess
     decades = [10**k for k in range(math.ceil(top))]

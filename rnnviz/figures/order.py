@@ -1,8 +1,6 @@
-"""An order of units in which similar ones are neighbours.
-
-Units are similar when their activations rise and fall together. The order is that of the second eigenvector
-of the similarity graph's Laplacian (the Fiedler vector; Atkins, Boman & Hendrickson 1998, "A spectral
-algorithm for seriation").
+"""An order of units in which similar ones are neighbours. Units are similar when their activations rise and
+fall together. The order is that of the second eigenvector of the similarity graph's Laplacian (the Fiedler
+vector; Atkins, Boman & Hendrickson 1998, "A spectral algorithm for seriation").
 """
 
 from __future__ import annotations
@@ -16,10 +14,8 @@ from rnnviz.errors import ConfigError
 
 
 def seriate(activations: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int64]:
-    """The units in their order, (H,): unit `result[i]` belongs into row i.
-
-    `activations` (T, H) are the units' values over a text. Constant units come last. The order is
-    deterministic. Raises ConfigError for another shape.
+    """The units in their order, (H,), constant ones last: unit `result[i]` belongs into row i. `activations`
+    (T, H) are their values over a text. Deterministic. Raises ConfigError for another shape.
     """
     if activations.ndim != 2:
         raise ConfigError("activations are (T, H); received shape {shape}", shape=activations.shape)

@@ -1,7 +1,6 @@
-"""A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text.
-
-It runs no script, loads nothing and follows the reader's light or dark setting. Text and names are escaped.
-Words are English unless `translate` turns them into another language.
+"""A scored text as one page of HTML: figures, curve (as SVG, for print) and coloured text. It runs no script,
+loads nothing and follows the reader's light or dark setting. Text and names are escaped. Words are English
+unless `translate` turns them into another language.
 """
 
 from __future__ import annotations

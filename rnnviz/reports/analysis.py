@@ -1,5 +1,4 @@
 """Where a text's perplexity comes from: its course, lines, kinds of character, and two models' difference.
-
 Everything streams, in constant memory. Costs are nats, as in `rnnviz.reading.scoring`: the sums over all
 lines, or all kinds of character, are the Report's.
 """
@@ -43,10 +42,9 @@ class Curve:
 
 
 def curve(scored: ColumnFiles, points: int = 2000, window: int | None = None) -> Curve:
-    """At most `points` exact points of the running and rolling perplexity, evenly spaced.
-
-    `window` defaults to about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError for
-    fewer than 2 points or an empty window.
+    """At most `points` exact points of the running and rolling perplexity, evenly spaced. `window` defaults
+    to about a hundredth of the text, from 50 to 100,000 characters. Raises ConfigError for fewer than 2
+    points or an empty window.
     """
     n = len(scored)
     if points < 2:
@@ -103,10 +101,8 @@ class Stretches:
 
 
 def lines(scored: ColumnFiles, by: By = "line", limit: int = 10_000) -> Stretches:
-    """The first `limit` lines, or paragraphs, with the perplexity of each. Raises ConfigError for another
-    `by`.
-
-    A line ends with its break and a paragraph with the empty lines after it, so together they are the text.
+    """The first `limit` lines, or paragraphs, with their perplexities. Raises ConfigError for another `by`.
+    Line breaks, and the empty lines after a paragraph, are included: together they are the text.
     """
     rows: list[Stretch] = []
     total = 0
@@ -163,10 +159,9 @@ class Kind:
 
 
 def kinds(scored: ColumnFiles) -> list[Kind]:
-    """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out.
-
-    Letters and capitals are those of the text's most frequent script, "other script" all other letters. ASCII
-    symbols, as in programs, are punctuation; "other" is the rest: emoji, control characters.
+    """The cost by kind of character, in the order of KINDS; kinds that don't occur are left out. Letters and
+    capitals are those of the text's most frequent script, "other script" all other letters. ASCII symbols,
+    as in programs, are punctuation; "other" is the rest: emoji, control characters.
     """
     counts, nats = np.zeros(CODE_POINTS, np.int64), np.zeros(CODE_POINTS)
     for _, codes, nll in scored.stretches("codes", "nll"):

@@ -41,10 +41,9 @@ def filename(column: str) -> str:
 
 
 class ColumnFiles:
-    """The columns of a scored text of n characters, open for reading; they outlive their folder.
-
-    Positions count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are
-    absent or don't fit together.
+    """The columns of a scored text of n characters, open for reading; they outlive their folder. Positions
+    count from 0; a stretch is start .. stop - 1. Thread-safe. Raises TextError where files are absent or
+    don't fit together.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:

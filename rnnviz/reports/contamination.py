@@ -64,9 +64,7 @@ def sketch(text: str) -> Sketch:
 
 
 def share(text: str | Iterable[str], sketch: Sketch) -> Contamination:
-    """How much of `text`, a string or its pieces, is in `sketch`, counting every n-gram as often as it
-    occurs.
-    """
+    """How much of `text`, a string or its pieces, is in `sketch`; repeated n-grams count each time."""
     sampled = known = 0
     for hashes in _hashes([text] if isinstance(text, str) else text):
         chosen = _bits(hashes[hashes % np.uint64(sketch.modulus) == 0])

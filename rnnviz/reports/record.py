@@ -79,10 +79,8 @@ def record(
     encoding: str | None = None,
     name: str | None = None,
 ) -> Generator[Progress, None, Record]:
-    """Score a text into `folder`: yields what `score` yields, returns the Record.
-
-    Other arguments and errors are those of `score`. Raises ConfigError for a folder that exists and TextError
-    where it can't be written. Closing the generator cancels.
+    """Score a text into a new `folder`: yields and raises as `score`, returns the Record; closing cancels.
+    Raises ConfigError if `folder` exists, TextError where it can't be written.
     """
     target = Path(folder)
     if target.exists():

@@ -37,9 +37,8 @@ class Passage:
 def surprising_passages(
     scored: ColumnFiles, count: int = 20, length: int = 80, least: bool = False
 ) -> list[Passage]:
-    """The `count` most (or least) surprising passages of about `length` characters, the extreme first.
-
-    They don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
+    """The `count` most (or least) surprising passages of about `length` characters, the extreme first. They
+    don't overlap, and begin and end between lines or words if possible within an eighth of `length`. A
     shorter text is one passage. Raises ConfigError for numbers out of range.
     """
     sign = -1.0 if least else 1.0
@@ -123,9 +122,8 @@ def _snapped(
     absolute: bool,
 ) -> tuple[int, int]:
     """The stretch near `window`, within low .. high, that begins and ends at borders, with the largest mean.
-
-    The nearest borders could take in a costly character and make a least surprising passage a surprising one.
-    Without a border near, the window's own end stays.
+    The nearest borders could take in a costly character and make a least surprising passage a surprising
+    one. Without a border near, the window's own end stays.
     """
     start, stop = window
     text = scored.text(max(low - 1, 0), min(high + 1, len(scored)))

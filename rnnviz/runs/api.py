@@ -86,9 +86,8 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Make a run's folder, queue it and start its process. Returns its id: the name, with -2, -3 … if taken.
-
-    Raises TrainingError for no text or a process that can't start, CheckpointError for an unwritable folder.
+    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken. Raises
+    TrainingError for no text or a process that can't start, CheckpointError for an unwritable folder.
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
@@ -167,10 +166,8 @@ def find(id: str) -> Run:
 
 
 def follow(id: str, after: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The events from byte `after` on, oldest first, and the byte to go on from.
-
-    A resumed run reports the steps since its last save again; `merge` drops the first account. Raises
-    TrainingError if there is no such run.
+    """The events from byte `after` on, oldest first, and the byte to go on from; `merge` drops what a resumed
+    run repeats. Raises TrainingError if there is no such run.
     """
     return event_log.read(RunFolder(find(id).path).events, after)
 

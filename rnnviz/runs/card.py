@@ -32,10 +32,9 @@ def make_card(
     yardstick: str | None = None,
     example: str | None = None,
 ) -> dict[str, Any]:
-    """The card of a freshly trained model.
-
-    `yardstick` names an n-gram model of the same text, scored on the same held-out characters. Perplexities
-    and bits are per character. Raises what `checkpoint.load` and `scoring.perplexity` raise.
+    """The card of a freshly trained model. `yardstick` names an n-gram model of the same text, scored on the
+    same held-out characters. Perplexities and bits are per character. Raises what `checkpoint.load` and
+    `scoring.perplexity` raise.
     """
     split = corpus.split()
     card: dict[str, Any] = {

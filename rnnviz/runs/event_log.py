@@ -1,7 +1,6 @@
-"""events.jsonl: what happened in a run, one JSON object a line, append-only.
-
-A kill can cut a line short: the next writer ends that line first, and readers skip it. A resumed run starts
-again at its last saved step, `resumed_at` of its "start"; `extend` drops what was reported beyond it.
+"""events.jsonl: what happened in a run, one JSON object a line, append-only. A kill can cut a line short: the
+next writer ends that line first, and readers skip it. A resumed run starts again at its last saved step,
+`resumed_at` of its "start"; `extend` drops what was reported beyond it.
 """
 
 from __future__ import annotations

@@ -51,9 +51,8 @@ def finish(
     folder: RunFolder, description: Description, corpus: Corpus, seconds: float, path: Path | None = None
 ) -> tuple[Path, dict[str, Any]]:
     """Score the best model on the held-out text and write it with its card. Returns its path and card.
-
-    `seconds` is its training time; `path` defaults to the description's. Raises TrainingError if there is no
-    model, and what scoring and saving raise.
+    `seconds` is its training time; `path` defaults to the description's. Raises TrainingError if there is
+    no model, and what scoring and saving raise.
     """
     from rnnviz.reports import contamination
     from rnnviz.runs.card import make_card

@@ -211,8 +211,8 @@ class RunFolder:
         return False
 
     def take_lock(self, wait: float = 5.0) -> IO[bytes]:
-        """The lock, held until the file is closed here and in every child that inherited it. Tries for `wait`
-        seconds, as `locked` holds it for an instant; then raises TrainingError.
+        """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, as
+        `locked` holds it for an instant; then raises TrainingError.
         """
         descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o644)
         file = os.fdopen(descriptor, "r+b", buffering=0)

@@ -1,7 +1,6 @@
-"""The process of a run: waits for its turn, trains, logs events, and explains a failure.
-
-A process that the app started (`--queued`) inherits the run's lock, waits in the queue and lowers its
-priority. torch is imported when its turn has come, so a waiting run costs next to nothing.
+"""The process of a run: waits for its turn, trains, logs events, and explains a failure. A process that the
+app started (`--queued`) inherits the run's lock, waits in the queue and lowers its priority. torch is
+imported when its turn has come, so a waiting run costs next to nothing.
 """
 
 from __future__ import annotations

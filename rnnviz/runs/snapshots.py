@@ -1,7 +1,6 @@
-"""Snapshots: what a model makes of one sentence at a moment of its training, and their files.
-
-A file is safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A
-story (rnnviz.runs.story) has an axis for its K moments in front.
+"""Snapshots: what a model makes of one sentence at a moment of its training, and their files. A file is
+safetensors, with the sentence and symbols as JSON in its header; reading one needs no torch. A story
+(rnnviz.runs.story) has an axis for its K moments in front.
 """
 
 from __future__ import annotations
@@ -63,11 +62,9 @@ class Snapshot:
 
 
 def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot:
-    """What `model` makes of `text` now, after `step` steps on `characters` characters.
-
-    The values are those of `rnnviz.trace`, without its table of all inputs, which would take several times as
-    long, twice a second. Draws no random number and changes nothing. Raises TextError for half a surrogate
-    pair.
+    """What `model` makes of `text` now, after `step` steps on `characters` characters. The values are those
+    of `rnnviz.trace`, without its table of all inputs, which would take several times as long, twice a
+    second. Draws no random number and changes nothing. Raises TextError for half a surrogate pair.
     """
     vocabulary = model.vocabulary
     text = normalise(text, model.normaliser)

@@ -1,7 +1,6 @@
-"""How a run is asked to end: SIGTERM, Ctrl-C, or the file `stop` in its folder.
-
-The request raises `Stopped`; while training it lets the step finish and the state be saved. A process that
-the app started exits after 1.6 seconds in any case: a step or a disk may be slow, and a user is waiting.
+"""How a run is asked to end: SIGTERM, Ctrl-C, or the file `stop` in its folder. The request raises `Stopped`;
+while training it lets the step finish and the state be saved. A process that the app started exits after
+1.6 seconds in any case: a step or a disk may be slow, and a user is waiting.
 """
 
 from __future__ import annotations

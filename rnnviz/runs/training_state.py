@@ -24,9 +24,7 @@ def save(folder: RunFolder, trainer: Trainer) -> None:
 
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
-    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if it doesn't
-    fit.
-    """
+    """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if unfit."""
     if not folder.state.exists():
         return False
     try:

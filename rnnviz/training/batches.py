@@ -1,6 +1,5 @@
-"""What training reads at each step: B contiguous streams of a text, cut where the gradient stops.
-
-Streams begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
+"""What training reads at each step: B contiguous streams of a text, cut where the gradient stops. Streams
+begin at a new place every epoch. A cut depends on seed and step alone: a resumed run cuts where the
 uninterrupted one would, and a run's steps and characters are known when it starts.
 """
 
@@ -66,10 +65,9 @@ class RegularCuts:
 
 
 class RandomCuts:
-    """Cuts at distances drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`.
-
-    No place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
-    section 4.1, with a uniform draw). An epoch's last piece is what is left.
+    """Cuts at distances drawn uniformly from ceil(steps / 2) … floor(3 steps / 2), whose mean is `steps`. No
+    place is cut in every epoch, and some gradients reach further back (Merity, Keskar & Socher 2018,
+    section 4.1, with a uniform draw).
     """
 
     def __init__(self, length: int, steps: int, *, epochs: float, places: int, seed: int) -> None:

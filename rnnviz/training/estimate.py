@@ -1,5 +1,5 @@
-"""Whether a training run fits into memory, before it starts. The terms were fitted to the peaks of real runs
-(tests/training/test_estimate.py), in the processor's memory, not a GPU's. Importing this loads no torch.
+"""Whether a training run fits into memory, fitted to the peaks of real runs on processors, not GPUs. See
+tests/training/test_estimate.py. Importing this loads no torch.
 """
 
 from __future__ import annotations

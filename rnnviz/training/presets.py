@@ -40,10 +40,8 @@ TOY = TrainConfig(
 
 
 def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig, float]:
-    """A preset's recipe for a text of that length on that many cores, and its minutes.
-
-    Minutes above 0 decide how many characters are trained on (`python -m rnnviz train --minutes`). Raises
-    ConfigError for an unknown preset.
+    """A preset's recipe for a text of that length on that many cores, and its minutes: above 0 they decide
+    how many characters are trained on. Raises ConfigError for an unknown preset.
     """
     if key not in PRESETS:
         raise ConfigError(

@@ -70,10 +70,9 @@ def measured(
     seconds: float = 1.0,
     timeout: float = 60.0,
 ) -> float:
-    """Characters a second that training by `config` reaches here, with V symbols.
-
-    Measured for `seconds` in a process set up as a run's (some 3 seconds more to start); call it from a
-    thread. Raises TrainingError if that fails, as when memory runs out.
+    """Characters a second that training by `config` reaches here, with V symbols. Measured for `seconds` in a
+    process set up as a run's (some 3 seconds more to start); call it from a thread. Raises TrainingError
+    if that fails, as when memory runs out.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads, seconds])
     call = own_python("-c", "from rnnviz.training.speed import _measure; _measure()", task)

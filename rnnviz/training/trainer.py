@@ -211,7 +211,6 @@ class Trainer:
         early: bool = False,
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; reports every `evaluate_every` steps and after the last.
-
         `prompt` begins each report's sample, `on_step` is called after every step. `early` adds a report
         after the first step and changes no other. Raises TrainingError if it diverges.
         """
@@ -328,8 +327,7 @@ def train(
     """Train a model on `corpus`, a rnnviz.corpora.Corpus or the like, by `config`; yields StepReports.
 
     `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
-    `Trainer` also saves and resumes. Raises CorpusError for a text of fewer than 2 characters, TrainingError
-    when the loss is no longer a number.
+    Raises CorpusError for a text of fewer than 2 characters, TrainingError when the loss is NaN.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more

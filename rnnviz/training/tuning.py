@@ -10,10 +10,9 @@ from typing import Any
 
 
 def tune_process() -> None:
-    """Make CPU training faster, without changing results that matter.
-
-    Flushes denormal numbers to zero and asks glibc to keep freed memory: handing large tensors back to the
-    system after every step costs 10 to 25 % of the time.
+    """Make CPU training faster, without changing results that matter. Flushes denormal numbers to zero and
+    asks glibc to keep freed memory: handing large tensors back to the system after every step costs 10 to
+    25 % of the time.
     """
     import torch
 

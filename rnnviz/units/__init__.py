@@ -14,8 +14,7 @@
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.compare([one, other], text)                                  several networks on one text
 
-`scan` and `ablate` are generators: they yield progress and return their result, which `units.run` waits for;
-closing one stops it.
+`scan` and `ablate` are generators that return their result: `units.run` waits for it, closing cancels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much worse a network predicts without one of its units, for every unit.
 
-Copies of the network, each without another unit, read the text as a batch: the product with W_hh costs little
-more for sixty-four than for one.
+Copies of the network, each without another unit, read the text as a batch: sixty-four cost little more than
+one.
 
     loss = mean over the text of  -log P(x_t | x_<t) without the unit  -  the same with it (nats a character)
 
@@ -84,10 +84,9 @@ def ablate(
 ) -> Generator[AblationProgress, None, Ablation]:
     """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
 
-    `to` is the missing unit's hidden state throughout, from the start symbol on: 0, its mean over the text,
-    or a number. `batch` units are done at a time. Yields about ten times a second. 2,000 characters without
-    each of 256 units of a GRU take some seconds. Raises ConfigError for a layer or units that the network
-    doesn't have, EmptyTextError for no text.
+    The missing unit's hidden state is `to`, from the start symbol on: 0, its mean over the text, or a number.
+    Yields about ten times a second; 2,000 characters without each of 256 units of a GRU take some seconds.
+    Raises ConfigError for a layer or units that don't exist, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units

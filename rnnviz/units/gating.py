@@ -48,8 +48,8 @@ class Gates:
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
-    """What the gates of `layer` did in `trace`; the candidate is no gate. Raises ConfigError for a network
-    without gates or without such a layer, EmptyTextError for no text.
+    """The gates of `layer` in `trace`, without the candidate. Raises ConfigError without gates or such a
+    layer, EmptyTextError for no text.
 
     >>> import rnnviz
     >>> found = gates(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))

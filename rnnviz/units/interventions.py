@@ -1,8 +1,7 @@
 """What a network does when some of its units are held, silenced or scaled while it reads.
 
-A correlation says that a unit knows something; changing it says whether anything depends on it. A small
-change (a scale of 0.5, the unit's own mean) says more than a large one, which leads to states that no text
-leads to.
+A correlation says that a unit knows something; changing it says whether anything depends on it. Small changes
+(a scale of 0.5, the unit's mean) say more than large ones, which lead to states that no text leads to.
 
 Shape letters: T time steps, H units of a layer.
 """
@@ -95,10 +94,9 @@ Interventions = Intervention | Sequence[Intervention]
 
 
 def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
-    """The Trace of `text` read under `interventions`, done in their order.
-
-    500 characters of a GRU with 256 units take about 20 ms of one core. Raises ConfigError for a layer, unit
-    or cell that the network doesn't have, TextError for half a surrogate pair.
+    """The Trace of `text` read under `interventions`, in their order; 500 characters of a GRU with 256 units
+    take 20 ms. Raises ConfigError for a layer, unit or cell that doesn't exist, TextError for half a
+    surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -145,8 +143,8 @@ def resume(
 ) -> str:
     """`length` characters that follow the first `t` of a Trace under `interventions`.
 
-    The same as `continuation` for a Trace of `intervene` with these interventions, without reading the t
-    characters again. Raises ConfigError for a t outside 0 .. T, and what `continuation` raises.
+    As `continuation`, without reading the t characters again. Raises ConfigError for a t outside 0 .. T, and
+    what `continuation` raises.
 
     >>> import rnnviz
     >>> from rnnviz import units

@@ -1,7 +1,6 @@
-"""Search a text for an untrusted pattern.
-
-Python's regular expressions backtrack: over a line of a's (a+)+b never ends, and blocks the whole process. So
-the search runs in a process of its own, with a memory limit and a timeout. Starting it takes about 20 ms.
+"""Search a text for an untrusted pattern. Python's regular expressions backtrack: over a line of a's (a+)+b
+never ends, and blocks the whole process. So the search runs in a process of its own, with a memory limit
+and a timeout. Starting it takes about 20 ms.
 """
 
 from __future__ import annotations
@@ -46,10 +45,9 @@ sys.stdout.buffer.write(found.tobytes())
 
 
 def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int, int]]:
-    """The (start, stop) of every non-empty match of `pattern` in `text`, in order.
-
-    ^ and $ match at the ends of lines. `timeout` is in seconds. Raises ConfigError for a pattern that is
-    empty, too long, invalid or too costly, TextError for half a surrogate pair.
+    """The (start, stop) of every non-empty match in order; ^ and $ match at line ends; `timeout` is in
+    seconds. Raises ConfigError for an empty, long, invalid or costly pattern, TextError for half a
+    surrogate pair.
     """
     if not pattern or len(pattern) > LONGEST:
         raise ConfigError(

@@ -3,8 +3,7 @@
     ‖ΔH_t‖    Euclidean length of the difference of all layers' hidden states after character t
     KL_t      Σ_x P(x) log P(x)/P'(x), of the predictions after character t; P without the change, P' with it
 
-Both are 0 before the change. A network that keeps a difference in its state but predicts the same remembers
-without using it.
+Both are 0 before the change. A state may differ where predictions don't: remembered, but not used.
 
 Shape letters: T time steps, L layers, H units, V symbols.
 """
@@ -54,10 +53,8 @@ class Perturbation:
 
 
 def perturb(model: Network, text: str, position: int, character: str) -> Perturbation:
-    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0.
-
-    Raises ConfigError for a position outside the normalised text, or an invalid or unchanged character;
-    TextError for half a surrogate pair.
+    """Read `text`, and read it with `character` in place of the one at `position`, counted from 0. Raises
+    ConfigError for a position outside the text or an invalid or unchanged character, and TextError.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -94,7 +91,9 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """A changed letter's effect after 0 .. K characters, the mean over `places`; see `Perturbation`."""
+    """A changed letter's effect after 0 .. K characters, (K + 1,), the mean over `places`; see
+    `Perturbation`.
+    """
 
     distance: Doubles
     divergence: Doubles

@@ -1,9 +1,6 @@
-"""The path of the hidden state over a text along its principal components (Pearson 1901).
-
-Points close in two dimensions may be far apart in the hundreds that are not shown; `explained` says how much
-is shown.
-
-Shape letters: T time steps, H units, k components.
+"""The path of the hidden state over a text along its principal components (Pearson 1901). Points close in two
+dimensions may be far apart in hundreds; `explained` is the share of variance shown. Shape letters: T time
+steps, H units, k components.
 """
 
 from __future__ import annotations
@@ -43,9 +40,8 @@ class Projection:
 def project(trace: Trace, k: int = 2, *, layer: int | None = -1, quantity: str = "hidden") -> Projection:
     """The states of `trace` along their k principal axes; `layer` -1 is the top one, None all of them.
 
-    An axis points where its largest entry is positive, so pictures are reproducible. A text too short to have
-    k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, or a layer or quantity that isn't
-    there.
+    A text too short for k axes has 0 along the others. Raises ConfigError for k outside 1 .. H, or an absent
+    layer or quantity.
 
     >>> import rnnviz
     >>> path = project(rnnviz.trace(rnnviz.load("timemachine-gru"), "machine"))

@@ -68,11 +68,8 @@ def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles
 def by_symbol(
     ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice, measure: Mask | slice
 ) -> float:
-    """How well the symbol just read tells by itself: AUC or correlation, what a network without memory can
-    know.
-
-    Each of `ids` (n,) predicts the mean of `values` (n,), a mask or graded, over its places in the half
-    `learn`.
+    """How well the symbol just read tells by itself, AUC or correlation: the best without memory. Each of
+    `ids` (n,) predicts the mean of `values` (n,), a mask or graded, at its places in half `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())

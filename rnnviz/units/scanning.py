@@ -141,12 +141,10 @@ def scan(
 ) -> Generator[ScanProgress, None, ScanReport]:
     """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport.
 
-    Yields ScanProgress about ten times a second. `contexts` is K, each of `before` characters, the unit's own
-    and `after`; `bins` are the histograms'. A GRU with 256 units takes some ten seconds for 200,000
-    characters.
-
-    Raises ConfigError for a layer, units or a quantity that the network doesn't have and numbers out of
-    range, TextError and DecodingError for an unreadable file, EmptyTextError for no text.
+    Yields about ten times a second. `contexts` is K, each of `before` characters, the unit's own and `after`.
+    A GRU with 256 units takes some ten seconds for 200,000 characters. Raises ConfigError for absent layers,
+    units or quantities and numbers out of range, TextError and DecodingError for an unreadable file,
+    EmptyTextError for no text.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -236,9 +234,8 @@ def pushes(
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
 
-    The numbers are value · W_hq[unit, x], less their mean over all x, in nats: what the unit adds to log P(x)
-    before normalisation, without its influence through later steps. Raises ConfigError for a unit that isn't
-    there or k < 1.
+    By value · W_hq[unit, x], less its mean over x, in nats: what the unit adds to log P(x) before
+    normalisation, not through later steps. Raises ConfigError for an absent unit or k < 1.
 
     >>> import rnnviz
     >>> from rnnviz import units

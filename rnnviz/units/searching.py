@@ -92,10 +92,9 @@ class Search:
 
 
 class Searcher:
-    """The units of a trace, ranked once for any number of searches. `seed` chooses the shifts.
-
-    `source` is a Trace, of which `layer` (None: all) and `quantity` are searched, or a table (T, U) of one
-    `layer`. Raises ConfigError for a layer, quantity, shape or seed that doesn't fit.
+    """The units of a trace, ranked once for any number of searches. `seed` chooses the shifts. `source` is a
+    Trace, of which `layer` (None: all) and `quantity` are searched, or a table (T, U) of one `layer`.
+    Raises ConfigError for a layer, quantity, shape or seed that doesn't fit.
     """
 
     def __init__(

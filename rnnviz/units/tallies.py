@@ -1,7 +1,6 @@
-"""What is counted while a text is read: extremes with their contexts, histograms, moments, moves.
-
-All take pieces of any length, in constant memory. Shape letters: n characters of a piece, U units, V symbols,
-K contexts, W characters of one.
+"""What is counted while a text is read: extremes with their contexts, histograms, moments, moves. All take
+pieces of any length, in constant memory. Shape letters: n characters of a piece, U units, V symbols, K
+contexts, W characters of one.
 """
 
 from __future__ import annotations

@@ -68,10 +68,8 @@ class Target:
 def _depth(
     text: str, marks: re.Pattern[str], read: Callable[[str, int, str, list[str]], None], unclosed: Unclosed
 ) -> Values:
-    """How many of the `marks` are open after each character of `text`, (T,) float64.
-
-    `read(text, at, mark, closing)` applies `mark` at `at` to `closing`, the stack of what would close each
-    open mark, the innermost last.
+    """How many of the `marks` are open after each character of `text`, (T,) float64. `read(text, at, mark,
+    closing)` applies a mark to the stack of what would close each open one, innermost last.
     """
     steps = np.zeros(len(text) + 1)
     closing: list[str] = []
@@ -127,9 +125,8 @@ def inside_quotes(text: str, unclosed: Unclosed) -> Values:
     """From an opening mark up to the one that closes it, (T,) bool.
 
     Curly, angle and corner marks nest. A straight double mark opens and closes in turn; a straight single one
-    opens after no letter or digit and closes before none, so apostrophes do neither. One after a backslash
-    does nothing inside straight marks. Three straight marks, as of Python's docstrings, close only with
-    three.
+    opens after no letter or digit and closes before none, so apostrophes do neither. Inside straight marks,
+    one after a backslash is ignored. Three straight marks, as of Python's docstrings, close only with three.
     """
     return _depth(text, _QUOTE, _read_quote, unclosed) > 0
 
@@ -236,8 +233,7 @@ def pattern_target(pattern: str, text: str, *, timeout: float = 2.0) -> Target:
 
 
 def span_target(spans: Sequence[Span], text: str) -> Target:
-    """Characters start .. stop - 1 of each of `spans`, (T,) bool. Raises ConfigError for a span that is empty
-    or outside the text.
+    """Characters start .. stop - 1 of each of `spans`, (T,) bool; ConfigError if empty or outside the text.
 
     >>> span_target([(1, 3), (2, 4)], "lever").values.tolist()
     [False, True, True, True, False]

@@ -72,10 +72,8 @@ def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
 
 
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:
-    """`quantity` after each character: (T, H) of one `layer`, (T, L·H) of all where it is None.
-
-    Column n of the latter is unit n % H of layer n // H. Raises ConfigError for a layer or quantity that the
-    network doesn't have.
+    """`quantity` after each character: (T, H) of one `layer`, (T, L·H) of all where it is None. Column n of
+    the latter is unit n % H of layer n // H. Raises ConfigError for an absent layer or quantity.
 
     >>> import rnnviz
     >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
