@@ -1,7 +1,7 @@
 """One long text read as many stretches side by side, exactly as if read in one go.
 
     stretch        0          1          2      …        each one row of a batch
-    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from a zero state
+    warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from the first state
     seam                 |          |                   where one stretch ends and the next one began
 
 A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
@@ -112,7 +112,7 @@ class SideBySide:
         if rows == 1:
             return tuple(part.clone() for part in state)
         before = torch.stack([x.flatten()[n * length - WARM_UP : n * length] for n in range(1, rows)])
-        # A long memory is more likely that of now than none.
+        # The current state is a better guess of what is remembered for long than zeros.
         warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
         with torch.inference_mode():
             for begin in range(0, WARM_UP, CHUNK):

@@ -259,7 +259,7 @@ Device = Literal["auto"] | str
 
 
 def _embedding(rows: int, columns: int) -> nn.Embedding:
-    """`nn.Embedding` with its usual random weights, none on the meta device: torch'd load its compiler."""
+    """`nn.Embedding`; on the meta device without drawing weights, for which torch would load its compiler."""
     embedding = nn.Embedding(rows, columns, _weight=torch.empty(rows, columns))
     if not embedding.weight.is_meta:
         nn.init.normal_(embedding.weight)

@@ -59,7 +59,7 @@ def stream(
     `temperature` 1 draws from the model's own distribution, less sharpens it, 0 takes the most probable
     character. `top_k` leaves only that many to draw from. The same `seed` gives the same characters.
 
-    Raises, before reading, ConfigError for a negative length, temperature or seed or top_k < 1; TextError for
+    Raises ConfigError, before reading, for a negative length, temperature or seed or top_k < 1; TextError for
     half a surrogate pair in the prompt; CheckpointError if the model gives no probabilities.
     """
     check(length, temperature, top_k, seed)

@@ -91,11 +91,11 @@ def refuse_binary(head: bytes, name: str) -> None:
 
 
 def explain_nul_bytes(sample: bytes, before: bytes = b"") -> str | None:
-    """UTF-16 or UTF-32 without a byte order mark, if `sample` reads as text in one of them.
+    """UTF-16 or UTF-32 without a byte order mark, if `sample` reads as text in one of them, else None.
 
     `sample` starts at a multiple of 4 bytes, less than 4 before the file's first NUL; `before` are some 64
     bytes ahead of it. Wrong byte orders decode, too, but into control characters, unassigned code points or a
-    jumble without blanks, as does ASCII with a stray NUL: the order with the most blanks wins.
+    jumble without blanks: the order with the most blanks wins. ASCII with a stray NUL gives None.
     """
     if _is_ascii_text(sample) or (len(before) >= _ENOUGH and _is_ascii_text(before)):
         return None

@@ -110,7 +110,7 @@ class Vocabulary:
 
     @property
     def unknown_cost(self) -> float:
-        """The cost of an unknown character on top of -log P(<unk>), in nats; all are equally likely."""
+        """The nats an unknown character costs on top of -log P(<unk>): all of them are equally likely."""
         return math.log(UNICODE_SCALAR_VALUES - len(self.characters))
 
     def __contains__(self, character: object) -> bool:
