@@ -1,9 +1,6 @@
-"""The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch.
-
-Results go to standard output, everything else to standard error. Exit codes: 0 success; 1 failure, explained
-in one line on standard error; 2 misspelt command; 130 stopped by Ctrl-C.
-
-Each command's file imports what computes when it runs: `--help` and `models` answer at once.
+"""The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch. Results
+go to standard output, all else to standard error. Exit codes: 0 success; 1 failure, in one line on
+standard error; 2 misspelt command; 130 Ctrl-C. Commands import late: `--help` and `models` answer at once.
 """
 
 from __future__ import annotations

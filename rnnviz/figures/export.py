@@ -58,9 +58,9 @@ class _Rows(NamedTuple):
 def per_character(source: Iterable[Piece] | Record, target: Target, format: Format | None = None) -> int:
     """Write the table of a scored text to a path or a binary file; returns the number of rows.
 
-    `source` is a Record, or what `scoring.pieces` yields; without `details` ranks and entropies stay empty.
-    `format` is "csv" or "parquet", by default the path's ending, or CSV. Raises ConfigError for an unknown
-    format, or Parquet without pyarrow; ExportError if the file can't be written; and what scoring raises.
+    `source` is a Record, or `scoring.pieces`; without `details` ranks and entropies stay empty. `format` is
+    "csv" or "parquet", by default the path's ending, or CSV. Raises ConfigError for an unknown format or
+    missing pyarrow, ExportError if writing fails, and what scoring raises.
     """
     write = _WRITERS[_format(target, format)]
     with _replacing(target) as file:

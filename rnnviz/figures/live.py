@@ -1,8 +1,8 @@
 """The picture of a text being read: states, running perplexity, surprisal, and predictions.
 
-Pure functions from a Trace, or a window of one, to a Plotly figure as a dictionary: `go.Figure(...)` shows it
-in a notebook. The app's live view starts from the same `skeleton` and fills in each keystroke itself; the
-heat map reaches it as `plane(...)` in the colours of `scale(...)`.
+Pure functions from a Trace, or a window of one, to a Plotly figure as a dictionary. The app's live view
+starts from the same `skeleton` and fills in each keystroke itself, with `plane(...)` in the colours of
+`scale(...)`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """

@@ -55,10 +55,9 @@ def lines(
     dashed: Mapping[str, npt.NDArray[Any]] | None = None,
     theme: Theme = LIGHT,
 ) -> Figure:
-    """Up to MOST lines, by name, over the whole numbers from `first` on; `log`: on a logarithmic axis.
-
-    `level` is marked by a dotted line; `dashed` are lines in the colours of their namesakes. Leaves out
-    values that a logarithm can't show or that rounding swallows. Raises ConfigError for no line or too many.
+    """Up to MOST lines, by name, over the whole numbers from `first` on; a dotted one at `level`. `dashed`
+    lines have their namesakes' colours. `log`: logarithmic, without values that it cannot show.
+    Raises ConfigError for no line or too many.
     """
     if not 1 <= len(curves) <= MOST:
         raise ConfigError(

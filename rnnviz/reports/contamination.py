@@ -1,10 +1,9 @@
 """Whether a model was trained on a text, found from a sketch that holds no text.
 
-A perplexity is worth less on a text that the model was trained on. A model file therefore carries a sketch of
-its training text: of the hashes of all its n-grams of 24 characters, those divisible by a modulus, at most
-16,384 of them (64 KB), and of those half of their bits. The same n-grams are chosen from any other text, so
-the share of them that is known estimates the share of that text which is. (A. Z. Broder, "On the resemblance
-and containment of documents", 1997.)
+A perplexity on a training text is worth less. A model file therefore has a sketch of it: of the hashes of all
+n-grams of 24 characters, those divisible by a modulus, at most 16,384 of them (64 KB), and of those half of
+their bits. The same n-grams are chosen from any text, so the share of known ones estimates the share of the
+text (A. Z. Broder, "On the resemblance and containment of documents", 1997).
 
 White space counts as one space, so that a book wrapped at another width is recognised.
 """

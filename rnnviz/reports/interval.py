@@ -1,10 +1,8 @@
 """A confidence interval for a perplexity, by block bootstrap.
 
-A text is one sample of its kind; another of the same length would have had another perplexity. Characters
-depend on their neighbours, so whole blocks are drawn, lines or stretches of equal length, with replacement;
-each draw gives a mean -log P, a ratio of two sums. The quantiles are those of the studentised ratio (the
-"bootstrap-t"), whose coverage holds with few blocks and skewed costs, where quantiles of the means are too
-narrow.
+Neighbouring characters depend on each other, so whole blocks are drawn with replacement, lines or stretches
+of equal length; each draw gives a mean -log P, a ratio of two sums. The quantiles are those of the
+studentised ratio (the "bootstrap-t"): with few blocks and skewed costs those of the means are too narrow.
 
 B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap" (1993), chapter 12; H. R. Künsch, "The
 Jackknife and the Bootstrap for General Stationary Observations", Annals of Statistics 17 (1989), for blocks.
@@ -65,11 +63,10 @@ def interval(
 ) -> Interval:
     """An interval for the perplexity of a scored text, or of costs in nats (n,).
 
-    `block` is what is drawn: lines, or stretches of so many characters. Without lines, with too few, or with
-    one that is most of the text, stretches of 100 characters serve (a tenth of a text below 1,000
-    characters), and `block_kind` says so. From 200 characters on there is an interval, unless one block is
-    unlike all others. `check` is called several times a second and may raise to cancel. Raises ConfigError
-    for settings out of range and for costs that are no numbers.
+    `block`: lines, or stretches of so many characters. Where lines are too few, or one is most of the text,
+    stretches of 100 characters serve (a tenth of a text below 1,000 characters), as `block_kind` says. From
+    200 characters on there is an interval, unless one block is unlike all others. `check` is called several
+    times a second and may raise to cancel. Raises ConfigError for settings out of range and NaN costs.
     """
     if not 0 < level < 1 or samples < 100:
         raise ConfigError(

@@ -193,9 +193,8 @@ def snapshot(id: str, step: int | None = None) -> Snapshot:
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     """Copy the run's finished or best model, with its card, into a folder of models. Returns the copy's path.
 
-    `folder` defaults to the first of `rnnviz.networks.checkpoint.folders()`. An unfinished run's model is
-    scored first, which takes seconds. Raises TrainingError if there is no model or the name is taken,
-    CheckpointError for a bad name.
+    An unfinished run's model is scored first, which takes seconds. `folder` defaults to the first of
+    `checkpoint.folders()`. Raises TrainingError for no model or a taken name, CheckpointError for a bad name.
     """
     from rnnviz.runs import finished_model
 

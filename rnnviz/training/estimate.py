@@ -78,11 +78,9 @@ def _readable(count: int) -> str:
 
 
 def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> dict[str, int]:
-    """Bytes of a run at its peak, by part; see Estimate.parts.
-
-    Per character of a batch and unit, each layer keeps what its backward pass needs (`kept`), and one layer
-    at a time holds what that pass makes (`made`). Numbers are float32, or bfloat16 where the recipe asks for
-    it; "auto" counts as float32, so that the run fits either way.
+    """Bytes of a run at its peak, by part; see Estimate.parts. Per character of a batch and unit, each layer
+    keeps what its backward pass needs (`kept`), and one layer at a time holds what that pass makes
+    (`made`); "auto" counts as float32, so that the run fits either way.
     """
     model = config.model_config(vocabulary_size)
     measured = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}

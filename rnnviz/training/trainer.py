@@ -1,9 +1,8 @@
 """Training: truncated backpropagation through time over contiguous streams.
 
-B streams of the text run side by side. Each step reads the next characters of every stream
-(rnnviz.training.batches) and carries the state over, detached: gradients stop there. Streams begin at a new
-place every epoch, with the start symbol and a zero state, so that the model learns what to expect before it
-has read anything.
+Each step reads the next characters of B streams of the text (rnnviz.training.batches) and carries the state
+over, detached: gradients stop there. Streams begin at a new place every epoch, with the start symbol and a
+zero state, so that the model learns what to expect before it has read anything.
 """
 
 from __future__ import annotations
@@ -50,10 +49,9 @@ class SplittableText(Protocol):
 class StepReport:
     """Where a run stands.
 
-    `train_perplexity` is over the characters since the last report, with dropout; `validation_perplexity`
-    follows `rnnviz.reading.scoring`, None where the recipe trains on that text too. `gradient_norm` is before
-    clipping; `best`: no earlier report was better. `model` is the model in training: save it or trace with it
-    before asking for the next report.
+    `train_perplexity` is since the last report, with dropout; `validation_perplexity` is None where the
+    recipe trains on that text too; `gradient_norm` is before clipping; `best`: no earlier report was better.
+    `model` is the model in training: save it or trace with it before asking for the next report.
     """
 
     step: int
