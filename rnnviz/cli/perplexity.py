@@ -166,7 +166,6 @@ def _score(
     table: str | None,
     page: str | None,
 ) -> tuple[Report, list[Row]]:
-    """The report of one file and its comparisons; writes the outputs asked for."""
     from rnnviz.reading.scoring import perplexity
 
     if not (args.compare or table or page):
@@ -213,7 +212,6 @@ def _compared(
     source: str | BinaryIO,
     encoding: str | None,
 ) -> list[Row]:
-    """A file under everything it is compared with, the best marked."""
     from rnnviz.networks.progress import run
     from rnnviz.reading.scoring import perplexity
     from rnnviz.reports import baselines
@@ -274,7 +272,6 @@ def _print_rows(rows: Sequence[Row]) -> None:
 
 
 def _print_matrix(compared: dict[str, list[Row]]) -> None:
-    """Every model × every file: perplexity, the best of each file marked."""
     print("\nperplexity")
     files = list(compared)
     names = [row.name for row in compared[files[0]]]

@@ -48,7 +48,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 
 def _add(group: Any, options: tuple[tuple[str, Any, str], ...]) -> None:
-    """Options that are None unless given."""
     for flag, kind, text in options:
         how: dict[str, Any] = {"action": "store_true"} if kind is bool else {"type": kind}
         group.add_argument(flag, default=None, help=text, **how)
@@ -131,7 +130,6 @@ def _config(args: argparse.Namespace) -> Any:
 
 
 def _command() -> str:
-    """The command line, as it can be typed again."""
     return "python -m rnnviz " + shlex.join(sys.argv[1:])
 
 
@@ -208,7 +206,6 @@ def _begin(args: argparse.Namespace) -> int:
 
 
 def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
-    """Train in a run's folder, new or begun."""
     description = folder.description()
     unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
     unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]

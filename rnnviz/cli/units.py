@@ -121,7 +121,6 @@ def _text(args: argparse.Namespace) -> str:
 
 
 def _search(searcher: Any, target: Target, args: argparse.Namespace) -> tuple[Search | None, str]:
-    """What was found, or why the search was impossible."""
     edges = 0 if target.graded else args.edges
     if len(target) and (target.values == target.values[0]).all():
         return None, "the same throughout this text"

@@ -131,7 +131,6 @@ def _rows_of_record(record: ColumnFiles) -> Iterator[_Rows]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[_Rows]:
-    """Pieces, joined to some ROWS characters."""
     waiting: list[Piece] = []
     for piece in pieces:
         waiting.append(piece)

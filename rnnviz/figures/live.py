@@ -1,8 +1,7 @@
 """The picture of a text being read: states, running perplexity, surprisal, and predictions.
 
 Pure functions from a Trace, or a window of one, to a Plotly figure as a dictionary. The app's live view
-starts from the same `skeleton` and fills in each keystroke itself, with `plane(...)` in the colours of
-`scale(...)`.
+starts from `skeleton` and fills in each keystroke itself, with `plane(...)` in the colours of `scale(...)`.
 
 Shape letters: T time steps, L layers, H units, n columns of the window.
 """
@@ -244,7 +243,6 @@ def figure(
 
 
 def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
-    """The prediction after `at` characters, with the one that came in its own colour."""
     row = trace.log_probs_at(at, at + 1)[0]
     listed, rest = next_characters(row)
     came = int(trace.ids[at]) if at < len(trace) else None

@@ -89,7 +89,6 @@ def _answer(report: Report, _: Callable[[str], str]) -> str:
 
 
 def _filled(sentence: str, **values: str) -> str:
-    """A sentence, escaped, with HTML in its places."""
     return escape(sentence).format(**values)
 
 

@@ -59,7 +59,6 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
 
 
 def _path(x: Doubles, y: Doubles, there: npt.NDArray[np.bool_]) -> str:
-    """A line through the points that are `there`, interrupted at the others."""
     parts, pen = [], "M"
     for across, down, drawn in zip(x.tolist(), y.tolist(), there.tolist(), strict=True):
         if drawn:

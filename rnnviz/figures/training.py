@@ -196,7 +196,6 @@ def _alone(drawn: Figure, one: Curves, labels: int) -> Figure:
 
 
 def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
-    """`skeleton` with all its panels."""
     ends = extent([one])
     height, middle, top = math.log10(SPREAD), math.log10(one.clip), one.highest_rate
     return {

@@ -195,7 +195,6 @@ _TOGETHER = dict.fromkeys(
 
 
 def _kind_and_script(character: str) -> tuple[str, str]:
-    """A kind other than "other script", and a letter's script."""
     category = unicodedata.category(character)
     if category[0] == "Z" or character in "\t\n\v\f\r\x85":
         return "space", ""

@@ -91,7 +91,6 @@ def _bits(hashes: Hashes) -> npt.NDArray[np.uint32]:
 
 
 def _hashes(pieces: Iterable[str]) -> Iterator[Hashes]:
-    """The hashes of all n-grams, in order, a block at a time."""
     carried = np.empty(0, np.uint32)  # the last n - 1 characters
     in_space = False
     for piece in pieces:

@@ -115,7 +115,6 @@ class Description:
 
     @classmethod
     def _names(cls) -> dict[str, str]:
-        """The fields by their names in run.json, all but `text`."""
         return {IN_JSON.get(f.name, f.name): f.name for f in fields(cls) if f.name != "text"}
 
     @classmethod

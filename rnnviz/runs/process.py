@@ -39,10 +39,8 @@ def run(
     folder: RunFolder, show: Show, *, queued: bool, lock: int | None = None, corpus: Corpus | None = None
 ) -> tuple[Path, dict[str, Any]] | None:
     """Train the run in `folder` to its end. Returns the model's path and card; None if stopped and saved.
-
     `queued`: wait for a place, and end within two seconds when asked to. `lock` is the descriptor of the
-    parent's lock; `corpus` the run's text, if already read. Failures are logged, then raised, in words if
-    known.
+    parent's lock; `corpus` the text, if already read. Failures are logged, then raised, in words if known.
     """
     with _held(folder, lock) as held:
         folder.sign(held, os.getpid())

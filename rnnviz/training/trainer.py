@@ -301,7 +301,6 @@ class Trainer:
         )
 
     def _validation_perplexity(self) -> float | None:
-        """None without validation text, or when asked to stop."""
         if not self.validation:
             return None
         steps = score(self.model, text=self.validation)

@@ -72,7 +72,6 @@ class Intervention:
         object.__setattr__(self, "_index", np.array(self.units))
 
     def _check(self, weights: Weights) -> None:
-        """Raise ConfigError if the network has no such layer, unit or cell."""
         check_layer(self.layer, len(weights.layers))
         check_units(self._index, weights.layers[self.layer].units)
         if self.quantity == "cell" and not CELLS[weights.cell].has_cell:
@@ -94,9 +93,8 @@ Interventions = Intervention | Sequence[Intervention]
 
 
 def intervene(model: Network, text: str, interventions: Interventions) -> Trace:
-    """The Trace of `text` read under `interventions`, in their order; 500 characters of a GRU with 256 units
-    take 20 ms. Raises ConfigError for a layer, unit or cell that doesn't exist, TextError for half a
-    surrogate pair.
+    """The Trace of `text` read under `interventions`, in order; 500 characters of a GRU with 256 units take
+    20 ms. Raises ConfigError for an absent layer, unit or cell, TextError for half a surrogate pair.
 
     >>> import rnnviz
     >>> from rnnviz import units

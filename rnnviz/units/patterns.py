@@ -46,8 +46,7 @@ sys.stdout.buffer.write(found.tobytes())
 
 def find_all(pattern: str, text: str, *, timeout: float = 2.0) -> list[tuple[int, int]]:
     """The (start, stop) of every non-empty match in order; ^ and $ match at line ends; `timeout` is in
-    seconds. Raises ConfigError for an empty, long, invalid or costly pattern, TextError for half a
-    surrogate pair.
+    seconds. Raises ConfigError for an unfit or costly pattern, TextError for half a surrogate pair.
     """
     if not pattern or len(pattern) > LONGEST:
         raise ConfigError(
