@@ -170,6 +170,7 @@ def _cut(costs: ColumnFiles | Floats, size: int) -> Iterator[tuple[Floats, Float
 def _bootstrap_t(
     sums: Floats, counts: Floats, level: float, samples: int, seed: int, check: Callable[[], None]
 ) -> tuple[float, float]:
+    """The interval of Σ sums / Σ counts, nats."""
     m = len(sums)
     mean = sums.sum() / counts.sum()
     residual = sums - mean * counts

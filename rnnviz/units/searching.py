@@ -200,6 +200,7 @@ class Searcher:
         return ~odd, odd
 
     def _ranks(self, blocks: int) -> tuple[Doubles, Doubles]:
+        """The ranks (n, U) within either half."""
         if blocks not in self._ranked:
             first, second = self._halves(blocks)
             ranked = ranking.ranks(self._values[first])
