@@ -141,8 +141,8 @@ def resume(
 ) -> str:
     """`length` characters that follow the first `t` of a Trace under `interventions`.
 
-    As `continuation`, without reading the t characters again. Raises ConfigError for a t outside 0 .. T, and
-    what `continuation` raises.
+    As `continuation`, if the Trace is `intervene`'s with the same ones, without reading the t characters
+    again. Raises ConfigError for a t outside 0 .. T, and what `continuation` raises.
 
     >>> import rnnviz
     >>> from rnnviz import units
