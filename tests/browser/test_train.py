@@ -76,6 +76,8 @@ def test_a_run_moves_is_found_after_a_reload_and_stops_at_once(page: Page, app_u
         expect(view).to_have_attribute("data-state", "running")
         expect(page.get_by_test_id("training-when")).to_contain_text("now")
         settled(view)
+        arrived = view.get_attribute("data-step") or ""
+        expect(view).not_to_have_attribute("data-step", arrived)  # the page has come to rest, the run goes on
         view.locator(".rt-heat").evaluate("canvas => { window.mine = canvas; }")
         box = view.bounding_box()
         seen = view.evaluate(PICTURE)

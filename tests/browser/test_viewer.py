@@ -60,6 +60,8 @@ def read(text, model):
 text = st.query_params["text"]
 origin.draw(*read(text, "gru"), read(text, "3gram") if "versus" in st.query_params else None)
 st.button("Elsewhere")
+st.session_state.runs = st.session_state.get("runs", 0) + 1
+st.text(f"runs: {st.session_state.runs}")
 """
 
 
@@ -234,7 +236,9 @@ def test_a_row_of_a_table_leads_to_its_passage(page: Page, url: str) -> None:
     # Another run of the page leaves a reader where he or she is.
     viewer.go(1)
     viewer.at(0, 0)
+    viewer.told(0)
     page.get_by_role("button", name="Elsewhere").click()
+    expect(page.get_by_text("runs: 2")).to_be_visible()
     viewer.told(0)
     assert viewer.place == 0
 
