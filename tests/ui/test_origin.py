@@ -12,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import perplexity
-from rnnviz.ui.pages.perplexity.origin import KEPT, ScoredText
+from rnnviz.ui.pages.perplexity.origin import KEPT
+from rnnviz.ui.pages.perplexity.scored_text import ScoredText
 from rnnviz.ui.pages.perplexity.tables import kind_names, one_line
 from tests.conftest import TEXT, tiny
 from tests.reports.recorded import recorded

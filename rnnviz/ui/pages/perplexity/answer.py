@@ -13,7 +13,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.perplexity import caution, encodings
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import named, rounded

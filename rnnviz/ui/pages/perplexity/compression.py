@@ -15,7 +15,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
 from rnnviz.ui.pages.perplexity import work
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import size

@@ -14,7 +14,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
-    from rnnviz.ui.pages.perplexity.texts import Text
+    from rnnviz.ui.pages.perplexity.text import Text
 
 # Python's name, and the languages it is for.
 COMMON = {

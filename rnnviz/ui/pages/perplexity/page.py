@@ -16,7 +16,7 @@ from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Job, Jobs, of_session
 from rnnviz.ui.pages.perplexity import against, answer, compression, encodings, origin, take, texts, work
 from rnnviz.ui.pages.perplexity import sum as sum_section
-from rnnviz.ui.pages.perplexity.texts import Text
+from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import rounded

@@ -17,7 +17,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 if TYPE_CHECKING:
-    from rnnviz.ui.pages.perplexity.origin import ScoredText
+    from rnnviz.ui.pages.perplexity.scored_text import ScoredText
 
 LINES = 10_000  # lines or paragraphs listed at most
 PASSAGES, LENGTH = 20, 80  # passages listed, and about how many characters each has

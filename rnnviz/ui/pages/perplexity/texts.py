@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,50 +15,12 @@ from rnnviz.text import corpora
 from rnnviz.ui import choice, examples
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.worker import OVER, Check, Jobs
+from rnnviz.ui.jobs.worker import OVER, Jobs
 from rnnviz.ui.pages.perplexity import encodings, uploads, work
+from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe
 
 LONGEST_PASTE = 1_000_000
-
-
-@dataclass(frozen=True)
-class Text:
-    """A file's bytes or a text; `content` is the SHA-256, `encoding` the reader's choice or None."""
-
-    name: str
-    content: str
-    data: bytes | None = None
-    text: str | None = None
-    encoding: str | None = None
-    example: bool = False
-
-    @property
-    def identity(self) -> Hashable:
-        """What decides its figures, beside the model."""
-        return self.content, self.encoding, self.data is None
-
-    @property
-    def size(self) -> int:
-        """Bytes of the file or characters of the text."""
-        return len(self.data) if self.data is not None else len(self.text or "")
-
-    def source(self, check: Check) -> dict[str, Any]:
-        """As keyword arguments of `rnnviz.perplexity`; `check` is called at each read of the file."""
-        file = _Named(self.data, self.name, check) if self.data is not None else None
-        return {"path": file, "text": self.text, "encoding": self.encoding, "name": self.name}
-
-
-class _Named(io.BytesIO):
-    """Bytes as a file with a name, for messages about it; `check` may end the reading."""
-
-    def __init__(self, data: bytes, name: str, check: Check) -> None:
-        super().__init__(data)
-        self.name, self._check = name, check
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        self._check()
-        return super().read(size)
 
 
 def chosen(jobs: Jobs) -> list[Text]:

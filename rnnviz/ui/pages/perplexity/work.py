@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.text.vocabulary import Vocabulary
-    from rnnviz.ui.pages.perplexity.texts import Text
+    from rnnviz.ui.pages.perplexity.text import Text
 
 NOT_KEPT: tuple[State, ...] = ("left", "done")  # how a job ended whose result is not in the store any more
 LISTED = 500  # different unknown characters that are told apart
