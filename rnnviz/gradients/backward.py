@@ -87,8 +87,9 @@ class _Layer:
             np.multiply(state[:, None], parts, out=d)
         flat = (d[:, :3] if layer.cell == "gru" else d).reshape(n, -1)  # (n, G·H)
         before = 0.0 if layer.W_h is None else flat @ layer.W_h
-        if layer.cell == "gru" and keep is not None:
+        if self.cell is None and keep is not None:
             before += state * keep
+        if layer.cell == "gru":
             d[:, 2] = d[:, 3]  # the candidate's part towards W_x
             flat = d[:, :3].reshape(n, -1)
         state[...] = before

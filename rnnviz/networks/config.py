@@ -24,7 +24,7 @@ class CellKind:
 
     label     its name on a page
     blocks    rows of its weights, in units of H
-    gates     the named parts of a step, in the order of those rows
+    gates     the named parts of a step: sigmoids, and last the candidate, a tanh
     keeps     the gate that multiplies a unit's previous value, or None
     """
 

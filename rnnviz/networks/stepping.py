@@ -124,6 +124,8 @@ class Weights:
                         )
                     elif layer.cell == "rnn":
                         _rnn(layer, rows, pick, h, hook)
+                    elif layer.cell != "mlp":
+                        raise NotImplementedError(layer.cell)
                     else:
                         _activate(rows[pick], layer.activation, h[1:])
                         if hook:

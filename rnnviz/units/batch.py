@@ -56,6 +56,8 @@ class Batch:
                 h = self.hidden[n]
                 if layer.cell == "gru":
                     _gru(layer, x, h)
+                elif layer.cell not in ("lstm", "rnn", "mlp"):
+                    raise NotImplementedError(layer.cell)
                 elif layer.cell == "lstm":
                     assert self.cell is not None
                     _lstm(layer, x, h, self.cell[n])
