@@ -116,8 +116,11 @@ export class Controls {
   draw(store, first) {
     const { view, say, root } = this;
     const { head, fixed } = store;
-    for (const name of /** @type {const} */ (["quantity", "layer", "order"]))
-      find(root, `select.rv-${name}`).value = String(view[name]);
+    for (const name of /** @type {const} */ (["quantity", "layer", "order"])) {
+      const select = find(root, `select.rv-${name}`);
+      // Setting the value that is there already costs milliseconds with every keystroke.
+      if (select.value !== String(view[name])) select.value = String(view[name]);
+    }
     const units = view.unit === null ? [] : [view.unit];
     /** @type {[string | number, string][]} */
     const colours = [
