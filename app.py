@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import trouble, warm
 from rnnviz.ui.browser import views
+from rnnviz.ui.server.guard import Guard
 
 
 @asynccontextmanager
@@ -32,5 +34,6 @@ app = st.App(
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
         *views.routes(),
     ],
+    middleware=[Middleware(Guard)],
     on_script_error=trouble.on_script_error,
 )

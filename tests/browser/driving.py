@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -48,13 +48,17 @@ def free_port() -> int:
 
 @contextmanager
 def serve(
-    script: Path, *, folder: Path = ROOT, environment: Mapping[str, str] | None = None
+    script: Path,
+    *,
+    folder: Path = ROOT,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = ("--server.address", "127.0.0.1"),
 ) -> Iterator[str]:
     """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts)."""
     port = free_port()
     command = [
         sys.executable, "-m", "streamlit", "run", str(script),
-        "--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true",
+        "--server.port", str(port), "--server.headless", "true", *options,
     ]  # fmt: skip
     process = subprocess.Popen(
         command,

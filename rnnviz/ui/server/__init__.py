@@ -1,0 +1,1 @@
+"""Around the pages: who may come in, and what is given back when they have left."""

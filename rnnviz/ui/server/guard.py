@@ -1,0 +1,81 @@
+"""Who may talk to the app: its own pages, at an address that it answers to.
+
+Any site's page can open a connection to this machine, and can have its own name point here (DNS rebinding),
+so that a browser takes the app for a part of that site. Streamlit checks WebSockets alone, and looks up this
+machine's external address before it refuses an origin; behind this middleware it has none to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Guard:
+    """Answers 403, with what to do about it, to requests and WebSockets from elsewhere. The Streamlit options
+    `server.allowedHosts` and `server.corsAllowedOrigins` name who else may come.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._hosts = [host.strip() for host in st.get_option("server.allowedHosts")] or LOOPBACK
+        self._origins = {origin.strip() for origin in st.get_option("server.corsAllowedOrigins")}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            headers = Headers(scope=scope)
+            refused = self._refusal(headers.get("host", ""), headers.get("origin"))
+            if refused:
+                answer = PlainTextResponse(f"{refused}\n", status_code=403)
+                await (answer if scope["type"] == "http" else WebSocketClose(1008))(scope, receive, send)
+                return
+            if headers.get("origin") in self._origins:  # not to be weighed again
+                scope = {**scope, "headers": [(k, v) for k, v in scope["headers"] if k != b"origin"]}
+        await self._app(scope, receive, send)
+
+    def _refusal(self, host: str, origin: str | None) -> str:
+        name = hostname(host)
+        if name is None or not answers_to(name, self._hosts):
+            return (
+                f"rnnviz does not answer to the host {host!r}. If it should, start it with "
+                "--server.allowedHosts and its name; see Serving others in the README."
+            )
+        if origin is None or origin in self._origins or origin.lower().partition("://")[2] == host.lower():
+            return ""
+        return (
+            f"rnnviz at {host!r} was called by a page of {origin!r}. A proxy must hand on the Host header; "
+            "another site's page must be named in --server.corsAllowedOrigins."
+        )
+
+
+def hostname(host: str) -> str | None:
+    """The name in a Host header, in lower case and without its port; None if it isn't a valid one.
+
+    >>> hostname("LOCALHOST:8501"), hostname("[::1]:8501"), hostname("me@localhost"), hostname("localhost:x")
+    ('localhost', '::1', None, None)
+    """
+    try:
+        parts = urlsplit(f"//{host}")
+        _ = parts.port  # raises if it is no number
+    except ValueError:
+        return None
+    if parts.netloc != host or parts.username is not None or not parts.hostname:
+        return None
+    return parts.hostname.rstrip(".")
+
+
+def answers_to(name: str, hosts: Iterable[str]) -> bool:
+    """Whether a host's name is among `hosts`, of which `*.example.org` stands for many and `*` for all."""
+    for host in hosts:
+        wanted = host.lower().rstrip(".")
+        if wanted in ("*", name) or (wanted.startswith("*.") and name.endswith(wanted[1:])):
+            return True
+    return False
