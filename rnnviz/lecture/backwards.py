@@ -2,8 +2,10 @@
 
     ∂L/∂H_{t-1} = (∂L/∂H_t ⊙ φ'(A_t)) W_hhᵀ        A_t = X_t W_xh + H_{t-1} W_hh + b_h
 
-Over k steps the gradient grows or shrinks like ρ^k, ρ the largest eigenvalue modulus of W_hh, which `Dial`
-sets. `Chain` has one unit: its gradient is a sum over lags that can be cut (Tallec & Ollivier 2017).
+Where φ is linear, k steps back multiply by W_hh^k, whose norm goes as ρ^k for large k; ρ, the largest
+eigenvalue modulus, is what `Dial` sets. The first steps of a matrix that isn't normal may do otherwise, and
+tanh's slopes mostly damp. `Chain` has one unit: its gradient is a sum over lags that can be cut (Tallec &
+Ollivier 2017).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ class Dial:
 
     eigenvalues      (H,) of `matrix`, which is W_hh (H, H)
     linear, tanh     (K + 1,) ‖∂L/∂H_{T-k}‖ for k = 0 .. K, where φ is the identity, and tanh
-    power            (K + 1,) ρ^k, which both follow in the long run (tanh's from below)
+    power            (K + 1,) ρ^k, which the linear network follows in the long run
     weight_gradient  (H, H) ∂L/∂W_hh of the tanh network; `weight` is its norm
     """
 

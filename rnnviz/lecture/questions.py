@@ -121,8 +121,9 @@ def _all_before(back: float, load: Load) -> Evidence:
 def _long_way(radius: float, load: Load) -> Evidence:
     small, large = (backwards.dial(r, SEED).linear[-1] for r in (0.8, 1.2))
     answer = "both" if small < 1e-2 and large > 1e2 else "vanishes" if large < 1 else "same"
-    norms = backwards.dial(radius, SEED).linear
-    return Evidence(answer, {"radius": radius, **{f"lag.{k}": float(norms[k]) for k in (10, 20, 40)}})
+    dial = backwards.dial(radius, SEED)
+    linear = {f"lag.{k}": float(dial.linear[k]) for k in (10, 20, 40)}
+    return Evidence(answer, {"radius": radius, **linear, "tanh.40": float(dial.tanh[40])})
 
 
 @_question(("story", "loop", "noise"), ("timemachine-rnn", "timemachine-gru", "timemachine-lstm"), first=0)

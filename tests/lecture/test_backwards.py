@@ -33,6 +33,20 @@ def test_the_dials_gradients_are_autograds(radius: float) -> None:
             assert dial.weight == pytest.approx(float(matrix.grad.norm()))
 
 
+def test_the_radius_decides_in_the_long_run_alone() -> None:
+    """A gradient may grow where ρ < 1, for a while, and fall where ρ > 1 with tanh: both happen."""
+    for radius in (0.6, 0.9, 1.0, 1.1, 1.4):
+        matrix = backwards.dial(radius, 2).matrix
+        sizes = [np.linalg.norm(np.linalg.matrix_power(matrix, k), 2) for k in (8, 40, 1000)]
+        rates = [float(size) ** (1 / k) for size, k in zip(sizes, (8, 40, 1000), strict=True)]
+        assert all(rate >= radius * (1 - 1e-9) for rate in rates), "never below ρ"
+        assert rates[-1] == pytest.approx(radius, rel=2e-3)
+    below, above = backwards.dial(0.9, 1), backwards.dial(1.3, 2)
+    assert (np.diff(below.linear) > 0).sum() == 16
+    assert above.linear[-1] > 1e4
+    assert above.tanh[-1] < 1e-3
+
+
 def test_below_one_it_vanishes_and_above_it_explodes() -> None:
     assert backwards.dial(0.7).linear[-1] < 1e-5
     assert backwards.dial(1.3).linear[-1] > 1e2

@@ -55,6 +55,21 @@ def test_what_is_computed_by_hand() -> None:
     assert at["forgets"].evidence(0, load).rows["mlp"] == 0
 
 
+def test_the_long_way_back_says_what_its_rows_show() -> None:
+    """A linear network's gradient vanishes below 1 and explodes above, tanh's explodes less, if at all."""
+    question = questions.BY_KEY["long_way"]
+    for setting, radius in enumerate(question.settings):
+        rows = {name: float(value) for name, value in question.evidence(setting, load).rows.items()}
+        far, nearer, near = (rows[f"lag.{k}"] for k in (40, 20, 10))
+        assert rows["radius"] == radius
+        if rows["radius"] < 1:
+            assert far < nearer < near < 1
+        elif rows["radius"] > 1:
+            assert far > nearer > near
+            assert far > 1
+        assert rows["tanh.40"] < far
+
+
 @pytest.mark.parametrize(("text", "period"), [("abcabcabcabc", 3), ("aaaa", 1), ("abcdefg", 0), ("", 0)])
 def test_repeating_is_found(text: str, period: int) -> None:
     assert questions.repeats(text) == period

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rnnviz.errors import ModelNotFoundError
 from rnnviz.lecture import backwards, memorising, perplexity, questions, shannon, word
-from rnnviz.ui.pages.learn import models, scene_6_perplexity
-from rnnviz.ui.pages.learn.question_words import WORDS
+from rnnviz.ui.pages.learn import models, scene_6_perplexity, scene_7_backwards
+from rnnviz.ui.pages.learn.question_words import WORDS, said
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.ui.test_learn import answered
 
@@ -103,6 +105,88 @@ def test_the_dial_the_cut_and_the_draws_are_the_cores() -> None:
     drawn = data(lecture, 4, keep=0.8)
     assert abs(drawn["last"] - drawn["full"]) < 4 * drawn["error"]
     assert drawn["full"] == backwards.chain(backwards.WEIGHT, 1).gradient
+
+
+def said_of(number: int, step: int, **ask: Any) -> tuple[str, dict[str, Any]]:
+    """What to notice after an ask, and the picture beside it."""
+    sent = answered(Lecture({"scene": str(number)}), {"step": step, "ask": ask})
+    return sent["notice"], sent["data"]
+
+
+@pytest.mark.parametrize("radius", [0.6, 0.9, 1.0, 1.05, 1.3, 1.4])
+def test_what_is_said_of_the_dial_is_what_its_curves_do(radius: float) -> None:
+    seen = set()
+    for seed in range(0, 1000, 37):
+        notice, shown = said_of(7, 1, radius=radius, seed=seed, power=seed % 40 + 1)
+        linear = backwards.dial(radius, seed).linear
+        steps = [int((np.diff(linear) * sign > 0).sum()) for sign in (1, -1)]
+        assert f"{steps[0]} of 40 steps make it larger and {steps[1]} smaller" in notice
+        arrived = [
+            read(number) for number in re.findall(r"tanh.*?, ([^,]*) arrives instead of (.*)\.$", notice)[0]
+        ]
+        assert arrived == pytest.approx([shown["tanh"][-1], shown["linear"][-1]], rel=0.06)
+        assert shown["size"] >= shown["rule"][shown["power"]] * (1 - 1e-3), "as the picture says"
+        seen.add(notice)
+    assert len(seen) > 20
+
+
+def read(number: str) -> float:
+    """A number as it is written for readers: "9.7 × 10⁻⁴"."""
+    assert "e" not in number
+    digits, _, power = number.partition(" × 10")
+    return float(digits) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+
+
+@pytest.mark.parametrize("radius", [0.6, 1.4])
+def test_no_curve_of_the_dial_leaves_its_axis(radius: float) -> None:
+    low, high = scene_7_backwards.NORMS
+    for seed in range(1000):
+        dial = backwards.dial(radius, seed)
+        for curve in (dial.linear, dial.tanh, dial.power):
+            assert low <= curve.min() <= curve.max() <= high, seed
+
+
+@pytest.mark.parametrize(
+    "text", [questions.TEXT, "the cat", "Hm.", "aaaaaaaaaaaaaaaa", "x" * 120, "zq;jx 漢字 qzqzqz"]
+)
+def test_what_is_said_of_the_way_back_is_what_the_curves_do(text: str) -> None:
+    notice, shown = said_of(7, 0, text=text)
+    curves = {curve["cell"]: curve["points"] for curve in shown["curves"]}
+    assert f"over {len(text) - 2} characters" in notice
+    factors = re.findall(
+        r"multiplied by (.*), the GRU's by (.*), that of the LSTM's cell by (.*?)\. ", notice
+    )[0]
+    for number, cell in zip(factors, ("rnn", "gru", "memory"), strict=True):
+        assert read(number) == pytest.approx(curves[cell][-1] / curves[cell][0], rel=0.06)
+
+
+def test_no_number_is_written_as_a_computer_writes_it() -> None:
+    for number, written in [(55433.0, "5.5 × 10⁴"), (9999.0, "9999"), (0.00097, "9.7 × 10⁻⁴"), (0.0, "0")]:
+        assert said(number) == written
+
+
+def test_without_a_way_back_nothing_is_said_of_it() -> None:
+    assert said_of(7, 0, text="ab")[0] == "Here is no way back yet: type a longer text."
+
+
+@pytest.mark.parametrize("kind", scene_6_perplexity.KINDS)
+def test_every_further_character_lowers_a_likelihood(kind: str) -> None:
+    notice, shown = said_of(6, 2, kind=kind)
+    assert notice.startswith("Every further character lowers")
+    for row in shown["rows"]:
+        exact = perplexity.prefixes(models.load(f"timemachine-{kind}"), row["text"]).log10
+        assert (np.diff(exact) < 0).all()
+        assert row["log10"] == pytest.approx(exact, abs=6e-4)
+
+
+def test_bars_dragged_after_a_case_was_chosen_are_what_counts() -> None:
+    """Asks that wait are merged, so a chosen case and a drag may arrive as one."""
+    bars = [0.5] * len("raining")
+    for wish in ({"case": "zero"} | {"p": bars, "case": ""}, {"p": bars, "case": ""}):
+        shown = data(Lecture({"scene": "6", "case": "zero"}), 0, **wish)
+        assert (shown["case"], shown["perplexity"]) == ("", 2)
+    shown = data(Lecture({"scene": "6"}), 0, **{"p": bars, "case": ""} | {"case": "zero"})
+    assert (shown["case"], shown["perplexity"]) == ("zero", None)
 
 
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)

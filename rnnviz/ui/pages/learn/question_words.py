@@ -41,7 +41,7 @@ def said(value: float | int | str) -> str:
         return f"{value:,}"
     if math.isinf(value):
         return "∞"
-    if value == 0 or 1e-3 <= abs(value) < 1e5:
+    if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.4g}"
     ten = math.floor(math.log10(abs(value)))
     return f"{value / 10**ten:.1f} × 10{str(ten).translate(_RAISED)}"
@@ -95,7 +95,7 @@ WORDS = {
         bars=frozenset({"mlp", "6gram", "lstm"}),
     ),
     "long_way": Words(
-        question=N_("A gradient goes back through a long sequence. What happens to it?"),
+        question=N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
         formula=r"\bigl(\mathbf{W}_{hh}^\top\bigr)^{k}",
         options={
             "same": N_("it keeps its size"),
@@ -105,12 +105,14 @@ WORDS = {
         dial=N_("largest eigenvalue modulus"),
         rows={
             "radius": N_("largest eigenvalue modulus"),
-            "lag.10": N_("gradient 10 steps back"),
-            "lag.20": N_("gradient 20 steps back"),
-            "lag.40": N_("gradient 40 steps back"),
+            "lag.10": N_("linear network, 10 steps back"),
+            "lag.20": N_("linear network, 20 steps back"),
+            "lag.40": N_("linear network, 40 steps back"),
+            "tanh.40": N_("with tanh, 40 steps back"),
         },
         reason=N_(
-            "k steps multiply it by the k-th power of the matrix: below 1 it fades, above 1 it bursts."
+            "A linear network multiplies it by W_hh at every step back. In the long run that vanishes for "
+            "ρ < 1; only ρ > 1 lets it explode, and tanh's slopes, at most 1, may still prevent that."
         ),
     ),
     "greedy": Words(

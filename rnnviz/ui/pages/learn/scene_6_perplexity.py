@@ -58,10 +58,10 @@ CONTROLS = (
 def notice(state: State) -> str:
     """What to notice."""
     return [
-        _("One character held impossible, and no other guess can make up for it. Drag the bars."),
-        _("The model never saw these sentences: it finds the first likely, and pays for every odd letter."),
+        _("Hold a single character impossible, and no other guess can make up for it: drag a bar to 0."),
+        _("The model never saw these sentences. It pays for every letter that it did not expect."),
         _(
-            "The shorter a text, the larger its likelihood, even of nonsense. "
+            "Every further character lowers a text's likelihood, of sense and nonsense alike. "
             "Perplexity counts per character, so any two lengths compare."
         ),
         _("While the training perplexity goes to 1, the held-out one climbs above guessing blindly."),

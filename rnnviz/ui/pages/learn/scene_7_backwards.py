@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rnnviz.gradients import clip, state_gradients
 from rnnviz.lecture import backwards
@@ -13,6 +15,7 @@ from rnnviz.lecture.questions import SEED, TEXT
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, number, numbers, text, whole
+from rnnviz.ui.pages.learn.question_words import said
 
 STEPS = 5
 FLOW, DIAL, CLIP, CUT, RANDOM = range(STEPS)
@@ -21,6 +24,9 @@ LONGEST = 120
 CELLS = ("rnn", "gru", "lstm")
 LEAST, MOST = 0.6, 1.4  # of the dial
 RADII = [round(float(r), 3) for r in np.linspace(LEAST, MOST, 41)]
+NORMS = (1e-13, 1e7)
+"""The dial's axis: no curve of any seed and radius leaves it."""
+
 DRAWS = 10_000
 CURVE = tuple(sorted({round(10 ** (n / 12)) for n in range(49)}))
 
@@ -38,17 +44,44 @@ CONTROLS = (
 
 
 def notice(state: State) -> str:
-    """What to notice."""
+    """What to notice; about the first two pictures, from their numbers: they can go either way."""
     return [
-        _(
-            "Every step back costs the RNN about the same factor: a straight line down. "
-            "The GRU's gates let the gradient pass for longer."
-        ),
-        _("Below 1 every step back shrinks the gradient, above 1 it grows: the largest eigenvalue decides."),
+        _flow_notice(state["text"]),
+        _dial_notice(state["radius"], state["seed"]),
         _("Clipping shortens an arrow that is too long. Where it points to stays the same."),
         _("Values cross the cut, gradients stop at it: the terms beyond it are simply left out."),
         _("Seldom going far back, but then weighing it more: on average it is the full gradient."),
     ][state["step"]]
+
+
+def _flow_notice(text: str) -> str:
+    norms = {name: norm for name, norm in _norms(text).items() if norm[0] > 0}
+    if len(text) < 3 or not {"rnn", "gru", "memory"} <= norms.keys():
+        return _("Here is no way back yet: type a longer text.")
+    factors = {name: _rough(norm[-1] / norm[0]) for name, norm in norms.items()}
+    return _(
+        "On its way back over {n} characters the RNN's gradient is multiplied by {rnn}, the GRU's by {gru}, "
+        "that of the LSTM's cell by {memory}. A straight line is the same factor at every step."
+    ).format(n=len(text) - 2, **factors)
+
+
+def _dial_notice(radius: float, seed: int) -> str:
+    dial = backwards.dial(radius, seed)
+    change = np.diff(dial.linear)
+    return _(
+        "In the long run the linear network's gradient follows ρᵏ. On the way {up} of {n} steps make it "
+        "larger and {down} smaller. With tanh, whose slope is at most 1, {tanh} arrives instead of {linear}."
+    ).format(
+        n=len(change),
+        up=int((change > 0).sum()),
+        down=int((change < 0).sum()),
+        tanh=_rough(dial.tanh[-1]),
+        linear=_rough(dial.linear[-1]),
+    )
+
+
+def _rough(value: float) -> str:
+    return said(float(f"{value:.2g}"))
 
 
 def formula(state: State) -> str:
@@ -59,8 +92,8 @@ def formula(state: State) -> str:
             r"\textstyle\prod_{j=t+1}^{T} \tfrac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}"
         ),
         (
-            r"\bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert \sim \rho^{\,k},"
-            r"\quad \rho = \textstyle\max_i |\lambda_i|"
+            r"\textstyle\lim_{k\to\infty} \bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert^{1/k} = \rho,"
+            r"\quad \rho = \max_i |\lambda_i|"
         ),
         r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
         (
@@ -82,15 +115,22 @@ def picture(state: State) -> dict[str, Any]:
     return {"show": show.__name__[1:], **show(state)}
 
 
-def _flow(state: State) -> dict[str, Any]:
-    curves: list[dict[str, Any]] = []
+@lru_cache(maxsize=32)
+def _norms(text: str) -> dict[str, npt.NDArray[np.float64]]:
+    """The last character's loss by the state before it and all earlier ones but the start symbol's, for each
+    cell and for the LSTM's "memory".
+    """
+    found = {}
     for cell in CELLS:
-        # The loss of the last character, by the state before it and all earlier ones but the start symbol's.
-        model = models.network(f"timemachine-{cell}")
-        norms = state_gradients(model, state["text"], at=len(state["text"]) - 1)
-        curves.append({"cell": cell, "points": _short(norms.hidden[:-1, -1])})
+        norms = state_gradients(models.network(f"timemachine-{cell}"), text, at=len(text) - 1)
+        found[cell] = norms.hidden[:-1, -1]
         if norms.cell is not None:
-            curves.append({"cell": "memory", "points": _short(norms.cell[:-1, -1])})
+            found["memory"] = norms.cell[:-1, -1]
+    return found
+
+
+def _flow(state: State) -> dict[str, Any]:
+    curves = [{"cell": name, "points": _short(norm)} for name, norm in _norms(state["text"]).items()]
     return {
         "text": state["text"],
         "limit": LONGEST,
@@ -120,9 +160,11 @@ def _dial(state: State) -> dict[str, Any]:
         "linear": _short(dial.linear),
         "tanh": _short(dial.tanh),
         "rule": _short(dial.power),
+        "norms": NORMS,
         "words": {
             "dial": _("largest eigenvalue modulus"),
             "power": _("power k"),
+            "linear": _("linear"),
             "plane": _("eigenvalues"),
             "norm": _("gradient norm"),
             "lag": _("steps back, k"),

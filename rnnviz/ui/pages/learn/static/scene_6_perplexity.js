@@ -71,7 +71,7 @@ function game(board, data, ask) {
         now[i] = v < 0.012 ? 0 : v > 0.988 ? 1 : Math.round(v * 1000) / 1000;
         local.dragged = now;
         local.wish = now;
-        ask({ p: now });
+        ask({ p: now, case: "" }); // a case chosen before, and not yet answered, is over
         board.redraw();
       },
     });

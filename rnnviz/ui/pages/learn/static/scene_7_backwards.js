@@ -125,7 +125,7 @@ function dial(board, data, ask) {
   board.text(
     mx + (n * cell) / 2,
     cy + 190,
-    `‖W${board.raised(data.power)}‖ = ${board.power(data.size)}`,
+    `‖W${board.raised(data.power)}‖ = ${board.power(data.size)} ≥ ρ${board.raised(data.power)} = ${board.power(data.rule[data.power])}`,
     "24 middle 600",
   );
 
@@ -133,7 +133,7 @@ function dial(board, data, ask) {
   const x = 790;
   const points = (/** @type {number[]} */ values) => values.map((v, k) => [k, v]);
   const width = board.W - x - 80;
-  const { Y } = board.chart([x, 112, width, 340 + board.spare], [0, data.lags], [1e-9, 1e6], {
+  const { Y } = board.chart([x, 112, width, 340 + board.spare], [0, data.lags], data.norms, {
     log: true,
     xTitle: words.lag,
     yTitle: words.norm,
@@ -145,7 +145,7 @@ function dial(board, data, ask) {
     ],
   });
   const names = [
-    { label: "φ(a) = a", y: Y(data.linear[data.linear.length - 1]), colour: theme.came },
+    { label: words.linear, y: Y(data.linear[data.linear.length - 1]), colour: theme.came },
     { label: "tanh", y: Y(data.tanh[data.tanh.length - 1]), colour: theme.model },
     { label: "ρᵏ", y: Y(data.rule[data.rule.length - 1]), colour: theme.uniform },
   ].sort((a, b) => a.y - b.y);

@@ -313,6 +313,7 @@ export interface BackwardsDial {
   linear: number[];
   tanh: number[];
   rule: number[];
+  norms: [low: number, high: number];
 }
 
 export interface BackwardsFlow {
