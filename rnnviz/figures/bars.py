@@ -13,6 +13,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures.frame import Figure, axis, escaped, layout, legend, level
 from rnnviz.figures.themes import LIGHT, Theme
 
+Doubles = npt.NDArray[np.float64]
+
 
 def ranking(
     names: Sequence[str],
@@ -37,27 +39,11 @@ def ranking(
             shape=heights.shape,
         )
     start = 0.0 if first is None else first
-    bar: Figure = {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(names))),
-        "x": (heights - start).tolist(),
-        "base": start,
-        "marker": {"color": [theme.model if i == chosen else theme.bar for i in range(len(names))]},
-        "hoverinfo": "skip",
-    }
-    if errors is not None:
-        bar["error_x"] = {
-            "type": "data",
-            "array": np.nan_to_num(np.asarray(errors, np.float64)).tolist(),
-            "color": theme.muted,
-            "thickness": 1,
-            "width": 2,
-        }
+    whiskers = None if errors is None else np.nan_to_num(np.asarray(errors, np.float64))
+    bar = _ranked(heights, start, whiskers, chosen, theme)
     marks = levels or {}
-    tips = heights if errors is None else heights + np.nan_to_num(np.asarray(errors, np.float64))
-    ends = [*heights.tolist(), *tips.tolist(), start, *marks.values()]
-    low, high = min(ends), max(ends) if last is None else last
+    ends = [*heights, *(heights if whiskers is None else heights + whiskers), start, *marks.values()]
+    low, high = float(min(ends)), float(max(ends) if last is None else last)
     room = 0.03 * (high - low or 1.0)
     return {
         "data": [bar],
@@ -77,6 +63,25 @@ def ranking(
             ],
         ),
     }
+
+
+def _ranked(
+    heights: Doubles, start: float, whiskers: Doubles | None, chosen: int | None, theme: Theme
+) -> Figure:
+    """The bars of a ranking."""
+    bar: Figure = {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(heights))),
+        "x": (heights - start).tolist(),
+        "base": start,
+        "marker": {"color": [theme.model if i == chosen else theme.bar for i in range(len(heights))]},
+        "hoverinfo": "skip",
+    }
+    if whiskers is not None:
+        array = whiskers.tolist()
+        bar["error_x"] = {"type": "data", "array": array, "color": theme.muted, "thickness": 1, "width": 2}
+    return bar
 
 
 def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:

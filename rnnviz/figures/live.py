@@ -187,10 +187,22 @@ def figure(
 
     Raises ConfigError for a window, position, quantity or layer outside the trace.
     """
+    at = len(trace) if at is None else at
+    start, stop = _window(trace, start, stop, at)
+    drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=max(1, stop - start))
+    _fill(drawn["data"], trace, start, stop, ngram_nll)
+    values = plane(trace, quantity, layer, start, stop)
+    shown = values if order is None else values[:, np.asarray(order)]
+    drawn["data"].insert(0, _heat(shown, scale(quantity, activation), theme))
+    drawn["data"].append(_bars(trace, at, theme))
+    _label(drawn["layout"], trace.text[start:stop], quantity, shown.shape[1])
+    return drawn
+
+
+def _window(trace: Trace, start: int | None, stop: int | None, at: int) -> tuple[int, int]:
     length = len(trace)
     stop = length if stop is None else stop
     start = max(0, stop - COLUMNS) if start is None else start
-    at = length if at is None else at
     if not 0 <= start <= stop <= length or not 0 <= at <= length:
         raise ConfigError(
             "a text of {length:,} characters has no window {start} to {stop} with position {position}",
@@ -199,47 +211,54 @@ def figure(
             stop=stop,
             position=at,
         )
-    columns = max(1, stop - start)
-    drawn = skeleton(theme, vocabulary_size=trace.vocabulary.size, columns=columns)
-    lines = {drawn_line["name"]: drawn_line for drawn_line in drawn["data"]}
+    return start, stop
+
+
+def _fill(
+    lines: list[dict[str, Any]], trace: Trace, start: int, stop: int, ngram_nll: npt.ArrayLike | None
+) -> None:
+    """The skeleton's empty lines: running perplexities, and surprisal."""
+    named = {line["name"]: line for line in lines}
     x = list(range(stop - start))
-    lines["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
+    named["model"].update(x=x, y=trace.perplexity[start:stop].tolist())
     if ngram_nll is not None:
-        lines["ngram"].update(x=x, y=running(ngram_nll)[start:stop].tolist())
+        named["ngram"].update(x=x, y=running(ngram_nll)[start:stop].tolist())
     bits_x, bits_y = steps(trace.nll[start:stop] / math.log(2))
-    lines["surprisal"].update(x=bits_x.tolist(), y=bits_y.tolist())
-    values = plane(trace, quantity, layer, start, stop)
-    units = np.arange(values.shape[1]) if order is None else np.asarray(order)
-    fixed = scale(quantity, activation)
-    drawn["data"].insert(
-        0,
-        {
-            "type": "heatmap",
-            "name": "states",
-            "z": values[:, units].T.tolist(),
-            "zmin": fixed.low,
-            "zmax": fixed.high,
-            "colorscale": fixed.colorscale(theme),
-            "showscale": False,
-            "hoverinfo": "skip",
-            "xaxis": "x",
-            "yaxis": "y",
-        },
-    )
-    drawn["data"].append(_bars(trace, at, theme))
-    layout = drawn["layout"]
+    named["surprisal"].update(x=bits_x.tolist(), y=bits_y.tolist())
+
+
+def _heat(values: Floats, fixed: Scale, theme: Theme) -> dict[str, Any]:
+    """The heat map of (n, H), a unit a row."""
+    return {
+        "type": "heatmap",
+        "name": "states",
+        "z": values.T.tolist(),
+        "zmin": fixed.low,
+        "zmax": fixed.high,
+        "colorscale": fixed.colorscale(theme),
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xaxis": "x",
+        "yaxis": "y",
+    }
+
+
+def _label(layout: Figure, text: str, quantity: str, units: int) -> None:
+    """What a picture on its own needs beyond the skeleton: characters, titles, and room for the bars."""
     layout["height"] = 620
     layout["margin"] = {"l": 60, "r": 70, "t": 30, "b": 40}
-    characters = [html.escape(visible(c)) for c in trace.text[start:stop]]
     layout["xaxis"].update(
-        domain=[0, 0.72], showticklabels=True, tickvals=x, ticktext=characters, tickangle=0
+        domain=[0, 0.72],
+        showticklabels=True,
+        tickvals=list(range(len(text))),
+        ticktext=[html.escape(visible(c)) for c in text],
+        tickangle=0,
     )
-    layout["yaxis"].update(range=[len(units) - 0.5, -0.5], title=f"{SYMBOLS[quantity]}, units")
+    layout["yaxis"].update(range=[units - 0.5, -0.5], title=f"{SYMBOLS[quantity]}, units")
     layout["yaxis2"].update(title="perplexity")
     layout["yaxis3"].update(title="bits")
     layout["xaxis2"] = {"domain": [0.82, 1], "anchor": "y4", "range": [0, 1], "tickformat": ".0%"}
     layout["yaxis4"] = {"anchor": "x2", "autorange": "reversed", "type": "category"}
-    return drawn
 
 
 def _bars(trace: Trace, at: int, theme: Theme) -> dict[str, Any]:
