@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.torch_network import TorchNetwork
 
 
 class Layer(NamedTuple):
@@ -43,7 +44,7 @@ def suits(config: ModelConfig, parameter: Tensor) -> bool:
     )
 
 
-def layers(config: ModelConfig, model: nn.Module) -> list[Layer]:
+def layers(config: ModelConfig, model: TorchNetwork) -> list[Layer]:
     """The layers of a model with tensors named as in `config.shapes()`."""
     named: dict[str, Tensor] = dict(model.named_parameters())
     H, found = config.hidden_size, []

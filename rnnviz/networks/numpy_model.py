@@ -21,21 +21,23 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.modelfile import Sketch
     from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
+    from rnnviz.networks.torch_network import TorchNetwork
 
-Network: TypeAlias = "CharModel | NumpyModel"
-"""What has a hidden state."""
+Network: TypeAlias = "TorchNetwork | NumpyModel"
+"""What has a hidden state: a CharModel, or one without torch."""
 
-Model: TypeAlias = "CharModel | NumpyModel | NgramModel"
+Model: TypeAlias = "TorchNetwork | NumpyModel | NgramModel"
 """What predicts, and can be loaded from a model file."""
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
 
 
-def weights_from(config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
-    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping."""
-    arrays = {name: np.array(values, np.float32, order="C") for name, values in tensors.items()}
+def weights_from(
+    config: ModelConfig, tensors: Mapping[str, npt.NDArray[Any]], dtype: npt.DTypeLike = np.float32
+) -> Weights:
+    """Copies of `tensors`, named and shaped as in `config.shapes()`, ready for stepping in `dtype`."""
+    arrays = {name: np.array(values, dtype, order="C") for name, values in tensors.items()}
     embedding = arrays.get("embedding.weight")
     first = _layer(config, 0, arrays, embedding)
     upper = tuple(_layer(config, n, arrays, None) for n in range(1, config.layers))
@@ -60,13 +62,13 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
         b = b_x + b_h
         if cell == "gru":  # the candidate's second bias stands inside the reset product
             b[2 * H :] = b_x[2 * H :]
-            b_n = b_h[2 * H :] * np.float32(0.5)
+            b_n = b_h[2 * H :] * b_h.dtype.type(0.5)
 
     # A row of each gate after another; torch has an LSTM's candidate before its output gate.
     gates = CELLS[cell].gates or ("candidate",)
     order = [0, 1, 3, 2] if cell == "lstm" else range(len(gates))
     half = np.array(
-        [1 if gate == "candidate" else 0.5 for gate in gates], np.float32
+        [1 if gate == "candidate" else 0.5 for gate in gates], b.dtype
     )  # all but it are sigmoids
 
     def parts(values: Floats, factors: Floats) -> Floats:
@@ -82,7 +84,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
     elif inputs is not None and len(inputs) * len(b) * 4 <= TABLE_BYTES:
         # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
         # decides in what order they are added up, changes no bit: a compressed text depends on every one.
-        table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(np.float32)
+        table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
     return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
 
 
@@ -107,7 +109,7 @@ class NumpyModel:
         return self.config.parameter_count
 
 
-_made: WeakKeyDictionary[CharModel, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
+_made: WeakKeyDictionary[TorchNetwork, tuple[list[Tensor], Weights]] = WeakKeyDictionary()
 _lock = threading.Lock()
 
 

@@ -6,7 +6,7 @@ Shape letters: n predictions, V symbols.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,18 @@ class Scores(NamedTuple):
         if not parts:
             return cls.unranked(np.empty(0))
         return cls(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+class Scorer(Protocol):
+    """Reads a text once, in pieces of any length, and gives each character's log P."""
+
+    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """log P in nats of each symbol of `ids` (n,), given all before it."""
+        ...
+
+    def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
+        """The same log P, the rank of each symbol, the entropy of the prediction before it."""
+        ...
 
 
 def rank(scores: npt.NDArray[np.floating[Any]], ids: npt.NDArray[np.int64]) -> Ranks:

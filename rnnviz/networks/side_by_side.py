@@ -14,7 +14,7 @@ Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,9 +24,7 @@ from torch.nn import functional as F
 
 from rnnviz.networks import bptt, prediction
 from rnnviz.networks.prediction import Scores
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.torch_network import State, TorchNetwork
 
 WARM_UP = 256
 """Characters a stretch reads before its own."""
@@ -50,7 +48,6 @@ PIECE = 1 << 19
 ROWS = 64
 """Stretches side by side, at most."""
 
-State = tuple[Tensor, ...]
 Ids = npt.NDArray[np.int64]
 
 
@@ -73,7 +70,7 @@ def count(characters: int) -> int:
 class SideBySide:
     """Reads long pieces of one text; `read_again` counts the characters read twice because of seams."""
 
-    def __init__(self, model: CharModel) -> None:
+    def __init__(self, model: TorchNetwork) -> None:
         self.model, self.read_again = model, 0
         quick = bptt.suits(model.config, model.readout.bias)
         self._read = self._unrolled() if quick else self._through_layers

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -93,10 +94,15 @@ class Weights:
         """ "mlp", "rnn", "gru" or "lstm"."""
         return self.layers[0].cell
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """In what everything is computed."""
+        return self.bias.dtype
+
     def states(self, rows: int) -> tuple[Floats, Floats | None]:
         """Zeros to step in: hidden (rows, L, H), and for an LSTM the cell, as large."""
         shape = (rows, len(self.layers), self.layers[0].units)
-        return np.zeros(shape, np.float32), np.zeros(shape, np.float32) if CELLS[self.cell].has_cell else None
+        return np.zeros(shape, self.dtype), np.zeros(shape, self.dtype) if CELLS[self.cell].has_cell else None
 
     def run(
         self, ids: Ids, hidden: Floats, cell: Floats | None, hooks: Hooks = NO_HOOKS, time: int = 0
@@ -148,7 +154,7 @@ class Weights:
         """
         names = CELLS[self.cell].gates
         n, units = len(ids), self.layers[0].units
-        out = {name: np.empty((n, len(self.layers), units), np.float32) for name in names}
+        out = {name: np.empty((n, len(self.layers), units), self.dtype) for name in names}
         for begin in range(0, n if names else 0, BLOCK):
             end = min(begin + BLOCK, n)
             for number, layer in enumerate(self.layers):
@@ -175,8 +181,8 @@ class Weights:
         return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
 
     def log_probs(self, top: Floats) -> Floats:
-        """log P (n, V) in nats, float32, for states (n, H) of the top layer."""
-        out = np.empty((len(top), len(self.bias)), np.float32)
+        """log P (n, V) in nats, for states (n, H) of the top layer."""
+        out = np.empty((len(top), len(self.bias)), self.dtype)
         step = max(1, LOGITS // len(self.bias))
         for begin in range(0, len(top), step):
             logits, log_sum = self.predict(top[begin : begin + step])
@@ -238,7 +244,7 @@ def product(rows: Floats, weights: Floats) -> Floats:
     """`rows` (n, X) times the transpose of `weights` (R, X): (n, R)."""
     if len(rows) != 1:
         return rows @ weights.T
-    out = np.empty((1, len(weights)), np.float32)
+    out = np.empty((1, len(weights)), weights.dtype)
     for part, target in _parts(weights, out[0]):
         np.dot(part, rows[0], out=target)
     return out
@@ -260,7 +266,7 @@ def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
 def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, hook: BlockHook) -> None:
     """H_t = φ(x_t + W_h H_{t-1}), where x_t is a row of X W_xh + b_h."""
     assert layer.W_h is not None
-    pre = np.empty(layer.units, np.float32)
+    pre = np.empty(layer.units, h.dtype)
     parts = _parts(layer.W_h, pre)
     for t, row in enumerate(pick):
         before = h[t]
@@ -277,7 +283,7 @@ def _gru(layer: Layer, rows: Floats, pick: list[int], h: Floats, hook: BlockHook
     assert layer.W_h is not None
     assert layer.b_n is not None
     units = layer.units
-    pre, candidate = np.empty(3 * units, np.float32), np.empty(units, np.float32)
+    pre, candidate = np.empty(3 * units, h.dtype), np.empty(units, h.dtype)
     gates, reset, update, state = pre[: 2 * units], pre[:units], pre[units : 2 * units], pre[2 * units :]
     x_gates, x_candidate = rows[:, : 2 * units], rows[:, 2 * units :]
     parts = _parts(layer.W_h, pre)
@@ -306,7 +312,7 @@ def _lstm(
     """C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t and H_t = O_t ⊙ tanh(C_t); one tanh serves all four parts."""
     assert layer.W_h is not None
     units = layer.units
-    pre, scratch = np.empty(4 * units, np.float32), np.empty(units, np.float32)
+    pre, scratch = np.empty(4 * units, h.dtype), np.empty(units, h.dtype)
     gates = pre[: 3 * units]
     input_, forget, output, candidate = (pre[n * units : (n + 1) * units] for n in range(4))
     parts = _parts(layer.W_h, pre)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -14,11 +12,9 @@ from rnnviz.networks import side_by_side
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import mapped, run
-from rnnviz.networks.side_by_side import Done, SideBySide, State
+from rnnviz.networks.side_by_side import Done, SideBySide
 from rnnviz.networks.stepping import NetworkReader
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import CharModel
+from rnnviz.networks.torch_network import State, TorchNetwork
 
 IN_SEQUENCE = 1024
 """Characters that are read at a time in sequence."""
@@ -31,7 +27,7 @@ class CharScorer:
     faster than torch's fused layers except an LSTM's.
     """
 
-    def __init__(self, model: CharModel) -> None:
+    def __init__(self, model: TorchNetwork) -> None:
         self.model = model
         self._last = model.vocabulary.start
         self._state: State = model.zero_state()

@@ -11,10 +11,8 @@ Shape letters: T time steps, B batch, L layers, H hidden units, V vocabulary, X 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -23,28 +21,12 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt
 from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
-from rnnviz.networks.prediction import Scores
 from rnnviz.networks.text_scorer import CharScorer
+from rnnviz.networks.torch_network import State as State
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
-
-State = tuple[Tensor, ...]
-"""What is carried from one time step to the next: (H,) of shape (L, B, H), for an LSTM (H, C)."""
-
-
-class Scorer(Protocol):
-    """Reads a text once, in pieces of any length, and gives each character's log P."""
-
-    def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """log P in nats of each symbol of `ids` (n,), given all before it."""
-        ...
-
-    def advance_details(self, ids: npt.NDArray[np.int64]) -> Scores:
-        """The same log P, the rank of each symbol, the entropy of the prediction before it."""
-        ...
-
 
 @dataclass(frozen=True)
 class Dropout:

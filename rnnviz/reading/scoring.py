@@ -17,20 +17,17 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
-from rnnviz.networks.prediction import Scores
+from rnnviz.networks.prediction import Scorer, Scores
 from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
-
-if TYPE_CHECKING:
-    from rnnviz.networks.torch_model import Scorer
 
 Floats = npt.NDArray[np.float64]
 
