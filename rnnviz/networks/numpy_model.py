@@ -67,9 +67,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
     # A row of each gate after another; torch has an LSTM's candidate before its output gate.
     gates = CELLS[cell].gates or ("candidate",)
     order = [0, 1, 3, 2] if cell == "lstm" else range(len(gates))
-    half = np.array(
-        [1 if gate == "candidate" else 0.5 for gate in gates], b.dtype
-    )  # all but it are sigmoids
+    half = np.array([1 if gate == "candidate" else 0.5 for gate in gates], b.dtype)  # all but it are sigmoids
 
     def parts(values: Floats, factors: Floats) -> Floats:
         split = np.split(values, len(factors))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+
 import numpy as np
 import numpy.typing as npt
 import torch

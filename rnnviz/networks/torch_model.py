@@ -28,6 +28,7 @@ from rnnviz.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
 
+
 @dataclass(frozen=True)
 class Dropout:
     """Probabilities of dropping, while training; a scale of 1/(1-p) keeps the mean.
