@@ -19,7 +19,7 @@ from rnnviz.cli.output import progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import CELLS
-from rnnviz.runs import process
+from rnnviz.runs import choice, process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
 from rnnviz.training.tuning import tune_process
@@ -39,6 +39,12 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument(
         "--ngram", metavar="NAME", help="the n-gram model to compare with on the held-out text"
+    )
+    parser.add_argument(
+        "--choice",
+        type=Path,
+        metavar="FILE",
+        help="the candidates that these settings were chosen from on validation text, as JSON, for the card",
     )
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
@@ -154,6 +160,7 @@ def _count(args: argparse.Namespace) -> int:
         "smoothing": "interpolated modified Kneser-Ney",
         "min_count": rare,
     }
+    candidates = choice.read(args.choice, recipe) if args.choice else None
     model.card = make_card(
         model,
         corpus,
@@ -163,6 +170,7 @@ def _count(args: argparse.Namespace) -> int:
         seconds=time.perf_counter() - began,
         command=_command(),
         parameters=model.parameter_count,
+        choice=candidates,
         example=args.example,
     )
     path = args.output or Path(f"{args.name}.safetensors")
@@ -176,15 +184,17 @@ def _begin(args: argparse.Namespace) -> int:
     folder = RunFolder(args.run_dir or home() / modelfile.check_name(args.name))
     corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
     output = args.output or Path(f"{args.name}.safetensors")
+    config = _config(args)
     description = Description(
         args.name,
-        _config(args),
+        config,
         corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
         title=args.title or "",
         language=args.language or "",
         watched=args.probe,
         minutes=args.minutes,
         ngram=args.ngram,
+        choice=choice.read(args.choice, config.to_json()) if args.choice else None,
         example=args.example,
         half=args.half,
         device=args.device,
@@ -219,6 +229,10 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
         changed = replace(changed, threads=args.threads)
     if args.device != "auto":
         changed = replace(changed, device=args.device)
+    if args.choice is not None:  # the card says it, and the command with it
+        given = "" if changed.choice else f" --choice {shlex.quote(str(args.choice))}"
+        chosen = choice.read(args.choice, changed.config.to_json())
+        changed = replace(changed, choice=chosen, command=changed.command + given)
     if args.output is not None:
         checkpoint.check_target(args.output)
         changed = replace(changed, output=os.fspath(args.output.absolute()))

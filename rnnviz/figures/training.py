@@ -43,8 +43,10 @@ class Curves:
     characters, train, gradient, rate   (n,) of the progress events: characters read, training perplexity,
                      gradient norm before clipping, learning rate
     measured, validation   (m,) of the reports: characters read and validation perplexity
+    looked, held_out   (k,) characters read and held-out perplexity: at the end, where there is no validation
+                     text; at every report in stories of version 0.1.0
     total            characters to be read, at least those that were
-    uniform, unigram, ngram   baselines on the validation text; None where not measured
+    uniform, unigram, ngram   baselines on the text that is measured; None where not measured
     order            the n-gram's n
     clip             the largest gradient norm allowed
     highest_rate     where the axis of learning rates ends
@@ -57,6 +59,8 @@ class Curves:
     rate: Doubles
     measured: Doubles
     validation: Doubles
+    looked: Doubles
+    held_out: Doubles
     total: float
     uniform: float | None
     unigram: float | None
@@ -77,6 +81,7 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
     progress: list[Mapping[str, Any]] = []
     reports: list[Mapping[str, Any]] = []
     start: Mapping[str, Any] = {}
+    end: Mapping[str, Any] = {}
     passed = None
     for event in events:
         kind = event.get("event")
@@ -86,6 +91,8 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
             reports.append(event)
         elif kind == "start":
             start = event
+        elif kind == "finished":
+            end = event
         elif kind == "passed":
             passed = (_number(event.get("characters")), _number(event.get("seconds")))
     # A run of a second or two has more reports than progress events.
@@ -95,6 +102,10 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
     furthest = max(
         [_number(start.get("total_characters"), 1.0), *read.tolist()[-1:], *measured.tolist()[-1:]]
     )
+    validation = _column(reports, "validation_perplexity")
+    looks = [event for event in reports if event.get("held_out_perplexity") is not None]
+    if not looks and not _finite(validation) and end.get("held_out") is not None:
+        looks = [{"characters": furthest, "held_out_perplexity": end["held_out"]}]
     order = start.get("ngram_order")
     rates = _column(progress, "learning_rate")
     return Curves(
@@ -103,7 +114,9 @@ def curves(events: Iterable[Mapping[str, Any]], *, clip: float = 1.0, rate: floa
         gradient=_column(progress, "gradient_norm"),
         rate=rates,
         measured=measured,
-        validation=_column(reports, "validation_perplexity"),
+        validation=validation,
+        looked=_column(looks, "characters"),
+        held_out=_column(looks, "held_out_perplexity"),
         total=furthest,
         uniform=_maybe(start.get("uniform")),
         unigram=_maybe(start.get("unigram")),
@@ -146,11 +159,12 @@ def extent(several: Iterable[Curves]) -> tuple[float, float]:
     low, high = math.inf, 1.0
     for one in several:
         known = [v for v in (one.uniform, one.unigram, one.ngram) if v is not None]
-        reached = [*_finite(one.train)[-1:], *_finite(one.validation)]
+        measured = _finite(np.append(one.validation, one.held_out))
+        reached = [*_finite(one.train)[-1:], *measured]
         low = min([low, *(0.62 * v for v in known)])
         if reached and min(reached) < 1.05 * low:
             low = 1.0
-        highest = max([*known, *(_finite(one.validation)[:1] if not known else [])], default=10.0)
+        highest = max([*known, *(measured[:1] if not known else [])], default=10.0)
         high = max(high, 1.35 * highest)
     low = 1.0 if low < 1.6 or not math.isfinite(low) else low
     return math.log10(low) - (0.03 if low == 1.0 else 0.0), math.log10(max(high, 2 * low))
@@ -169,9 +183,9 @@ def yardsticks(one: Curves) -> list[tuple[str, float]]:
 def skeleton(one: Curves, words: Mapping[str, str], *, theme: Theme = LIGHT) -> Figure:
     """Axes, the baselines with their names, and empty curves: what stays while a run goes on.
 
-    Traces by name: "train", "validation" (perplexities), "gradient", "clipped" (points above `clip`) and
-    "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. With only
-    `snapshots`, perplexities fill the figure and characters have a logarithmic axis.
+    Traces by name: "train", "validation", "held_out" (perplexities), "gradient", "clipped" (points above
+    `clip`) and "rate". `words` names them: uniform, unigram, ngram, gradient, rate, clip, characters. With
+    only `snapshots`, perplexities fill the figure and characters have a logarithmic axis.
     """
     drawn = _whole(one, words, theme)
     return _alone(drawn, one, len(yardsticks(one))) if one.snapshots else drawn
@@ -201,8 +215,11 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
     return {
         "data": [
             line("train", theme.model, 1.25, opacity=0.55),
-            line(
-                "validation", theme.model, 2.5, mode="lines+markers", marker={"size": 5, "color": theme.model}
+            *(
+                line(
+                    name, theme.model, 2.5, mode="lines+markers", marker={"size": size, "color": theme.model}
+                )
+                for name, size in (("validation", 5), ("held_out", 10 if len(one.looked) == 1 else 5))
             ),
             line("gradient", theme.muted, 1, yaxis="y2"),
             line(
@@ -324,6 +341,7 @@ def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme 
     filled = {
         "train": (one.characters, one.train),
         "validation": (one.measured, one.validation),
+        "held_out": (one.looked, one.held_out),
         "gradient": (one.characters, norms),
         "clipped": (one.characters[above], norms[above]),
         "rate": (one.characters, one.rate),

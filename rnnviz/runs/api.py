@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -179,15 +178,13 @@ def merge(events: list[dict[str, Any]], new: Iterable[dict[str, Any]]) -> list[d
 
 def snapshots(id: str) -> list[int]:
     """The steps whose snapshots were kept, in order. Raises TrainingError if there is no such run."""
-    folder = RunFolder(find(id).path)
-    found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in folder.snapshots.glob("*.safetensors"))
-    return sorted(int(match[1]) for match in found if match)
+    return RunFolder(find(id).path).kept()
 
 
 def snapshot(id: str, step: int | None = None) -> Snapshot:
     """The snapshot at a step of `snapshots`, or the newest. Raises TrainingError if missing or damaged."""
     folder = RunFolder(find(id).path)
-    return read(folder.newest if step is None else folder.snapshots / f"{step:09d}.safetensors")
+    return read(folder.newest if step is None else folder.snapshot_file(step))
 
 
 def keep(id: str, name: str, folder: str | Path | None = None) -> Path:

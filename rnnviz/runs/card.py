@@ -7,8 +7,9 @@ from typing import Any
 
 from rnnviz.networks import checkpoint
 from rnnviz.reading.scoring import LanguageModel, perplexity
+from rnnviz.runs import choice as choices
 from rnnviz.runs import unit_findings
-from rnnviz.text.corpora import Corpus
+from rnnviz.text.corpora import Corpus, sha256
 
 # The first text shown for each shipped corpus: original, in the style of what the model has read.
 EXAMPLES = {
@@ -30,13 +31,16 @@ def make_card(
     command: str,
     parameters: int,
     yardstick: str | None = None,
+    choice: list[dict[str, Any]] | None = None,
     example: str | None = None,
 ) -> dict[str, Any]:
     """The card of a freshly trained model. `yardstick` names an n-gram model of the same text, scored on the
-    same held-out characters. Perplexities and bits are per character. Raises what `checkpoint.load` and
+    same held-out characters; `choice` is the table of `rnnviz.runs.choice`. Perplexities and bits are per
+    character; sha256 is of the whole text, the other two of its parts. Raises what `checkpoint.load` and
     `scoring.perplexity` raise.
     """
     split = corpus.split()
+    read = split.train if trained_on == "first 85 %" else split.train + split.validation
     card: dict[str, Any] = {
         "corpus": corpus.name,
         "title": corpus.title,
@@ -44,6 +48,7 @@ def make_card(
         "language": corpus.language,
         "characters": corpus.characters,
         "sha256": corpus.sha256,
+        "sha256_trained_on": sha256(read),
         "split": "train 85 %, validation 5 %, held out 10 %, in order" if split.held_out else "not split",
         "trained_on": trained_on,
         "recipe": recipe,
@@ -56,7 +61,10 @@ def make_card(
     }
     if yardstick:
         card["ngram"] = yardstick
+    if choice:
+        card["choice"] = choice
     if split.held_out:
+        card["sha256_held_out"] = sha256(split.held_out)
         report = perplexity(model, text=split.held_out)
         card["held_out"] = {
             "characters": report.characters,
@@ -82,14 +90,17 @@ def versions() -> dict[str, str]:
 
 INTRODUCTION = """# The shipped models
 
-Held out is the last 10 % of each text, in order, never trained on. Perplexity is per character, and every
-character counts, the unknown ones too. *Uniform* is what guessing blindly gives, |V|. This page is written by
-`python -m rnnviz models --markdown`. So that the app can say when a text was trained on, each file holds
-hashes of some of its training text's 24-grams (`rnnviz.reports.contamination`), and no text.
+Each text is cut in order: the first 85 % are to train on, the next 5 % are the validation text, by which
+settings are chosen, and the last 10 % are held out: neither trained on nor chosen by. With the settings
+chosen, a model is trained on the first 90 % and measured on the held-out text, once. Perplexity is per
+character, and every character counts, the unknown ones too. *Uniform* is what guessing blindly gives, |V|.
+This page is written by `python -m rnnviz models --markdown`, and `python -m rnnviz models --check` computes
+its figures again. So that the app can say when a text was trained on, each file holds hashes of some of its
+training text's 24-grams (`rnnviz.reports.contamination`), and no text.
 
 `NAME.snapshots.safetensors` shows how a model came about (`rnnviz.runs.story`): what it made of one sentence
-at 28 moments of the training below, from the random beginning to the weights that ship, and its perplexity on
-the held-out text and on the first 50,000 characters of the training text at each of them.
+at moments of the training below, from the random beginning to the weights that ship, and its perplexity on
+the text it was reading, with dropout. Its perplexity on the held-out text is there for the end only.
 
 | model | perplexity | bits per character | n-gram | uniform | parameters | file |
 |---|---|---|---|---|---|---|
@@ -103,7 +114,7 @@ CARD = """
 ## {name}
 
 - Text: {title} ({licence}), {characters:,} characters, sha256 `{sha256}`.
-- Split: {split}; trained on the {trained_on}.
+- Split: {split}; trained on the {trained_on}; held out: sha256 `{sha256_held_out}`.
 - Held out, {held_out_characters:,} characters, {unknown:,} of them unknown: perplexity {perplexity},
   {bits} bits per character; `{ngram_name}` {ngram}; uniform {uniform:,}.
 - {parameters:,} {what}; training took {seconds:,.0f} s; {versions}.
@@ -132,6 +143,25 @@ that tells nothing and 1 for one that always tells; a correlation is 0 and 1. Wh
 `rnnviz.units.ablate` asks about that.
 """
 
+ANEW = """
+## Making them anew
+
+In a folder with `xiyouji.txt`, the n-gram models first, as the networks are compared with them:
+
+```
+python tests/benchmarks/choices.py --folder choices
+```
+
+trains the candidates and writes `choices/NAME.json`. Then each card's command, which names the best of them;
+for each network `python -m rnnviz story runs/NAME`, which packs what its run kept into
+`models/NAME.snapshots.safetensors`; the commands beside the tables of units; and at last
+
+```
+python -m rnnviz models --markdown > models/README.md
+python -m rnnviz models --check --corpora .
+```
+"""
+
 GRADED = ("bracket-depth", "line-position", "indent-depth")
 
 
@@ -151,8 +181,11 @@ def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
     """`models/README.md`: a table of all models, then a card for each."""
     values = [_values(info) for info in models]
     rows = "".join(ROW.format(**v) for v in values)
-    cards = "".join(CARD.format(**v) + responds(v["name"]) for v in values)
-    return INTRODUCTION + rows + cards + LEGEND
+    cards = "".join(
+        CARD.format(**v) + choices.to_markdown(info.card.get("choice")) + responds(info.name)
+        for info, v in zip(models, values, strict=True)
+    )
+    return INTRODUCTION + rows + cards + LEGEND + ANEW
 
 
 def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:
@@ -163,7 +196,7 @@ def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:
     return {
         **{
             key: card.get(key) or "–"
-            for key in ("title", "licence", "sha256", "split", "trained_on", "command")
+            for key in ("title", "licence", "sha256", "sha256_held_out", "split", "trained_on", "command")
         },
         "name": info.name,
         "characters": card.get("characters", 0),

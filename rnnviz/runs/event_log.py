@@ -24,24 +24,13 @@ LIFE = ("queued", "starting", "start", "stopped", "finished", "failed")
 
 BLOCK = 16 * 1024
 
-ON_DISK = {"validation_perplexity": "held_out_perplexity"}
-"""Names in files, as of version 0.1.0: every version reads the files of every other."""
-
-
-def to_disk(event: Event) -> Event:
-    """An event under the names used in files."""
-    return {ON_DISK.get(name, name): value for name, value in event.items()}
-
-
-def from_disk(event: Event) -> Event:
-    """An event of a file under the names used here."""
-    names = {there: here for here, there in ON_DISK.items()}
-    return {names.get(name, name): value for name, value in event.items()}
+OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
+"""Names in reports of version 0.1.0, which called the validation text held out."""
 
 
 def append(path: Path, event: Event) -> None:
     """Append one event; NaN and infinities become null. Raises OSError."""
-    line = json.dumps(_plain(to_disk(event)), allow_nan=False).encode() + b"\n"
+    line = json.dumps(_plain(event), allow_nan=False).encode() + b"\n"
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
         size = os.fstat(descriptor).st_size
@@ -153,7 +142,12 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             continue
         # Early versions wrote only reports, without a name.
         if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
-            yield from_disk(event)
+            yield renamed(event)
+
+
+def renamed(event: Event) -> Event:
+    """An event of any version under the names used here."""
+    return {OF_0_1_0.get(name, name): value for name, value in event.items()}
 
 
 def _plain(value: Any) -> Any:

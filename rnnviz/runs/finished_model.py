@@ -82,6 +82,7 @@ def finish(
         command=description.command,
         parameters=model.parameter_count,
         yardstick=description.ngram,
+        choice=description.choice,
         example=description.example,
     )
     split = corpus.split()

@@ -65,6 +65,7 @@ class Description:
     output    where the finished model goes; "" for the run's own folder
     command   the equivalent command line, for the card
     created   Unix time; 0 for now
+    choice    the candidates that the settings were chosen from (rnnviz.runs.choice), for the card
     """
 
     name: str
@@ -83,6 +84,7 @@ class Description:
     output: str = ""
     command: str = ""
     created: float = 0.0
+    choice: list[dict[str, Any]] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -178,6 +180,15 @@ class RunFolder:
             raise TrainingError(
                 "{path} is damaged ({error}); start a new run", path=self.description_file, error=error
             ) from None
+
+    def kept(self) -> list[int]:
+        """The steps whose snapshots were kept, in order."""
+        found = (re.fullmatch(r"(\d{9,})\.safetensors", p.name) for p in self.snapshots.glob("*.safetensors"))
+        return sorted(int(match[1]) for match in found if match)
+
+    def snapshot_file(self, step: int) -> Path:
+        """Where the snapshot of a step is kept."""
+        return self.snapshots / f"{step:09d}.safetensors"
 
     def keep_reserve(self) -> None:
         """Write the reserve if it is missing."""

@@ -179,8 +179,7 @@ class Journal:
         found = take(t.model, self.watched, step=t.step_index, characters=t.characters)
         if keep:
             self.folder.snapshots.mkdir(exist_ok=True)
-            path = self.folder.snapshots / f"{t.step_index:09d}.safetensors"
-            replace_file(path, to_bytes(found, half=True))
+            replace_file(self.folder.snapshot_file(t.step_index), to_bytes(found, half=True))
         if not keep or t.step_index == 0:
             replace_file(self.folder.newest, to_bytes(found))
         if not keep:

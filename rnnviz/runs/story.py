@@ -7,12 +7,19 @@
 The header has, as JSON, the sentence, symbols, steps and characters of the moments, the thinned events of the
 curves, and the run's description.
 
-    write("timemachine-gru", "models/timemachine-gru.snapshots.safetensors")   # from a run's folder
+    python -m rnnviz story runs/timemachine-gru       # from a run's folder
     story = read(path); story.snapshot(story.steps[0]).hidden
+
+A run on the first 90 % has no validation text, and its story no curve of one: it has the perplexity of the
+text that was being read, with dropout, and the held-out perplexity of the model at the end. The perplexities
+to beat are of the held-out text then, else of the validation text. Stories of such runs that came with
+version 0.1.0 measured the held-out text at every moment, and the first 50,000 characters of the training text
+without dropout.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +29,10 @@ import numpy as np
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
-from rnnviz.runs import event_log
+from rnnviz.runs import baselines, event_log, snapshots
+from rnnviz.runs.event_log import Event
+from rnnviz.runs.finished_model import text_of
+from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.snapshots import LEAST, Arrays, Snapshot, opened, pack, unpack
 
 SUFFIX = checkpoint.SNAPSHOTS
@@ -39,7 +49,10 @@ _KEPT = {
         "step", "characters", "seconds", "train_perplexity", "characters_per_second", "gradient_norm",
         "clipped", "learning_rate", "clip",
     ),
-    "report": ("step", "characters", "seconds", "train_perplexity", "validation_perplexity", "sample"),
+    "report": (
+        "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "held_out_perplexity",
+        "sample",
+    ),
     "passed": ("step", "characters", "seconds"),
     "finished": ("held_out",),
 }  # fmt: skip
@@ -50,7 +63,7 @@ class Story:
     """What `read` found: `events` as `api.follow` gives them, thinned, and the run's `description`."""
 
     name: str
-    events: list[dict[str, Any]]
+    events: list[Event]
     description: dict[str, Any]
     _snapshots: dict[int, Snapshot] = field(repr=False)
 
@@ -72,28 +85,39 @@ class Story:
         return self._snapshots[step]
 
 
+def together(description: Mapping[str, Any]) -> bool:
+    """Whether a run, by its description, trained on the validation text too."""
+    config = description.get("config")
+    return isinstance(config, dict) and config.get("train_on") == "train+validation"
+
+
 def beside(model: Path) -> Path:
     """The path of a model file's story."""
     return model.with_name(model.name.removesuffix(modelfile.SUFFIX) + SUFFIX)
 
 
-def write(id: str, path: str | Path) -> Path:
-    """Pack the snapshots and curves of a run into one file. Returns its path. Raises TrainingError if the run
-    has no snapshots, CheckpointError if the file can't be written.
+def write(run: str | RunFolder, path: str | Path) -> Path:
+    """Pack the snapshots and curves of a run, by its id or folder, into one file. Returns its path.
+
+    Raises TrainingError if the run has no snapshots, CheckpointError if the file can't be written, and what
+    reading its text raises, which is needed where the run trained on the first 90 %.
     """
-    path, steps = Path(path), runs.snapshots(id)
+    folder = run if isinstance(run, RunFolder) else RunFolder(runs.find(run).path)
+    path, steps = Path(path), folder.kept()
     if not steps:
-        raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=id)
-    moments = [runs.snapshot(id, step) for step in steps]
+        raise TrainingError("the run {id!r} kept no snapshots: it had no sentence to watch", id=folder.id)
+    moments = [snapshots.read(folder.snapshot_file(step)) for step in steps]
     hidden = np.stack([one.hidden for one in moments])  # (K, T, L, H)
     unit = max(1.0, float(np.abs(hidden).max())) / 127
-    description = runs.find(id).description
+    described = folder.description()
     about = {
         "unit": unit,
         "steps": steps,
         "characters": [one.characters for one in moments],
-        "events": [event_log.to_disk(event) for event in thinned(runs.follow(id)[0])],
-        "description": {k: description.get(k) for k in ("name", "config", "title", "language", "probe")},
+        "events": thinned(_with_lines(folder, described, event_log.read(folder.events)[0])),
+        "description": {
+            k: described.to_json().get(k) for k in ("name", "config", "title", "language", "probe")
+        },
     }
     arrays: Arrays = {
         "hidden": np.round(hidden / unit).astype(np.int8),
@@ -104,7 +128,22 @@ def write(id: str, path: str | Path) -> Path:
     return path
 
 
-def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_lines(folder: RunFolder, described: Description, events: list[Event]) -> list[Event]:
+    """The events, with the perplexities to beat on the held-out text if there was no validation text."""
+    path = next((Path(e["path"]) for e in reversed(events) if e["event"] == "finished"), None)
+    if described.config.train_on == "train" or path is None:
+        return events
+    split = text_of(folder, described).split()
+    model = checkpoint.load_numpy(path)
+    found = baselines.measured(split.train + split.validation, split.held_out, model.vocabulary)
+    card = model.card.get("held_out", {})
+    if described.ngram and "ngram" in card:  # the model that its card compares it with
+        found["ngram"] = card["ngram"]
+        found["ngram_order"] = getattr(checkpoint.load_numpy(described.ngram), "order", None)
+    return [{**e, **found} if e["event"] == "start" else e for e in events]
+
+
+def thinned(events: list[Event]) -> list[Event]:
     """The events and fields that a chart needs; at most CURVE "progress" events, the last among them."""
     progress = [n for n, e in enumerate(events) if e["event"] == "progress"]
     some = {
@@ -116,7 +155,7 @@ def thinned(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         kind = event["event"]
         if kind not in _KEPT or (kind == "progress" and n not in some):
             continue
-        fields = [k for k in _KEPT[kind] if k in event and (k != "sample" or n == reports[-1])]
+        fields = [k for k in _KEPT[kind] if event.get(k) is not None and (k != "sample" or n == reports[-1])]
         found.append({"event": kind, **{k: _short(event[k]) for k in fields}})
     return found
 
@@ -133,9 +172,12 @@ def read(path: str | Path) -> Story:
         if not moments or any(len(values) != len(moments) for values in arrays.values()):
             raise ValueError("its arrays don't belong together")
         events = [e for e in about["events"] if isinstance(e, dict) and isinstance(e.get("event"), str)]
+        description = dict(about["description"])
+        if not together(description):
+            events = list(map(event_log.renamed, events))
         return Story(
             path.name.removesuffix(SUFFIX),
-            list(map(event_log.from_disk, events)),
-            dict(about["description"]),
+            events,
+            description,
             {int(step): unpack(about, arrays, step, n, k) for k, (step, n) in enumerate(moments)},
         )

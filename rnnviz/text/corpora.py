@@ -83,7 +83,7 @@ class Corpus:
     @cached_property
     def sha256(self) -> str:
         """The checksum of the text in UTF-8."""
-        return hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+        return sha256(self.text)
 
     @cached_property
     def distinct(self) -> int:
@@ -122,6 +122,15 @@ class Corpus:
         # Rounded first, so that 1 - 0.1 - 0.05 is 0.85 for every n.
         first, second = int(n * round(1 - held_out - validation, 9)), int(n * round(1 - held_out, 9))
         return Split(self.text[:first], self.text[first:second], self.text[second:])
+
+
+def sha256(text: str) -> str:
+    """The checksum of a text in UTF-8.
+
+    >>> sha256("machine")[:12]
+    'bc020a35b7f9'
+    """
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def from_text(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from rnnviz.runs import choice
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.trouble import plain
 
@@ -16,6 +17,7 @@ def in_words(card: Mapping[str, Any]) -> list[str]:
     recipe = recipe if isinstance(recipe, dict) else {}
     sentences = [
         _text(card),
+        _chosen(card),
         _passes(recipe),
         _step_size(recipe),
         _dropout(recipe),
@@ -42,6 +44,22 @@ def _text(card: Mapping[str, Any]) -> str:
             percent=part[1], count=count
         )
     return _("Trained on a text of {count} characters.").format(count=count)
+
+
+def _chosen(card: Mapping[str, Any]) -> str:
+    rows = choice.sound(card.get("choice"))
+    if not rows:
+        return ""
+    listed = []
+    for row in rows:
+        bold = "**" if row.get("chosen") is True else ""
+        figure = f"{row['validation_perplexity']:.2f}"
+        listed.append(f"{bold}{plain(choice.in_words(row['settings']))}: {figure}{bold}")
+    return ngettext(
+        "Its settings come from {n} candidate, by its perplexity on validation text: {list}.",
+        "Its settings were chosen among {n} candidates, by their perplexity on validation text: {list}.",
+        len(rows),
+    ).format(n=len(rows), list="; ".join(listed))
 
 
 def _passes(recipe: Mapping[str, Any]) -> str:

@@ -117,10 +117,10 @@ def test_the_newest_reads_the_end_alone(path: Path) -> None:
     assert peak < path.stat().st_size / 10
 
 
-def test_files_keep_the_names_of_early_versions(path: Path) -> None:
+def test_a_validation_figure_is_called_so_and_read_by_its_earlier_name(path: Path) -> None:
     path.write_text('{"step": 4, "held_out_perplexity": 5.0}\n')
     report = {"event": "report", "step": 4, "validation_perplexity": 5.0}
     assert read(path)[0] == [report]
     append(path, report)
-    assert json.loads(path.read_text().splitlines()[1])["held_out_perplexity"] == 5.0
+    assert json.loads(path.read_text().splitlines()[1]) == report
     assert newest(path).report == report

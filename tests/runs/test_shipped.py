@@ -53,9 +53,14 @@ def test_a_story_ends_with_the_model_it_stands_beside(path: Path) -> None:
     traced = rnnviz.trace(model, last.text)
     assert np.abs(last.hidden - traced.hidden).max() < 0.01  # kept as int8
     assert last.nll == pytest.approx(traced.nll, abs=2e-3)  # the weights ship as float16
-    held_out = [e["validation_perplexity"] for e in story.events if "validation_perplexity" in e]
-    assert held_out[-1] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
-    assert held_out[0] > held_out[len(held_out) // 2] > held_out[-1]
+    end = next(e for e in reversed(story.events) if e["event"] == "finished")
+    assert end["held_out"] == pytest.approx(model.card["held_out"]["perplexity"], rel=1e-4)
+    start = next(e for e in reversed(story.events) if e["event"] == "start")
+    assert start["ngram"] == pytest.approx(model.card["held_out"]["ngram"], rel=1e-4)
+    # It was trained on the validation text: no figure is called after that.
+    assert not any("validation_perplexity" in e for e in story.events)
+    reached = [e["train_perplexity"] for e in story.events if "train_perplexity" in e]
+    assert reached[0] > reached[len(reached) // 2] > reached[-1]
 
 
 @pytest.mark.parametrize("name", LIMITS)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.runs import queue
+from rnnviz.runs import queue, story
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.i18n import _, language
@@ -47,7 +47,8 @@ def _stage(id: str, explore: Any, started: bool) -> None:
     toolbar.show(subject, explore)
     ask = state.pop(_ASK, None)
     facts = {**said(subject, watch), "started": started}
-    data = watch.answer(subject, say.words(), language(), facts, ask=ask, fresh=fresh)
+    words = say.words(measured(subject, watch))
+    data = watch.answer(subject, words, language(), facts, ask=ask, fresh=fresh)
     _component.mount(data, key=KEY, on_ask=_take)
     was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
     if not fresh and was is not None and was != (id, subject.alive):
@@ -59,24 +60,36 @@ def _take() -> None:
     st.session_state[_ASK] = dict(asked) if isinstance(asked, Mapping) else None
 
 
+def measured(subject: Subject, watch: Watch) -> str:
+    """Which perplexities this run has beside that of its training text."""
+    if watch.last("report").get("held_out_perplexity") is not None:
+        return say.THROUGHOUT
+    unmeasured = watch.last("start").get("validation_characters") == 0
+    return say.AT_THE_END if unmeasured or story.together(subject.description) else say.VALIDATION
+
+
 def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     """What the view says about the run: numbers, progress, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
-    validation = report.get("validation_perplexity")
+    held_out = report.get("held_out_perplexity") or watch.last("finished").get("held_out")
+    lines = ["validation", "train"]
+    if measured(subject, watch) != say.VALIDATION:
+        lines = ["held_out", "train"] if held_out is not None else ["train"]
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters"):
         sampled = _("after {n} characters").format(n=say.millions(report["characters"]))
     return {
         "numbers": {
-            "validation": validation,
+            "validation": report.get("validation_perplexity"),
+            "held_out": held_out,
             "train": say.training_perplexity(last, report),
             "speed": last.get("characters_per_second"),
             "clipped": last.get("clipped"),
             "rate": last.get("learning_rate"),
         },
-        "unmeasured": start.get("validation_characters") == 0,
+        "lines": lines,
         "counted": start.get("ngram") is not None,
         "seconds": last.get("seconds", 0.0),
         "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),

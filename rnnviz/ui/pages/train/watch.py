@@ -181,7 +181,7 @@ def _frame(
 
 
 def _lines(one: training.Curves) -> Arrays:
-    names = ("characters", "train", "gradient", "rate", "measured", "validation")
+    names = ("characters", "train", "gradient", "rate", "measured", "validation", "looked", "held_out")
     return {name: getattr(one, name).astype("<f4") for name in names}
 
 

@@ -9,9 +9,13 @@ from rnnviz.networks.config import CELLS
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import duration, network, rounded, view_words
 
+VALIDATION, AT_THE_END, THROUGHOUT = "validation", "end", "throughout"
+"""What a run measures beside its training text: its validation text as it goes on; the held-out text, at the
+end; or, in stories that came with 0.1.0, the held-out text all along, and training text without dropout."""
 
-def words() -> dict[str, str]:
-    """Every word of the training view's modules, which fill in the braces."""
+
+def words(measured: str = VALIDATION) -> dict[str, str]:
+    """Every word of the training view's modules, which fill in the braces; `measured` is one of the above."""
     return {
         **view_words(),
         "heat": _("Hidden state"),
@@ -34,10 +38,17 @@ def words() -> dict[str, str]:
         "pause": _("Pause"),
         "curve": _("Perplexity against characters read"),
         "curve.label": _("Perplexity, gradient norm and learning rate against characters read"),
-        "curve.counted": _("Below the dotted line it predicts better than counting does; lower is better"),
+        "curve.counted": {
+            VALIDATION: _("Below the dotted line it predicts better than counting does; lower is better"),
+            AT_THE_END: _(
+                "The dot is held-out text, read once: below the dotted line it predicts better than counting"
+            ),
+            THROUGHOUT: _("On held-out text, below the dotted line it predicts better than counting does"),
+        }[measured],
         "curve.blind": _("Below the dashed line it predicts better than a blind guess; lower is better"),
         "line.validation": _("validation text"),
-        "line.train": _("training text"),
+        "line.held_out": _("held-out text") if measured == THROUGHOUT else _("held-out text, at the end"),
+        "line.train": _("training text, without dropout") if measured == THROUGHOUT else _("training text"),
         "uniform": _("blind guess"),
         "unigram": _("letter frequencies"),
         "ngram.n": _("counting {order}-grams"),
@@ -46,9 +57,13 @@ def words() -> dict[str, str]:
         "sample": _("What it writes by itself"),
         "sample.none": _("The first lines come with the first report."),
         "number.validation": _("validation perplexity"),
-        "number.validation.help": _("On text it is not trained on, measured from time to time"),
+        "number.validation.help": _("On the 5 % after the text it trains on, measured from time to time"),
+        "number.held_out": _("held-out perplexity"),
+        "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
-        "number.train.help": _("On the text it is reading, with dropout, over the last seconds"),
+        "number.train.help": _("On the first 50,000 characters it was trained on, without dropout")
+        if measured == THROUGHOUT
+        else _("On the text it is reading, with dropout, over the last seconds"),
         "number.probe": _("of the probe sentence"),
         "number.probe.help": _("The newest perplexity of the probe sentence"),
         "number.speed": _("characters a second"),

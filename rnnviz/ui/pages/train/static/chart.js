@@ -30,6 +30,7 @@ export class Chart {
     const filled = {
       train: [arrays.characters, arrays.train],
       validation: [arrays.measured, arrays.validation],
+      held_out: [arrays.looked, arrays.held_out],
       gradient: [arrays.characters, norms],
       clipped: [clipped(arrays.characters), clipped(norms)],
       rate: [arrays.characters, arrays.rate],

@@ -46,13 +46,14 @@ export interface Answer extends Header {
   sample: string;
   sampled: string;
   counted: boolean;
-  unmeasured: boolean;
-  numbers: Record<"validation" | "train" | "speed" | "clipped" | "rate", number | null>;
+  /** What is drawn, in the order of the legend: names of traces that have words. */
+  lines: string[];
+  numbers: Record<"validation" | "held_out" | "train" | "speed" | "clipped" | "rate", number | null>;
 }
 
 /** The curves, and `rows`: each layer's units, those alike side by side. */
 export type Curves = Record<
-  "characters" | "train" | "gradient" | "rate" | "measured" | "validation",
+  "characters" | "train" | "gradient" | "rate" | "measured" | "validation" | "looked" | "held_out",
   Float32Array
 > & { rows?: Uint16Array };
 

@@ -8,7 +8,7 @@ import { label, sayer } from "../../../browser/static/words.js";
 /** @import { Answer, Fixed, Frame } from "./types" */
 
 const ZOOMS = [24, 48, 96]; // rows that can be shown instead of all
-const NUMBERS = ["validation", "train", "probe", "speed", "clipped", "rate"];
+const NUMBERS = ["validation", "held_out", "train", "probe", "speed", "clipped", "rate"];
 
 export class Words {
   legend = "";
@@ -28,10 +28,12 @@ export class Words {
   /** @param {Answer} head @param {Frames} frames */
   draw(head, frames) {
     const { root, say, numbers, fields } = this;
-    const { validation, train, speed, clipped, rate } = head.numbers;
+    const { lines } = head;
+    const { validation, held_out, train, speed, clipped, rate } = head.numbers;
     /** @type {Record<string, string>} */
     const shown = {
       validation: numbers.number(validation),
+      held_out: numbers.number(held_out),
       train: numbers.number(train),
       probe: numbers.number(frames.now?.perplexity),
       speed: numbers.rough(speed),
@@ -43,7 +45,7 @@ export class Words {
       // What a shipped story never kept is left out; a run that has just begun keeps its places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
       /** @type {HTMLElement} */ (fields[name].parentElement).hidden =
-        name === "validation" ? head.unmeasured : !kept;
+        name === "validation" || name === "held_out" ? !lines.includes(name) : !kept;
     }
     const bar = find(root, "div.rt-bar");
     find(bar, "i.rt-done").style.transform = `scaleX(${Math.max(0, Math.min(1, head.fraction))})`;
@@ -56,7 +58,6 @@ export class Words {
     put(sample, head.sample || say("sample.none"));
     sample.classList.toggle("rt-quiet", !head.sample);
     put(find(root, "span.rt-sample-when"), head.sampled);
-    const lines = head.unmeasured ? ["train"] : ["validation", "train"];
     if (this.legend !== lines.join()) {
       this.legend = lines.join();
       const entries = lines.map((name) => make("span", `rt-key-${name}`, make("i"), say(`line.${name}`)));

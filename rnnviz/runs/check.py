@@ -1,0 +1,94 @@
+"""The figures of models' cards, computed again from the files and the texts: `models --check`.
+
+A text is recognised by its sha256, the whole of it or its held-out part alone, whatever it is called.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.reading.scoring import perplexity
+from rnnviz.text import corpora
+
+CLOSE = 1e-4
+"""The largest relative difference of perplexities that count as the same: machines add up differently."""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a card, and what it comes to when computed again."""
+
+    model: str
+    name: str
+    said: Any
+    found: Any
+
+    @property
+    def same(self) -> bool:
+        """Whether they agree: numbers that aren't whole but for CLOSE."""
+        if isinstance(self.said, float) and isinstance(self.found, int | float):
+            return math.isclose(self.said, self.found, rel_tol=CLOSE)
+        return bool(self.said == self.found)
+
+
+def texts(folder: Path | None = None) -> dict[str, str]:
+    """The corpora on this machine and the text files in `folder`, by sha256."""
+    found = {}
+    sources: list[str | Path] = [*corpora.names(), *(sorted(folder.glob("*.txt")) if folder else [])]
+    for source in sources:
+        with contextlib.suppress(RnnvizError):
+            corpus = corpora.open_corpus(source)
+            found[corpus.sha256] = corpus.text
+    return found
+
+
+def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
+    """The text that a card's figures are of, part of a whole text or by itself; None if unknown."""
+    whole = known.get(str(card.get("sha256")))
+    if whole is not None:
+        return corpora.from_text(whole).split().held_out
+    return known.get(str(card.get("sha256_held_out")))
+
+
+def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure]:
+    """The figures of one model's card, beside what the file and its held-out text, where known, come to.
+
+    Takes as long as scoring the text with the model and its n-gram model. Raises what loading them raises.
+    """
+    model, card = checkpoint.load(info.path), info.card
+    said = card.get("held_out", {})
+
+    def figure(name: str, found: Any) -> Figure:
+        return Figure(info.name, name, said.get(name), found)
+
+    yield Figure(info.name, "parameters", card.get("parameters"), model.parameter_count)
+    yield figure("uniform", model.vocabulary.size)
+    if "perplexity" in said:
+        yield figure("bits_per_character", math.log2(said["perplexity"]))
+    if text is None:
+        return
+    if "sha256_held_out" in card:
+        yield Figure(info.name, "sha256_held_out", card["sha256_held_out"], corpora.sha256(text))
+    report = perplexity(model, text=text)
+    for name in ("characters", "unknown", "perplexity"):
+        yield figure(name, getattr(report, name))
+    if "ngram" in said:
+        yield figure("ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity)
+
+
+def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:
+    """Every figure of every model's card, and a sentence where the text isn't at hand."""
+    known = texts(folder)
+    for info in models:
+        text = held_out(info.card, known)
+        yield from figures(info, text)
+        if text is None:
+            title = info.card.get("title") or "its text"
+            yield f"{info.name}: {title} is not on this machine, so nothing was scored with it"
