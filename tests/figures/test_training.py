@@ -57,6 +57,21 @@ def test_nothing_and_nonsense_are_drawn_too() -> None:
     assert training.figure(odd)["data"][0]["y"] == [None, None]
 
 
+def test_a_held_out_figure_is_a_dot_at_the_end_where_there_is_no_validation_text() -> None:
+    end = {"event": "finished", "held_out": 4.2}
+    bare = [START, *(progress(n) for n in range(1, 60)), report(59, None), end]
+    one = training.curves(bare)
+    assert (one.looked.tolist(), one.held_out.tolist()) == ([10_000], [4.2])
+    dot = next(trace for trace in training.figure(one)["data"] if trace["name"] == "held_out")
+    assert (dot["x"], dot["y"]) == ([10_000], [4.2])
+    assert dot["marker"]["size"] > 5
+    assert training.curves([*EVENTS, end]).held_out.tolist() == []  # the curve is of validation text
+    looks = [{**report(n, None), "held_out_perplexity": 9.0 - n} for n in (1, 4)]
+    one = training.curves([START, *looks, end])
+    assert (one.looked.tolist(), one.held_out.tolist()) == ([100, 400], [8.0, 5.0])
+    assert np.isnan(one.validation).all()
+
+
 def test_a_long_run_is_thinned_and_keeps_its_ends() -> None:
     events = [START, *(progress(n) for n in range(1, 5000))]
     one = training.curves(events)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +14,13 @@ import rnnviz
 from rnnviz.networks import checkpoint
 from rnnviz.reading import scoring
 from rnnviz.runs import card as model_card
+from rnnviz.runs import check
 from rnnviz.runs import story as run_story
 from rnnviz.text import corpora
 
-FOLDER = Path(__file__).resolve().parents[2] / "models"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "models"
+README = (ROOT / "README.md").read_text("utf-8")
 
 # The highest held-out perplexity each may have; None: 5 % below its n-gram model.
 LIMITS: dict[str, float | None] = {
@@ -102,17 +107,33 @@ def test_it_loads_and_reads_its_example(name: str) -> None:
     assert 1 < report.perplexity < model.vocabulary.size / 2
 
 
-@pytest.mark.parametrize("name", ["python-6gram", "python-gru"])
-def test_the_held_out_figure_comes_out_again(name: str) -> None:
-    """The one text that is on every machine, where this Python is the one the model was trained on."""
-    model = checkpoint.load(name)
-    corpus = corpora.read("python-source")
-    if corpus.sha256 != model.card["sha256"]:
-        pytest.skip(f"this Python's library differs from that of Python {model.card['versions']['python']}")
-    report = scoring.perplexity(model, text=corpus.split().held_out)
-    held_out = model.card["held_out"]
-    assert report.perplexity == pytest.approx(held_out["perplexity"], rel=1e-3)
-    assert (report.characters, report.unknown) == (held_out["characters"], held_out["unknown"])
+@pytest.fixture(scope="module")
+def known() -> dict[str, str]:
+    """The texts at hand: python-source where the library is the model's, fetched corpora, and files."""
+    folder = os.environ.get("RNNVIZ_TEXTS")
+    return check.texts(Path(folder) if folder else None)
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_every_figure_comes_out_again(name: str, known: dict[str, str]) -> None:
+    """RNNVIZ_TEXTS in the environment is a folder with texts that are neither here nor fetched."""
+    info = checkpoint.read_info(checkpoint.find(name))
+    text = check.held_out(info.card, known)
+    for one in check.figures(info, text):
+        assert one.same, one
+    if text is None:
+        pytest.skip(f"{info.card['title']} is not on this machine: only what the file says was checked")
+
+
+def test_the_readme_says_what_the_cards_say() -> None:
+    """The table of models: held-out perplexity, that of the n-gram, |V|."""
+    rows = re.findall(r"^\| `([\w-]+)` \| .*? \| ([\d.]+) \| ([\d.]+) \| ([\d,]+) \|$", README, re.MULTILINE)
+    assert {row[0] for row in rows} == {name for name in LIMITS if "gram" not in name}
+    for name, *said in rows:
+        figures = checkpoint.read_info(checkpoint.find(name)).card["held_out"]
+        digits = [2 if figures[key] < 100 else 1 for key in ("perplexity", "ngram")]
+        expected = [f"{figures[key]:.{n}f}" for key, n in zip(("perplexity", "ngram"), digits, strict=True)]
+        assert said == [*expected, f"{figures['uniform']:,}"], name
 
 
 def test_the_page_of_cards_says_what_the_files_say() -> None:

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -206,6 +207,23 @@ def test_a_recipe_reads_as_sentences() -> None:
     assert "40 % of the output, 10 % of whole characters" in text
     assert "recurrent weights" not in text
     assert "Training took 7 minutes." in text
+
+
+def test_a_card_says_among_what_its_settings_were_chosen() -> None:
+    rows: list[Any] = [
+        {
+            "settings": {"learning_rate": 0.004},
+            "validation_perplexity": 4.116,
+            "characters": 9,
+            "chosen": True,
+        },
+        {"settings": {"learning_rate": 0.0015}, "validation_perplexity": 4.25, "characters": 9},
+    ]
+    text = " ".join(model_card.in_words(tiny_card(choice=rows))).replace("\\", "")
+    assert "chosen among 2 candidates, by their perplexity on validation text: " in text
+    assert "**learning_rate 0.004: 4.12**; learning_rate 0.0015: 4.25." in text
+    for odd in (7, [7], [{"settings": "<b>"}], [{**rows[0], "validation_perplexity": "4"}]):
+        assert "candidate" not in " ".join(model_card.in_words(tiny_card(choice=odd)))
 
 
 def test_the_yardstick_is_the_ngram_that_the_card_names(only_tiny_models: Path) -> None:

@@ -11,6 +11,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story
+from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
 from rnnviz.ui.pages.train import listing
 from tests.runs.made_runs import made
@@ -75,6 +76,46 @@ def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Ope
         assert header["steps"] == [0, 1, 3, 10, 30]
     runs.delete("tiny-gru")
     assert sent(open_app("train"))[0]["run"] == "shipped:tiny-gru"  # what there is to see without any run
+
+
+@pytest.mark.parametrize(
+    ("train_on", "of_0_1_0", "lines", "train", "notice"),
+    [
+        ("train", False, ["validation", "train"], "with dropout", "Below the dotted line"),
+        ("train", True, ["validation", "train"], "with dropout", "Below the dotted line"),
+        (
+            "train+validation",
+            False,
+            ["held_out", "train"],
+            "with dropout",
+            "The dot is held-out text, read once",
+        ),
+        ("train+validation", True, ["held_out", "train"], "without dropout", "On held-out text"),
+    ],
+)
+def test_a_story_says_what_its_figures_are_of(
+    open_app: Open, tmp_path: Path, train_on: str, of_0_1_0: bool, lines: list[str], train: str, notice: str
+) -> None:
+    """Stories of 0.1.0 measured held-out text all along, where the validation text had been trained on."""
+    made("tiny-gru", held_out=4.1)
+    path = story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
+    with opened(path, "story") as (about, arrays):
+        about["description"]["config"]["train_on"] = train_on
+        for event in about["events"]:
+            figure = event.pop("validation_perplexity", None)
+            if figure and (of_0_1_0 or train_on == "train"):
+                event["held_out_perplexity" if of_0_1_0 else "validation_perplexity"] = figure
+        path.write_bytes(pack("story", story.read(path).snapshot(), about, arrays))
+    runs.delete("tiny-gru")
+    header, arrays = sent(open_app("train"))
+    words = header["static"]["words"]
+    assert header["lines"] == lines
+    assert train in words["number.train.help"]
+    assert words["curve.counted"].startswith(notice)
+    assert (len(arrays["looked"]), header["numbers"]["held_out"]) == (
+        (0, 4.1) if lines[0] == "validation" else (1, 4.2 if of_0_1_0 else 4.1)
+    )
+    assert header["numbers"]["validation"] == (4.2 if lines[0] == "validation" else None)
 
 
 def test_the_run_that_was_shown_is_shown_again_after_another_page(open_app: Open) -> None:
