@@ -11,22 +11,28 @@ from rnnviz.ui.jobs.worker import Job, Jobs
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import duration, rounded
 
-EVERY = 0.4  # seconds between two looks
+EVERY = 0.4  # seconds between two looks at a job that runs
+SELDOM = 2.0  # and at one that waits for others' jobs: many may wait
 
 
-@st.fragment(run_every=EVERY)
 def bar(jobs: Jobs, keys: Sequence[Hashable], name: str) -> None:
-    """The progress of these jobs; redraws the page when one ends. `name` is unique on the page."""
+    """The progress of these jobs; redraws the page when one begins or ends. `name` is unique on the page."""
+    waits = all(job.state == "waiting" for job in jobs.busy(keys))
+    st.fragment(_bar, run_every=SELDOM if waits else EVERY, key=f"progress-{name}")(jobs, keys, name, waits)
+
+
+def _bar(jobs: Jobs, keys: Sequence[Hashable], name: str, waits: bool) -> None:
     mark = f"progress.{name}"
     busy = jobs.busy(keys)
     before = st.session_state.get(mark)
     st.session_state[mark] = len(busy) if busy else None
-    if not busy or (before is not None and len(busy) < before):
+    now = next((job for job in busy if job.state == "running"), busy[0]) if busy else None
+    if now is None or (before is not None and len(busy) < before) or (waits and now.state == "running"):
         st.session_state[mark] = None
         st.rerun()
-    now = next((job for job in busy if job.state == "running"), busy[0])
     left, right = st.columns([6, 1], vertical_alignment="center")
-    left.progress(min(max(now.step.fraction, 0.0), 1.0), text=words(now, len(busy) - 1))
+    said = words(now, len(busy) - 1, before=jobs.before(now))
+    left.progress(min(max(now.step.fraction, 0.0), 1.0), text=said)
     right.button(
         _("Cancel"),
         key=f"cancel-{name}",
@@ -57,8 +63,8 @@ def offer(
         st.button(label, key=key, icon=":material/replay:", on_click=on_click)
 
 
-def words(job: Job, waiting: int) -> str:
-    """What is running, how far it is, its speed and the time left."""
+def words(job: Job, waiting: int, *, before: int | None = None) -> str:
+    """What is running, how far it is, its speed and the time left; or how many jobs come `before` it."""
     step, parts = job.step, []
     if step.characters:
         parts.append(_("{count} characters").format(count=f"{step.characters:,}"))
@@ -70,6 +76,15 @@ def words(job: Job, waiting: int) -> str:
         parts.append(_("perplexity so far {perplexity}").format(perplexity=rounded(step.perplexity)))
     if not parts:
         parts.append(_("waiting for its turn") if job.state == "waiting" else _("looking at it"))
+    if before is not None:
+        parts.append(place(before))
     if waiting:
         parts.append(ngettext("{n} more to do", "{n} more to do", waiting).format(n=waiting))
     return f"**{plain(job.title)}** · " + " · ".join(parts)
+
+
+def place(before: int) -> str:
+    """A place in the queue of all sessions, in words."""
+    if not before:
+        return _("yours is next")
+    return ngettext("{n} before yours", "{n} before yours", before).format(n=before)

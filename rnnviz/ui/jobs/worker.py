@@ -1,7 +1,7 @@
-"""Work in the background: one worker per session, one job at a time, in the order asked for. A job is a
-generator that yields its progress and returns its result; at each step the worker checks whether it is still
-wanted and its reader present. The worker is a daemon thread of our own: Python waits for those of
-`concurrent.futures` before it exits, so Ctrl-C would wait for the job.
+"""Work in the background: one worker per session and page, one job at a time, in the order asked for;
+workers take turns (slots.py). A job is a generator that yields its progress and returns its result; at each
+step the worker checks whether it is still wanted and its reader present. The worker is a daemon thread of
+our own: Python waits for those of `concurrent.futures` before it exits, so Ctrl-C would wait for the job.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -19,9 +20,12 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
+from rnnviz.ui.jobs import memory, slots
+from rnnviz.ui.jobs.slots import Slots, Turn
 
 log = logging.getLogger("rnnviz")
 
+Kind = Literal["work", "trial", "download"]
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
 LEFT: tuple[State, ...] = ("left",)
@@ -69,12 +73,14 @@ def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. A job that is over drops `make`, and so the file it was to read.
+    was away. A job that is over drops `make`, and so the file it was to read. A download has no need to wait
+    for the processor's turn.
     """
 
     key: Hashable
     title: str
     make: Make | None = field(repr=False)
+    kind: Kind = "work"
     state: State = "waiting"
     step: Step = Step(0.0)
     began: float = 0.0
@@ -88,24 +94,40 @@ class Job:
 
 
 class Jobs:
-    """One session's jobs. `alive` says whether its reader is still there."""
+    """The jobs of one session, the `owner`. `alive` says whether its reader is still there; `places` whose
+    turn it is, of all sessions.
+    """
 
-    def __init__(self, alive: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self,
+        alive: Callable[[], bool] = lambda: True,
+        places: Slots | None = None,
+        owner: Hashable = None,
+    ) -> None:
         self._jobs: dict[Hashable, Job] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
-        self._alive = alive
+        self._alive, self._places, self._owner = alive, places or Slots(1), owner
+        self._turn: tuple[Job, Turn] | None = None  # of the job that the worker is at
 
     def get(self, key: Hashable) -> Job | None:
         """The job of this key, in any state."""
         return self._jobs.get(key)
 
-    def ask(self, key: Hashable, title: str, make: Make, *, again: Collection[State] = LEFT) -> Job:
+    def ask(
+        self,
+        key: Hashable,
+        title: str,
+        make: Make,
+        *,
+        again: Collection[State] = LEFT,
+        kind: Kind = "work",
+    ) -> Job:
         """The job of this key, started if there is none or if it ended in a state among `again`."""
         with self._changed:
             job = self._jobs.get(key)
             if job is None or job.state in again:
-                job = self._jobs[key] = Job(key, title, make)
+                job = self._jobs[key] = Job(key, title, make, kind)
                 for old in [k for k, j in self._jobs.items() if j.state in OVER][:-FINISHED]:
                     del self._jobs[old]
                 if self._thread is None:
@@ -118,6 +140,13 @@ class Jobs:
         with self._changed:
             chosen = list(self._jobs.values()) if keys is None else [self._jobs.get(k) for k in keys]
         return [job for job in chosen if job is not None and job.state not in OVER]
+
+    def before(self, job: Job) -> int | None:
+        """How many jobs of other sessions come before this one; None if it isn't waiting for them."""
+        turn = self._turn
+        if turn is None or turn[0] is not job or job.state != "waiting":
+            return None
+        return self._places.before(turn[1])
 
     def cancel(self, keys: Iterable[Hashable]) -> None:
         """End these jobs for their callers at once; the worker drops a running one at its next step."""
@@ -159,10 +188,8 @@ class Jobs:
                     self._thread = None
                     self._changed.notify_all()
                     return
-                job.state, job.began = "running", time.monotonic()
-                make, job.make = job.make, None
-            assert make is not None  # a job that waits has it
-            self._run(job, make)
+            self._run(job)
+            memory.give_back()
 
     def _check(self, job: Job) -> None:
         if job.unwanted.is_set():
@@ -170,11 +197,12 @@ class Jobs:
         if not self._alive():
             raise _Left
 
-    def _run(self, job: Job, make: Make) -> None:
+    def _run(self, job: Job) -> None:
         state: State = "done"
-        result, error = None, None
+        result, error, check = None, None, partial(self._check, job)
         try:
-            result = _finish(job, make, partial(self._check, job))
+            with self._place(job, check):
+                result = _finish(job, self._begin(job), check)
         except Cancelled:
             state = "cancelled"
         except _Left:
@@ -185,12 +213,33 @@ class Jobs:
                 log.error("%s failed", job.title, exc_info=raised)
             raised.__traceback__ = None  # its frames would hold on to what the job read
         with self._changed:
-            if job.state == "running":
-                job.result, job.error, job.state = result, error, state
+            if job.state not in OVER:
+                job.result, job.error, job.state, job.make = result, error, state, None
                 if state == "left":  # nobody will look at the others either
                     for other in self.busy():
                         other.state, other.make = "left", None
             self._changed.notify_all()
+
+    @contextmanager
+    def _place(self, job: Job, check: Check) -> Iterator[None]:
+        if job.kind == "download":
+            yield
+            return
+        turn = Turn(self._owner, job.kind)
+        self._turn = job, turn
+        try:
+            with self._places.taking(turn, check):
+                yield
+        finally:
+            self._turn = None
+
+    def _begin(self, job: Job) -> Make:
+        with self._changed:
+            make, job.make = job.make, None
+            if make is None:  # it was cancelled just now
+                raise Cancelled
+            job.state, job.began = "running", time.monotonic()
+            return make
 
 
 def _finish(job: Job, make: Make, check: Check) -> Any:
@@ -210,7 +259,8 @@ def of_session(page: str) -> Jobs:
     """This session's jobs on one of the app's pages."""
     key = f"{page}.jobs"
     if key not in st.session_state:
-        st.session_state[key] = Jobs(_presence())
+        context = get_script_run_ctx()
+        st.session_state[key] = Jobs(_presence(), slots.shared(), context and context.session_id)
     jobs: Jobs = st.session_state[key]
     return jobs
 

@@ -135,7 +135,7 @@ def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     if job is None or job.state in ("failed", "cancelled", "left"):
         label = _("Download it ({size} MB)").format(size=f"{info.bytes / 1e6:.1f}")
         if st.button(label, icon=":material/download:", key="fetch"):
-            jobs.ask(key, info.title, partial(work.fetching, info.name), again=OVER)
+            jobs.ask(key, info.title, partial(work.fetching, info.name), again=OVER, kind="download")
             st.rerun()
         st.caption(_("From {source}; it stays on this machine.").format(source=info.source))
         return False

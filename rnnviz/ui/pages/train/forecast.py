@@ -15,6 +15,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.training import speed
 from rnnviz.training.estimate import Estimate, estimate
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import Check, Jobs, Step
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
@@ -46,7 +47,7 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     if known or found.refusal or not measure or text.toy:
         return Forecast(found, fast, None)
     job = ("speed", key)
-    jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check))
+    jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")
     return Forecast(found, None, job)
 
 
@@ -62,10 +63,13 @@ def _measuring(
     config: TrainConfig, symbols: int, key: Hashable, check: Check
 ) -> Generator[Step, None, float | None]:
     until = time.monotonic() + QUIET
-    while time.monotonic() < until:
+    while time.monotonic() < until and key not in _speeds:
         time.sleep(0.05)
         yield Step(0.0)
     check()
+    with _lock:
+        if key in _speeds:  # measured for another visitor while this one waited
+            return _speeds[key]
     found = None  # the page then says what it knows without
     try:
         found = speed.measured(config, symbols)
@@ -96,6 +100,14 @@ def span(seconds: float) -> str:
     return duration(seconds)
 
 
+def _waiting(jobs: Jobs, key: Hashable) -> str:
+    job = jobs.get(key)
+    before = None if job is None else jobs.before(job)
+    if before is None:
+        return _("its speed is being measured …")
+    return _("its speed will be measured: {place}").format(place=progress.place(before))
+
+
 def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     found, fast = forecast.found, forecast.speed
     busy = forecast.job is not None and bool(jobs.busy([forecast.job]))
@@ -111,7 +123,7 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
     if fast is not None:
         parts.append(_("about {speed} characters a second").format(speed=f"{float(f'{fast:.2g}'):,.0f}"))
     elif busy:
-        parts.append(_("its speed is being measured …"))
+        parts.append(_waiting(jobs, forecast.job))
     if recipe.minutes is not None:
         parts.append(span(recipe.minutes * 60))
         if fast is not None:

@@ -1,0 +1,80 @@
+"""How many jobs are at work at a time, of all sessions together, and who is next: who has the fewest at
+work, then who came first. As a session asks for its next turn when a job is over, one reader's many files
+don't keep another waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Collection, Hashable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
+
+
+@dataclass(eq=False)
+class Turn:
+    """One job's place in the queue; `owner` is the session."""
+
+    owner: Hashable
+    kind: str = ""
+
+
+class Slots:
+    """So many `places`, of which each kind in `alone` takes one at most."""
+
+    def __init__(self, places: int, alone: Collection[str] = ()) -> None:
+        self.places, self._alone = places, alone
+        self._waiting: list[Turn] = []
+        self._working: list[Turn] = []
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def taking(self, turn: Turn, check: Callable[[], None]) -> Iterator[None]:
+        """A place while this is open. Waits for it, and raises what `check` raises meanwhile."""
+        with self._changed:
+            self._waiting.append(turn)
+        try:
+            while not self._taken(turn):
+                check()
+            yield
+        finally:
+            with self._changed:
+                (self._working if turn in self._working else self._waiting).remove(turn)
+                self._changed.notify_all()
+
+    def before(self, turn: Turn) -> int:
+        """How many that wait will have a place before this one."""
+        with self._changed:
+            order = self._order()
+            return order.index(turn) if turn in order else 0
+
+    def _taken(self, turn: Turn) -> bool:
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._next() is turn, LOOK):
+                return False
+            self._waiting.remove(turn)
+            self._working.append(turn)
+            self._changed.notify_all()  # there may be a place for another one
+            return True
+
+    def _next(self) -> Turn | None:
+        if len(self._working) >= self.places:
+            return None
+        busy = {turn.kind for turn in self._working} & set(self._alone)
+        return next((turn for turn in self._order() if turn.kind not in busy), None)
+
+    def _order(self) -> list[Turn]:
+        owners = [turn.owner for turn in self._working]
+        return sorted(self._waiting, key=lambda turn: owners.count(turn.owner))
+
+
+@cache
+def shared() -> Slots:
+    """The server's places: half as many as it has cores, as each job may use more than one; a trial of a
+    recipe's speed would measure another trial.
+    """
+    return Slots(max(1, (os.cpu_count() or 1) // 2), alone=("trial",))
