@@ -1,0 +1,269 @@
+"""Jobs of many sessions: how many are at work at a time, who is next, and what they leave."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import psutil
+import pytest
+
+from rnnviz.networks.config import TrainConfig
+from rnnviz.training import speed
+from rnnviz.ui.jobs import memory, slots
+from rnnviz.ui.jobs.slots import Slots
+from rnnviz.ui.jobs.worker import Check, Job, Jobs, Step
+from rnnviz.ui.pages.train import forecast
+from rnnviz.ui.pages.train.settings import Recipe
+from rnnviz.ui.pages.train.texts import Chosen
+from tests.ui.conftest import Open, everything
+from tests.ui.test_jobs import SOON, Endless, simple
+
+
+class Held:
+    """A job that begins, and ends when it is let go."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name, self.log = name, log
+        self.began, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, check: Check) -> Generator[Step, None, None]:
+        self.log.append(self.name)
+        self.began.set()
+        while not self.go.wait(0.01):
+            yield Step(0.5)
+
+
+def until(true: Callable[[], bool]) -> bool:
+    """Whether it becomes true soon."""
+    turn, end = threading.Event(), 500
+    while not true() and (end := end - 1):
+        turn.wait(SOON / 500)
+    return true()
+
+
+def asked(jobs: Jobs, name: str, log: list[str]) -> tuple[Held, Job]:
+    held = Held(name, log)
+    return held, jobs.ask(name, name, held)
+
+
+def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
+    places, log = Slots(2), list[str]()
+    sessions = [Jobs(places=places, owner=n) for n in range(5)]
+    all_asked = []
+    for n, jobs in enumerate(sessions):
+        all_asked.append(asked(jobs, f"job {n}", log))
+        assert until(lambda n=n: len(log) == min(n + 1, 2))  # type: ignore[misc]
+        if n >= 2:
+            assert until(lambda jobs=jobs, n=n: jobs.before(all_asked[n][1]) == n - 2)  # type: ignore[misc]
+    assert [job.state for _held, job in all_asked] == ["running"] * 2 + ["waiting"] * 3
+    assert [s.before(job) for s, (_held, job) in zip(sessions, all_asked, strict=True)] == [
+        None,
+        None,
+        0,
+        1,
+        2,
+    ]
+    all_asked[1][0].go.set()
+    assert all_asked[2][0].began.wait(SOON)
+    assert until(lambda: sessions[4].before(all_asked[4][1]) == 1)
+    assert all_asked[3][1].seconds == 0.0  # what waits takes no time
+    for held, _job in all_asked:
+        held.go.set()
+    for n, jobs in enumerate(sessions):
+        assert jobs.wait([f"job {n}"], SOON)
+    assert log == [f"job {n}" for n in range(5)]
+
+
+def test_one_readers_many_files_do_not_keep_another_waiting() -> None:
+    places, log = Slots(1), list[str]()
+    many, one = Jobs(places=places, owner="many"), Jobs(places=places, owner="one")
+    first = asked(many, "1 of 3", log)[0]
+    assert first.began.wait(SOON)
+    others = [asked(many, name, log)[0] for name in ("2 of 3", "3 of 3")]
+    other, job = asked(one, "mine", log)
+    assert until(lambda: one.before(job) == 0)
+    for held in (first, other, *others):
+        held.go.set()
+    assert one.wait(["mine"], SOON)
+    assert many.wait(["1 of 3", "2 of 3", "3 of 3"], SOON)
+    assert log == ["1 of 3", "mine", "2 of 3", "3 of 3"]
+
+
+def test_who_has_a_job_at_work_on_another_page_comes_after_who_has_none() -> None:
+    places, log = Slots(2), list[str]()
+    perplexity, inside = Jobs(places=places, owner="a"), Jobs(places=places, owner="a")
+    other, newcomer = Jobs(places=places, owner="b"), Jobs(places=places, owner="c")
+    first, second = asked(perplexity, "a 1", log)[0], asked(other, "b 1", log)[0]
+    assert first.began.wait(SOON)
+    assert second.began.wait(SOON)
+    more, job = asked(inside, "a 2", log)
+    assert until(lambda: inside.before(job) == 0)
+    new, _job = asked(newcomer, "c 1", log)
+    assert until(lambda: inside.before(job) == 1)
+    second.go.set()
+    assert new.began.wait(SOON)
+    for held in (first, more, new):
+        held.go.set()
+    assert inside.wait(["a 2"], SOON)
+    assert log[2:] == ["c 1", "a 2"]
+
+
+@pytest.mark.parametrize("how", ["cancel", "forget", "leave"])
+def test_who_gives_up_waiting_frees_the_place_in_the_queue(how: str) -> None:
+    there = threading.Event()
+    there.set()
+    places, log = Slots(1), list[str]()
+    busy, fickle = Jobs(places=places, owner=1), Jobs(there.is_set, places=places, owner=2)
+    patient = Jobs(places=places, owner=3)
+    first = asked(busy, "first", log)[0]
+    assert first.began.wait(SOON)
+    _, unwanted = asked(fickle, "unwanted", log)
+    assert until(lambda: fickle.before(unwanted) == 0)
+    _last, job = asked(patient, "last", log)
+    assert until(lambda: patient.before(job) == 1)
+    if how == "leave":
+        there.clear()
+    else:
+        getattr(fickle, how)(["unwanted"])
+        assert not fickle.busy()
+    assert until(lambda: patient.before(job) == 0)
+    assert fickle.stopped(SOON)
+    assert unwanted.state == ("left" if how == "leave" else "cancelled")
+    first.go.set()
+    _last.go.set()
+    assert patient.wait(["last"], SOON)
+    assert log == ["first", "last"]
+
+
+def test_a_place_is_free_again_however_its_job_ended() -> None:
+    places, done = Slots(1), list[object]()
+
+    def failing(check: Check) -> Generator[Step, None, None]:
+        yield Step(0.1)
+        raise ValueError("boom")
+
+    broken, endless = Jobs(places=places, owner=1), Endless()
+    broken.ask("broken", "broken", failing)
+    assert broken.wait(["broken"], SOON)
+    stopped = Jobs(places=places, owner=2)
+    stopped.ask("endless", "endless", endless)
+    assert endless.started.wait(SOON)
+    stopped.cancel(["endless"])
+    last = Jobs(places=places, owner=3)
+    last.ask("last", "last", simple(1, done))
+    assert last.wait(["last"], SOON)
+    assert done == [1]
+
+
+def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_download_waits_for_none() -> (
+    None
+):
+    places, log = Slots(3, alone=("trial",)), list[str]()
+    sessions = [Jobs(places=places, owner=n) for n in range(6)]
+    helds = [Held(name, log) for name in ("trial 1", "trial 2", "work 1", "work 2", "work 3", "download")]
+    for jobs, held in zip(sessions, helds, strict=True):
+        jobs.ask(held.name, held.name, held, kind=held.name.split()[0])  # type: ignore[arg-type]
+        if held.name not in ("trial 2", "work 3"):
+            assert held.began.wait(SOON)
+    assert log == ["trial 1", "work 1", "work 2", "download"]
+    for held in helds:
+        held.go.set()
+    for jobs, held in zip(sessions, helds, strict=True):
+        assert jobs.wait([held.name], SOON)
+    assert sorted(log) == sorted(held.name for held in helds)
+
+
+def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast, "_speeds", {})
+    trials: list[TrainConfig] = []
+    real = speed.measured
+
+    def counted(config: TrainConfig, symbols: int) -> float:
+        trials.append(config)
+        return real(config, symbols, 1, seconds=0.1)
+
+    monkeypatch.setattr(speed, "measured", counted)
+    config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
+    recipe = Recipe(config, None, "", "own", False)
+    text = Chosen("own", "own", "own", "en", "abc " * 2500, "", 10_000, 4, 5, (8_000, 1_000, 1_000))
+    places = Slots(4, alone=("trial",))
+    visitors = [Jobs(places=places, owner=n) for n in range(10)]
+    seen = [forecast.of(jobs, text, recipe, measure=True) for jobs in visitors]
+    for jobs, one in zip(visitors, seen, strict=True):
+        assert jobs.wait([one.job], 60)
+    again = [forecast.of(jobs, text, recipe, measure=True).speed for jobs in visitors]
+    assert len(trials) == 1
+    assert again[0] is not None
+    assert again[0] > 0
+    assert again == [again[0]] * 10
+
+
+@contextmanager
+def busy_places() -> Iterator[list[Jobs]]:
+    """The server's places, each taken by a job of another session."""
+    others = []
+    for n in range(slots.shared().places):
+        endless = Endless()
+        others.append(Jobs(places=slots.shared(), owner=f"other {n}"))
+        others[-1].ask("theirs", "theirs", endless)
+        assert endless.started.wait(SOON)
+    yield others
+    for jobs in others:
+        jobs.cancel(["theirs", "another"])
+        assert jobs.stopped(SOON)
+
+
+def test_the_page_says_how_many_come_first_and_can_be_told_to_give_up(open_app: Open) -> None:
+    with busy_places() as others:
+        newcomer = Jobs(places=slots.shared(), owner="newcomer")
+        others.append(newcomer)
+        job = newcomer.ask("another", "another", simple(1, []))
+        assert until(lambda: newcomer.before(job) == 0)
+        app = open_app("perplexity", model="tiny-gru")
+        [bar] = app.get("progress")
+        assert "waiting for its turn" in bar.proto.text
+        assert "1 before yours" in bar.proto.text
+        newcomer.cancel(["another"])
+        assert until(lambda: "yours is next" in app.run().get("progress")[0].proto.text)
+        next(b for b in app.button if b.label == "Cancel").click().run()
+        app.run()
+        assert "cancelled, so it has no figures" in everything(app)
+    next(b for b in app.button if b.label == "Score it after all").click().run()
+    assert until(lambda: bool(app.run().metric))
+
+
+def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
+    """How much larger this process is after a job than before, in MB."""
+    process, jobs = psutil.Process(), Jobs()
+    before = process.memory_info().rss
+    jobs.ask("job", "job", job)
+    assert jobs.wait(["job"], 60)
+    assert jobs.stopped(SOON)
+    return (process.memory_info().rss - before) / 1e6
+
+
+@pytest.mark.skipif(memory._trim() is None, reason="this C library keeps what was freed")
+def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+
+    def job(check: Check) -> Generator[Step, None, None]:
+        yield Step(0.0)
+        many = [np.ones(5_000) for _ in range(5_000)]  # 200 MB in pieces too small to be mapped one by one
+        kept.append(np.ones(5_000))  # which would keep all below it
+        del many
+        yield Step(1.0)
+
+    assert grown(job) < 60
+    with monkeypatch.context() as patched:
+        patched.setattr("rnnviz.ui.jobs.worker.memory.give_back", lambda: None)
+        assert grown(partial(job)) > 120  # so it is this that gives it back
+    memory.give_back()
+
+
+def test_there_are_fewer_places_than_cores() -> None:
+    assert 1 <= slots.shared().places <= max(1, (os.cpu_count() or 1) // 2)
