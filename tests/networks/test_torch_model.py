@@ -16,6 +16,7 @@ from torch import Tensor
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import ConfigError
 from rnnviz.networks.cells import step
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.torch_model import pick_device
 from rnnviz.text.vocabulary import Vocabulary
@@ -175,7 +176,7 @@ GOOD: dict[str, Any] = {"cell": "gru", "vocabulary_size": 9}
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"cell": "transformer"}, r"cell is one of mlp, rnn, gru, lstm; received 'transformer'"),
+        ({"cell": "transformer"}, rf"cell is one of {', '.join(CELLS)}; received 'transformer'"),
         ({"cell": "rnn", "activation": "gelu"}, r"activation is tanh or relu; received 'gelu'"),
         ({"activation": "relu"}, r"a gru has tanh and sigmoid built in; .*'relu' is for mlp and rnn"),
         ({"vocabulary_size": 1}, r"vocabulary_size is a whole number from 2 to 1,112,065; received 1"),

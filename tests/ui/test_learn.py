@@ -213,3 +213,39 @@ def test_a_line_of_text_is_taken_or_left(value: object, kept: str | None) -> Non
     assert controls.text(5)(value) == kept
     assert controls.one_of({"abcdef"})(value) == ("abcdef" if value == "abcdef" else None)
     assert controls.whole(0, 9)(value) == (7 if value == 7 else None)
+
+
+@pytest.mark.parametrize("word", ["teat", "ate", "t", "tt", "eeeeee", "atetat"])
+@pytest.mark.parametrize("step", range(4))
+def test_what_is_said_of_a_walk_is_of_the_character_shown(word: str, step: int) -> None:
+    lecture = Lecture({"scene": "3"})
+    answered(lecture, {"step": step, "ask": {"word": word}})
+    for t in range(1, len(word) + 1):
+        sent = answered(lecture, {"ask": {"t": t}})
+        shown, said = sent["data"], sent["notice"]
+        assert shown["t"] == t
+        assert ("The first character:" in said) == (t == 1)
+        assert ("The second:" in said) == (t == 2)
+        if "is back" in said:
+            assert word[t - 1] == word[0]
+            assert shown["states"][t] != shown["states"][1], "another state comes out"
+
+
+@pytest.mark.parametrize("model", ["mlp", "rnn", "gru"])
+@pytest.mark.parametrize("pair", [("dark nig", "was going"), ("dark nig", "dark nib"), ("same", "same")])
+@pytest.mark.parametrize("step", range(3))
+def test_what_is_said_of_two_texts_is_what_the_network_does(
+    model: str, pair: tuple[str, str], step: int
+) -> None:
+    lecture = Lecture({"scene": "2"})
+    sent = answered(lecture, {"step": step, "ask": dict(zip(("left", "right"), pair, strict=True))})
+    sent = answered(lecture, {"ask": {"model": model}})
+    shown, said = sent["data"], sent["notice"]
+    assert ("different predictions" in said) == (model != "mlp" and pair[0] != pair[1] and shown["alike"])
+    assert ("end differently" in said) == (not shown["alike"])
+    assert ("The same text twice" in said) == (pair[0] == pair[1])
+    if "very same prediction" in said or "is the same too" in said:
+        assert (shown["kind"], shown["alike"]) == ("mlp", True)
+        assert shown["prediction"] == shown["state"] == 0
+    if "different predictions" in said:
+        assert shown["prediction"] > 0

@@ -25,12 +25,18 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
-    return [
-        _("Two texts, one last character: the network without a state gives the very same prediction."),
-        _("Its hidden layer is the same too, unit by unit: nothing else of the text has reached it."),
-        _("With a hidden state the same last character leads to different predictions."),
-        _("Write your own two texts with the same ending. Which of the networks can tell them apart?"),
-    ][state["step"]]
+    left, right = state["left"], state["right"]
+    if state["step"] == STEPS - 1:
+        return _("Write your own two texts with the same ending. Which of the networks can tell them apart?")
+    if left == right:
+        return _("The same text twice: change one of them, but keep its last character.")
+    if left[-1] != right[-1]:
+        return _("The two texts end differently, so even a network without a state can tell them apart.")
+    if _shown(state) != "mlp":
+        return _("With a hidden state the same last character leads to different predictions.")
+    if state["step"] == 1:
+        return _("Its hidden layer is the same too, unit by unit: nothing else of the text has reached it.")
+    return _("Two texts, one last character: the network without a state gives the very same prediction.")
 
 
 def formula(state: State) -> str:

@@ -37,14 +37,24 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
-    return [
-        _("The first character: nothing to remember yet, so only its own part and the bias count."),
-        _("The second: what came out of the first step goes into this one, through W_hh."),
-        _("The same three matrices at every step: only the input and the state before are new."),
-        _("The first character is back, but it meets another state before, so another state comes out."),
-        _("The layer is the rule and stays; the state is the numbers it hands on, and changes every step."),
-        _("One unit of a real network: a sum of 258 parts, then φ. Click another unit or another time step."),
-    ][state["step"]]
+    if state["step"] == REAL:
+        return _(
+            "One unit of a real network: a sum of 258 parts, then φ. Click another unit or another time step."
+        )
+    if state["step"] == APART:
+        return _(
+            "The layer is the rule and stays; the state is the numbers it hands on, and changes every step."
+        )
+    word, t = state["word"], _walked(state)
+    if t == 1:
+        return _("The first character: nothing to remember yet, so only its own part and the bias count.")
+    if t == 2:
+        return _("The second: what came out of the first step goes into this one, through W_hh.")
+    if word[t - 1] == word[0]:
+        return _(
+            "The first character is back, but it meets another state before, so another state comes out."
+        )
+    return _("The same three matrices at every step: only the input and the state before are new.")
 
 
 def formula(state: State) -> str:
@@ -84,10 +94,16 @@ def picture(state: State) -> dict[str, Any]:
     return {**shown, "words": words}
 
 
+def _walked(state: State) -> int:
+    """The time step of the small net that is shown, from 1."""
+    t: int = state["t"] or min(state["step"], WALKED - 1) + 1
+    return min(t, len(state["word"]))
+
+
 def _small(state: State) -> dict[str, Any]:
     net, word = SmallNet.drawn(state["seed"]), state["word"]
     steps = net.read([LETTERS.index(c) for c in word])
-    t = min(state["t"] or min(state["step"], WALKED - 1) + 1, len(word))
+    t = _walked(state)
     return {
         "real": False,
         "word": word,
