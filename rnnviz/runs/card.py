@@ -146,15 +146,16 @@ that tells nothing and 1 for one that always tells; a correlation is 0 and 1. Wh
 ANEW = """
 ## Making them anew
 
-In a folder with `xiyouji.txt`, the n-gram models first, as the networks are compared with them:
+In a checkout, with `xiyouji.txt` in its folder and *The Time Machine* and Tiny Shakespeare fetched:
 
 ```
-python tests/benchmarks/choices.py --folder choices
+python tests/benchmarks/choices.py --folder choices --corpora . --processes 3
 ```
 
-trains the candidates and writes `choices/NAME.json`. Then each card's command, which names the best of them;
-for each network `python -m rnnviz story runs/NAME`, which packs what its run kept into
-`models/NAME.snapshots.safetensors`; the commands beside the tables of units; and at last
+trains the candidates and writes `choices/NAME.json`. Then the commands of the cards, those of the n-gram
+models first, as the networks are compared with them; for each network `python -m rnnviz story runs/NAME`,
+which packs what its run kept into `models/NAME.snapshots.safetensors`, and the command above its table of
+units; at last
 
 ```
 python -m rnnviz models --markdown > models/README.md

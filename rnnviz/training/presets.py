@@ -6,8 +6,8 @@
     toy            the textbook's "machine": 8 units, every number small enough to look at
 
 A text read many times is memorised unless dropout prevents it, so dropout follows from the passes that the
-minutes allow. On The Time Machine an lstm of 256 units reaches a held-out perplexity of 4.3 after 2.1 million
-characters and 4.18 after 9 million, 16 streams of 32 steps (of 50, at a lower rate with more dropout: 4.35).
+minutes allow. On The Time Machine "one-minute" comes to a validation perplexity of 4.00 after 2.0 million
+characters, "five-minutes" to 3.81 after 10.1 million, in float32; the 6-gram has 4.08 there.
 
 A preset trains on the first 85 % only, so that the validation text shows when the n-gram is passed. Importing
 this loads no torch.

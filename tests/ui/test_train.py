@@ -129,6 +129,12 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     assert description.corpus == ""
 
 
+def test_the_sentence_to_watch_is_not_taken_from_the_held_out_text(open_app: Open) -> None:
+    app = pick(open_app("train"), texts.PASTE)
+    app.text_area(key="train-paste").set_value("aa " * 340 + "bb " * 20 + "cc " * 40).run()
+    assert set(app.text_input(key="set-watched").value) == {"b", " "}
+
+
 def test_an_upload_may_be_in_any_encoding_and_a_picture_is_refused(open_app: Open) -> None:
     app = pick(open_app("train"), texts.UPLOAD)
     app.file_uploader(key="train-file").upload("Größe.txt", ("Größe und Ärger. " * 60).encode("cp1252")).run()

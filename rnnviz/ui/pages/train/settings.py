@@ -67,7 +67,7 @@ def preset(text: Chosen | None) -> str:
 
 
 def usual_sentence(text: Chosen) -> str:
-    """A sentence in the text's style, or from its held-out part: the network never reads it."""
+    """A sentence in the text's style, or from its validation part: the presets' networks never read it."""
     if text.toy:
         return text.text[:LONGEST_WATCHED]
     usual = {
@@ -78,8 +78,8 @@ def usual_sentence(text: Chosen) -> str:
     }
     if text.corpus in usual:
         return usual[text.corpus]
-    after = sum(text.parts[:2])
-    words = " ".join(text.text[after : after + 200].split())
+    after, end = text.parts[0], sum(text.parts[:2])
+    words = " ".join(text.text[after : min(end, after + 200)].split())
     begin = words.find(" ") + 1 if len(words) > 60 else 0
     piece = words[begin : begin + 44]
     return piece.rsplit(" ", 1)[0] if " " in piece[20:] else piece
