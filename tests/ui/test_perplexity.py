@@ -72,17 +72,15 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     assert not app.session_state["perplexity.jobs"].busy()
 
 
-def test_how_far_chance_moves_the_number_is_said_or_why_it_cannot_be(open_app: Open) -> None:
+def test_no_range_is_claimed_for_other_texts_and_a_short_one_is_an_anecdote(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
-    words = everything(upload(open_app("perplexity"), short__txt=one_line[:300]))
-    assert "95 times in 100" in words
-    assert "can't be said" not in words
-    # A hundred characters that the model doesn't know, in a text that it reads with ease.
-    words = everything(upload(open_app("perplexity"), odd__txt=(one_line * 9)[:2000] + "道" * 100))
-    assert "one stretch of the text is unlike all others" in words
-    assert "95 times in 100" not in words
+    words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
+    assert "the figure of this text alone" in words
+    assert "in 100" not in words
+    assert "anecdote" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
-    assert "can't be said" not in words
+    assert "With 12 characters this is an anecdote" in words
+    assert "the figure of this text alone" not in words
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Cautions about a figure: how far chance moves it, and whether the model knew the text."""
+"""Cautions about a figure: of what text it is, and whether the model knew that text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import streamlit as st
 
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import rounded
 
 SHORT = 200  # characters
 NOTABLE = 0.02  # share of a text that a model may have met before by chance: idioms, licences
@@ -14,35 +13,20 @@ NOTABLE = 0.02  # share of a text that a model may have met before by chance: id
 
 def notes(scored: Scored) -> None:
     """What to know before quoting the number."""
-    lines = []
-    interval = scored.interval
-    if interval.low is not None and interval.high is not None:
-        lines.append(
-            _(
-                "**{low} to {high}** is where it would lie 95 times in 100 if the text were put together "
-                "anew from its own {blocks}: the longer and more even the text, the narrower."
-            ).format(
-                low=rounded(interval.low),
-                high=rounded(interval.high),
-                blocks=_("lines") if "line" in interval.block_kind else _("stretches"),
-            )
-        )
-    elif scored.report.characters >= SHORT:
-        lines.append(
-            _(
-                "**How far chance moves this number can't be said:** one stretch of the text is unlike all "
-                "others, and from a single one nobody knows how many another such text would have."
-            )
-        )
     if scored.report.characters < SHORT:
-        lines.append(
+        st.caption(
             _(
                 "With {n} characters this is an anecdote: one odd word more or less moves the number a lot. "
                 "From {short} characters on it begins to mean something."
             ).format(n=scored.report.characters, short=SHORT)
         )
-    for line in lines:
-        st.caption(line)
+    else:
+        st.caption(
+            _(
+                "This is the figure of this text alone. No margin of error stands beside it: passages of one "
+                "book differ by more than any one of them can tell."
+            )
+        )
     overlap = scored.trained_on
     if overlap is not None and overlap.share - 2 * overlap.error >= NOTABLE:
         st.warning(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.reading import compression
 from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
-from rnnviz.reports.interval import Interval, interval
 from rnnviz.reports.record import Record, record
 from rnnviz.text import corpora
 from rnnviz.ui import model_cache
@@ -39,7 +38,6 @@ class Scored:
     report: Report
     unknown: tuple[tuple[str, int], ...]
     kinds_unknown: int
-    interval: Interval
     trained_on: contamination.Contamination | None
     folder: Path
 
@@ -83,7 +81,6 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
                 made.report,
                 tuple(unknown[:LISTED]),
                 len(unknown),
-                interval(made, check=check),
                 _contamination(made, info.path, check),
                 folder,
             )
