@@ -1,23 +1,55 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
 row a target: the unit that ranked best on one half of the text, its score on the other, that of the best
-unit by chance, how many are above it, and the score of the character just read, without memory.
+unit by chance, how many are above it, the score of the character just read, without memory, that of the best
+unit of the same network untrained, and what may be said of all that.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, command, print_table, read_text
+from rnnviz.cli.output import as_json, command, print_table, progress_bar, read_text
 from rnnviz.errors import ConfigError, EmptyTextError
 
 if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.reading.trace import Trace
     from rnnviz.units import Search, Target
 
 MOST = 200_000
 """Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
 
-HEAD = "target", "share", "measure", "unit", "ranked by", "held out", "chance", "above", "character"
+COPIES = 3
+"""Untrained copies that are searched too, unless --untrained says otherwise."""
+
+HEAD = (
+    "target",
+    "share",
+    "measure",
+    "unit",
+    "ranked by",
+    "held out",
+    "chance",
+    "above",
+    "character",
+    "untrained",
+)
+
+SO = {
+    "short": "fewer than {enough:,} characters",
+    "same text": "too rare to be held out",
+    "nothing": "nothing found",
+    "open": "",
+    "character": "needs no memory",
+    "untrained": "needs no training",
+    "chance": "hardly above chance",
+    "remembers": "remembers",
+}
+"""What a search comes to; see `rnnviz.units.claims.Verdict`."""
 
 
 def add_parser(commands: Any) -> None:
@@ -43,7 +75,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--pattern", action="append", metavar="REGEX", help="look for matches of a pattern")
     parser.add_argument("--layer", type=int, help="look at one layer, counted from 0 (default: all)")
     parser.add_argument(
-        "--quantity", default="hidden", help="hidden, cell, or a gate's name (default: hidden)"
+        "--quantity",
+        action="append",
+        help="hidden, cell, or a gate's name, again for more (default: hidden)",
     )
     parser.add_argument(
         "--edges",
@@ -63,6 +97,18 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--shifts", type=int, default=200, help="shifts for the chance line (default: 200)")
     parser.add_argument("--seed", type=int, default=0, help="chooses the shifts (default: 0)")
     parser.add_argument(
+        "--untrained",
+        type=int,
+        default=COPIES,
+        metavar="N",
+        help=f"search N untrained copies of the network too, 0 for none (default: {COPIES})",
+    )
+    parser.add_argument(
+        "--card",
+        action="store_true",
+        help="put what is found, and this command, into the card of the model's file",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="one JSON object a target, with the ten best units"
     )
 
@@ -81,24 +127,81 @@ def main(args: argparse.Namespace) -> int:
         raise ConfigError(
             "units are those of a network; {model} counts n-grams and has none", model=args.model
         )
-    if args.characters < 1:
-        raise ConfigError("characters is at least 1; received {characters}", characters=args.characters)
+    _check(args)
     traced = trace(model, _text(args)[: args.characters])
     named = args.target if args.target or args.pattern else list(units.KINDS)
     targets = [units.target(name, traced.text, unclosed=args.unclosed) for name in named or []]
     targets += [units.pattern_target(pattern, traced.text) for pattern in args.pattern or []]
-    searcher = units.Searcher(traced, layer=args.layer, quantity=args.quantity, seed=args.seed)
-    rows = []
-    for target in targets:
-        found, why = _search(searcher, target, args)
+    searches: list[Search] = []
+    for quantity in args.quantity or ["hidden"]:
+        found = _controlled(
+            _found(traced, targets, quantity, args), model, traced.text, targets, quantity, args
+        )
+        searches += [search for search in found if search is not None]
         if args.json:
-            print(as_json(_object(target, found, why, args.model)))
+            for target, search in zip(targets, found, strict=True):
+                print(as_json(_object(target, search, args.model)))
         else:
-            rows.append(_row(target, found, why))
-    if rows:
-        print(f"{model.name}, {args.quantity}, {len(traced):,} characters")
-        print_table((*HEAD, ""), rows, numbers={1, 3, 4, 5, 6, 7, 8})
+            print(f"{model.name}, {quantity}, {len(traced):,} characters")
+            print_table((*HEAD, ""), list(map(_row, targets, found)), numbers={1, 3, 4, 5, 6, 7, 8, 9})
+    if args.card:
+        _keep(args, searches)
     return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    least = {"characters": 1, "untrained": int(args.card)}  # what a card says is said beside a control
+    for name, lowest in least.items():
+        if (value := getattr(args, name)) < lowest:
+            raise ConfigError(
+                "{name} is at least {least}; received {value}", name=name, least=lowest, value=value
+            )
+
+
+def _found(
+    traced: Trace, targets: Sequence[Target], quantity: str, args: argparse.Namespace
+) -> list[Search | None]:
+    """A search for each target; None where it is the same throughout."""
+    from rnnviz import units
+
+    searcher = units.Searcher(traced, layer=args.layer, quantity=quantity, seed=args.seed)
+    return [
+        searcher.search(target, edges=0 if target.graded else args.edges, shifts=args.shifts)
+        if target.varies or not len(target)
+        else None
+        for target in targets
+    ]
+
+
+def _controlled(
+    found: Sequence[Search | None],
+    model: NumpyModel,
+    text: str,
+    targets: Sequence[Target],
+    quantity: str,
+    args: argparse.Namespace,
+) -> list[Search | None]:
+    """The searches with what untrained copies of `model` reach."""
+    from rnnviz import units
+
+    asked = [target for target, search in zip(targets, found, strict=True) if search is not None]
+    steps = units.control(
+        model, text, asked, layer=args.layer, quantity=quantity, edges=args.edges, copies=args.untrained
+    )
+    with progress_bar(f"{quantity}, untrained copies") as show:
+        scores = iter(units.run(steps, show and (lambda now: show(now.fraction, ""))))
+    return [search and replace(search, untrained=next(scores)) for search in found]
+
+
+def _keep(args: argparse.Namespace, searches: Sequence[Search]) -> None:
+    import sys
+
+    from rnnviz.networks.checkpoint import find
+    from rnnviz.networks.modelfile import add_to_card
+    from rnnviz.runs import unit_findings
+
+    command = "python -m rnnviz " + shlex.join(sys.argv[1:])
+    add_to_card(find(args.model), {unit_findings.KEY: unit_findings.entry(command, searches)})
 
 
 def _text(args: argparse.Namespace) -> str:
@@ -120,17 +223,12 @@ def _text(args: argparse.Namespace) -> str:
     return corpus.split().held_out or corpus.text
 
 
-def _search(searcher: Any, target: Target, args: argparse.Namespace) -> tuple[Search | None, str]:
-    edges = 0 if target.graded else args.edges
-    if len(target) and (target.values == target.values[0]).all():
-        return None, "the same throughout this text"
-    return searcher.search(target, edges=edges, shifts=args.shifts), ""
+def _row(target: Target, found: Search | None) -> tuple[str, ...]:
+    from rnnviz.units.claims import ENOUGH
 
-
-def _row(target: Target, found: Search | None, why: str) -> tuple[str, ...]:
     share = "" if target.graded or not len(target) else f"{100 * target.values.mean():.1f} %"
     if found is None:
-        return (target.name, share, *[""] * 7, why)
+        return (target.name, share, *[""] * 8, "the same throughout this text")
     best = found.best
     sign = "+" if best.direction > 0 else "-"
     return (
@@ -141,16 +239,17 @@ def _row(target: Target, found: Search | None, why: str) -> tuple[str, ...]:
         f"{best.ranked_by:.3f}",
         f"{best.score:.3f}" if found.held_out else "–",
         f"{found.chance:.3f}" if found.held_out else "–",
-        str(len(found.above_chance)) if found.held_out else "–",
+        str(len(found.above_chance)) if found.held_out and best.score > found.chance else "–",
         f"{found.character:.3f}" if found.held_out and found.character is not None else "–",
-        "" if found.held_out else "too rare to be held out",
+        f"{max(found.untrained):.3f}" if found.held_out and found.untrained else "–",
+        SO[found.verdict].format(enough=ENOUGH),
     )
 
 
-def _object(target: Target, found: Search | None, why: str, model: str) -> dict[str, Any]:
+def _object(target: Target, found: Search | None, model: str) -> dict[str, Any]:
     out: dict[str, Any] = {"model": model, "target": target.name}
     if found is None:
-        return {**out, "why_not": why}
+        return {**out, "why_not": "the same throughout this text"}
     return {
         **out,
         "measure": found.measure,
@@ -161,6 +260,8 @@ def _object(target: Target, found: Search | None, why: str, model: str) -> dict[
         "chance": found.chance,
         "above_chance": len(found.above_chance),
         "character": found.character,
+        "untrained": list(found.untrained),
+        "verdict": found.verdict,
         "units": [
             {
                 "layer": f.unit.layer,

@@ -54,7 +54,7 @@ def ranking(
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
             shapes=[
-                level(value, (theme.came, theme.pinned)[n % 2], 2, ("solid", "dot")[n % 2], upright=True)
+                level(value, _colour(n, theme), 2, ("solid", "dot", "dash")[n % 3], upright=True)
                 for n, value in enumerate(marks.values())
             ],
             annotations=[
@@ -89,6 +89,10 @@ def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
     return axis(theme, range=ends, showgrid=False, tickvals=ticks, ticktext=escaped(names), **more)
 
 
+def _colour(n: int, theme: Theme) -> str:
+    return (theme.came, theme.pinned, theme.text)[n % 3]
+
+
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:
     """A level's name above the frame, one line each, on the side where there is room."""
     return {
@@ -100,7 +104,7 @@ def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figu
         "yanchor": "bottom",
         "yshift": 15 * n,
         "showarrow": False,
-        "font": {"color": (theme.came, theme.pinned)[n % 2], "size": 12},
+        "font": {"color": _colour(n, theme), "size": 12},
     }
 
 

@@ -265,6 +265,13 @@ def copy(source: Path, target: Path) -> Path:
     return target
 
 
+def add_to_card(path: Path, values: Mapping[str, Any]) -> None:
+    """Put `values` into a model's card, replacing those it had; all else stays the same, bit by bit."""
+    _, meta, _ = read_header(path)
+    meta["card"] = {**meta["card"], **values}
+    write_model(path, read_tensors(path), meta, read_sketch(path))
+
+
 def add_sketch(path: Path, sketch: Sketch) -> None:
     """Put `sketch` into a model file, replacing its old one; all else stays the same, bit by bit."""
     write_model(path, read_tensors(path), read_header(path)[1], sketch)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.networks import checkpoint
@@ -10,6 +11,8 @@ from rnnviz.reading.scoring import LanguageModel, perplexity
 from rnnviz.runs import choice as choices
 from rnnviz.runs import unit_findings
 from rnnviz.text.corpora import Corpus, sha256
+from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
+from rnnviz.units.controls import COPIES
 
 # The first text shown for each shipped corpus: original, in the style of what the model has read.
 EXAMPLES = {
@@ -125,10 +128,14 @@ CARD = """
 """
 
 RESPONDS = """
-What units respond to (`python -m rnnviz units`, held-out text, ranked on one half and measured on the other):
+What units respond to, on {characters:,} held-out characters, ranked on one half and measured on the other:
 
-| what | unit | measure | best unit | by chance | character alone |
-|---|---|---|---|---|---|
+```
+{command}
+```
+
+| what | unit | measure | best unit | by chance | character alone | untrained | so |
+|---|---|---|---|---|---|---|---|
 """
 
 LEGEND = """
@@ -137,10 +144,11 @@ LEGEND = """
 A search ranks all units of a network by how well they tell where something holds, on one half of a text, and
 measures that which ranked best on the other half. *By chance* is what the best of all units reaches there in
 95 of 100 searches for a shifted target; *character alone* is what the character just read tells by itself,
-which needs no memory. So only a figure well above both says that a unit remembers something: the mlp, which
-can't remember, passes the character alone by 0.011. AUC is 0.5 for a unit
-that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found is no cause:
-`rnnviz.units.ablate` asks about that.
+which needs no memory; *untrained* is what the same search finds in the same network before any training, the
+best of {copies} random ones, whose units echo what was just read. Only a unit that beats all three by more
+than {margin}, on {enough:,} characters or more, is said to remember; the mlp, which can't, passes the
+character alone by 0.011. AUC is 0.5 for a unit that tells nothing and 1 for one that always tells; a
+correlation is 0 and 1. What is found is no cause: `rnnviz.units.ablate` asks about that.
 """
 
 ANEW = """
@@ -163,19 +171,27 @@ python -m rnnviz models --check --corpora .
 ```
 """
 
-GRADED = ("bracket-depth", "line-position", "indent-depth")
+SO: dict[Verdict, str] = {
+    "short": "too short a text to say",
+    "nothing": "nothing",
+    "character": "needs no memory",
+    "untrained": "needs no training",
+    "chance": "hardly above chance",
+    "remembers": "remembers",
+}
 
 
-def responds(name: str) -> str:
+def responds(card: Mapping[str, Any]) -> str:
     """The findings on a model's units as a table; "" without any."""
-    rows = []
-    for one in unit_findings.of(name):
-        unit = "–" if one.unit is None else f"{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
-        measure = "correlation" if one.target in GRADED else "AUC"
-        numbers = ["–" if n is None else f"{n:.3f}" for n in (one.score, one.chance, one.character)]
-        what = one.target if one.found else f"{one.target}: nothing"
-        rows.append(f"| {what} | {unit} | {measure} | {' | '.join(numbers)} |\n")
-    return RESPONDS + "".join(rows) if rows else ""
+    rows, characters = [], 0
+    for one in unit_findings.of(card):
+        unit = f"{one.layer}:{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
+        numbers = (one.score, one.chance, one.character, max(one.untrained))
+        cells = (one.target, unit, one.measure, *(f"{n:.3f}" for n in numbers), SO[one.verdict])
+        rows.append(f"| {' | '.join(cells)} |\n")
+        characters = one.characters
+    command = unit_findings.command(card)
+    return RESPONDS.format(characters=characters, command=command) + "".join(rows) if rows else ""
 
 
 def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
@@ -183,10 +199,13 @@ def to_markdown(models: list[checkpoint.ModelInfo]) -> str:
     values = [_values(info) for info in models]
     rows = "".join(ROW.format(**v) for v in values)
     cards = "".join(
-        CARD.format(**v) + choices.to_markdown(info.card.get("choice")) + responds(info.name)
+        CARD.format(**v) + choices.to_markdown(info.card.get("choice")) + responds(info.card)
         for info, v in zip(models, values, strict=True)
     )
-    return INTRODUCTION + rows + cards + LEGEND + ANEW
+    legend = LEGEND.format(copies=COPIES, margin=MARGIN, enough=ENOUGH)
+    return (
+        INTRODUCTION + rows + cards + (legend if any(responds(info.card) for info in models) else "") + ANEW
+    )
 
 
 def _values(info: checkpoint.ModelInfo) -> dict[str, Any]:

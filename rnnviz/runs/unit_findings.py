@@ -1,81 +1,115 @@
-"""What units of the shipped models respond to: `python -m rnnviz units`, on held-out text. A unit that scores
-no better than the character just read needs no memory.
-"""
+"""What units of a model respond to: searches that `python -m rnnviz units --card` has put into its card."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
-MARGIN = 0.02
-"""An mlp, which has no memory, passes the character alone by 0.011 on *The Time Machine*: no memory."""
+from rnnviz.units.claims import Search, Verdict, verdict
+
+KEY = "units"
+"""Of a card: {"command": the command that made them, "findings": a list of Finding}."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One search.
+    """One search, on the held-out text.
 
-    target     a name of `rnnviz.units.KINDS`
-    unit       the best on the ranking half; None where nothing was found
-    score      AUC, or correlation for a graded target; None where nothing was found
-    chance     what chance reaches in 95 of 100 searches
-    character  the score of the character just read, where measured
+    target      a name of `rnnviz.units.KINDS`
+    layer, unit the unit that ranked best on one half
+    score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
+    chance      what chance reaches in 95 of 100 searches
+    character   the score of the character just read
+    untrained   of the best unit of each untrained copy
+    characters  of the text
     """
 
     target: str
-    unit: int | None = None
-    score: float | None = None
-    chance: float | None = None
-    character: float | None = None
-    quantity: str = "hidden"
+    quantity: str
+    measure: str
+    layer: int
+    unit: int
+    score: float
+    chance: float
+    character: float
+    untrained: tuple[float, ...]
+    characters: int
+
+    @classmethod
+    def of(cls, search: Search) -> Finding:
+        """What to keep of a search on a trace."""
+        best, character = search.best, search.character
+        assert character is not None  # it was on a trace
+        return cls(
+            search.target,
+            search.quantity,
+            search.measure,
+            best.unit.layer,
+            best.unit.unit,
+            best.score,
+            search.chance,
+            character,
+            search.untrained,
+            search.characters,
+        )
 
     @property
-    def found(self) -> bool:
-        """Whether the score is above chance."""
-        return self.score is not None and self.chance is not None and self.score > self.chance
+    def verdict(self) -> Verdict:
+        """What may be said of the unit."""
+        return verdict(self.score, self.chance, self.character, self.untrained, self.characters)
 
     @property
-    def remembers(self) -> bool:
-        """Whether the score beats chance and, by MARGIN, the character just read."""
-        return self.found and (self.character is None or (self.score or 0) > self.character + MARGIN)
+    def lead(self) -> float:
+        """By how much the unit beats whatever is simpler."""
+        return self.score - max(self.chance, self.character, *self.untrained)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON object that a card can hold."""
+        return {**asdict(self), "untrained": list(self.untrained)}
 
 
-FINDINGS: Mapping[str, tuple[Finding, ...]] = {
-    "python-gru": (
-        Finding("quotes", 294, 0.770, 0.631, 0.622),
-        Finding("indentation", 281, 0.986, 0.567, 0.935),
-        Finding("indent-depth", 81, 0.650, 0.234, 0.127),
-        Finding("line-position", 263, 0.807, 0.061, 0.464),
-        Finding("brackets", 39, 0.929, 0.555, 0.722),
-        Finding("capital", 179, 0.885, 0.580, 1.0),
-    ),
-    "shakespeare-lstm": (
-        Finding("line-position", 35, 0.842, 0.039, 0.360, "cell"),
-        Finding("line-position", 35, 0.541, 0.032, 0.360),
-        Finding("capital", 247, 0.866, 0.523, 1.0),
-    ),
-    "chinese-gru": (Finding("quotes", 372, 0.924, 0.579, 0.691), Finding("line-position")),
-    "timemachine-gru": (
-        Finding("line-position", 239, 0.122, 0.071, 0.074),
-        Finding("quotes", 196, 0.542, 0.584, 0.510),
-    ),
-    "timemachine-lstm": (
-        Finding("line-position", 41, 0.089, 0.062, 0.074),
-        Finding("line-position", 41, 0.155, 0.074, 0.074, "cell"),
-        Finding("quotes", 60, 0.507, 0.558, 0.510),
-    ),
-    "timemachine-rnn": (
-        Finding("line-position", 196, 0.058, 0.039, 0.074),
-        Finding("quotes", 164, 0.508, 0.531, 0.510),
-    ),
-    "timemachine-mlp": (
-        Finding("line-position", 84, 0.085, 0.037, 0.074),
-        Finding("quotes", 122, 0.500, 0.524, 0.510),
-    ),
-}
-"""By model, the clearest first. What is never closed ends with its line for Python and Chinese."""
+def of(card: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """The findings in a card, in their order; those that are damaged are left out."""
+    kept = card.get(KEY)
+    found = kept.get("findings") if isinstance(kept, dict) else None
+    if not isinstance(found, list):
+        return ()
+    return tuple(_finding(one) for one in found if _sound(one))
 
 
-def of(model: str) -> tuple[Finding, ...]:
-    """The findings for a model, by its name; none for unknown models."""
-    return FINDINGS.get(model, ())
+def command(card: Mapping[str, Any]) -> str:
+    """The command that made them, or ""."""
+    kept = card.get(KEY)
+    said = kept.get("command") if isinstance(kept, dict) else None
+    return said if isinstance(said, str) else ""
+
+
+def entry(command: str, searches: Sequence[Search]) -> dict[str, Any]:
+    """What to write into a card, under KEY: the searches whose target was in both halves of the text."""
+    return {
+        "command": command,
+        "findings": [Finding.of(search).to_json() for search in searches if search.held_out],
+    }
+
+
+def _finding(one: Mapping[str, Any]) -> Finding:
+    return Finding(**{**one, "untrained": tuple(one["untrained"])})
+
+
+def _sound(one: object) -> bool:
+    if not isinstance(one, dict) or one.keys() != {field.name for field in fields(Finding)}:
+        return False
+
+    def number(value: object) -> bool:
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+
+    return (
+        all(type(one[name]) is str for name in ("target", "quantity", "measure"))
+        and all(type(one[name]) is int and one[name] >= 0 for name in ("layer", "unit", "characters"))
+        and all(number(one[name]) for name in ("score", "chance", "character"))
+        and isinstance(one["untrained"], list)
+        and bool(one["untrained"])
+        and all(map(number, one["untrained"]))
+    )

@@ -5,6 +5,7 @@
     trace = rnnviz.trace(model, text)
     found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
     for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
+    units.control(model, text, [target])                               what it tells before any training
     units.pushes(model, 17)                                            what a unit speaks for
     units.project(trace)                                               the path of the state in a plane
     units.gates(trace)                                                 saturation and time constants
@@ -14,20 +15,23 @@
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.compare([one, other], text)                                  several networks on one text
 
-`scan` and `ablate` are generators that return their result: `units.run` waits for it, closing cancels.
+`scan`, `ablate` and `control` are generators that return their result: `units.run` waits for it, closing
+cancels.
 """
 
 from __future__ import annotations
 
 from rnnviz.networks.progress import run
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
+from rnnviz.units.claims import Found, Search
 from rnnviz.units.comparison import Comparison, compare
+from rnnviz.units.controls import ControlProgress, control, untrained
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
-from rnnviz.units.searching import Found, Search, Searcher, search
+from rnnviz.units.searching import Searcher, search
 from rnnviz.units.targets import KINDS, Target, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
 
@@ -37,6 +41,7 @@ __all__ = [
     "AblationProgress",
     "Comparison",
     "Context",
+    "ControlProgress",
     "Found",
     "Gates",
     "Intervention",
@@ -55,6 +60,7 @@ __all__ = [
     "activations",
     "compare",
     "continuation",
+    "control",
     "gates",
     "intervene",
     "memory",
@@ -70,4 +76,5 @@ __all__ = [
     "search",
     "span_target",
     "target",
+    "untrained",
 ]

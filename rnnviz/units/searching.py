@@ -7,8 +7,9 @@
 
 Of many units one always seems to respond; the best for shifted targets is what a search finds where there is
 nothing. A shift, unlike shuffling, keeps the target's rhythm: the honest null for two series that both change
-slowly. By chance at most 5 of 100 searches pass that line. What is found is a correlation;
-`rnnviz.units.ablate` asks for causes.
+slowly. Where there is nothing the unit that ranked first passes that line in at most 5 of 100 searches
+(`tests/benchmarks/claims.py` measures it). What is found is a correlation; `rnnviz.units.ablate` asks for
+causes.
 
 Shape letters: T time steps, L layers, H units of a layer, U of all that are searched, S shifts.
 """
@@ -16,8 +17,9 @@ Shape letters: T time steps, L layers, H units of a layer, U of all that are sea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,70 +27,18 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.units import ranking
+from rnnviz.units.claims import Found, Search
 from rnnviz.units.targets import Target
-from rnnviz.units.unit import Unit, activations, unit_of
+from rnnviz.units.unit import activations, unit_of
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-Measure = Literal["AUC", "correlation"]
 
 LEVEL = 0.05
 """The significance level of a search."""
 
 SHORTEST_BLOCK = 8
 """Characters; halves cut finer than this would hold the same words."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A unit and how well it tells.
-
-    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1) on the measured half; below 0.5, or 0,
-               where its direction turned round there
-    ranked_by  the same on the ranked half, at least 0.5 or 0
-    direction  +1 if it is higher where the target holds, -1 if it is lower
-    p          the share of shifted targets for which the best unit does at least as well
-    """
-
-    unit: Unit
-    score: float
-    ranked_by: float
-    direction: int
-    p: float
-
-
-@dataclass(frozen=True, eq=False)
-class Search:
-    """What a search found: `found` holds all units, the best-ranked first.
-
-    chance      what the best unit reaches by chance in 1 - LEVEL of all searches; 1.0 for too short a text
-    shifts      (S,) the best unit's score for each shifted target, in increasing order
-    character   the score of the character just read; a unit that tells no more needs no memory; None
-                where only activations were given
-    held_out    False where the target isn't in both halves: ranked and measured on one text
-    characters  T; `inside` of them within the target, None if it is graded
-    """
-
-    target: str
-    measure: Measure
-    quantity: str
-    found: tuple[Found, ...]
-    chance: float
-    shifts: Doubles
-    character: float | None
-    held_out: bool
-    characters: int
-    inside: int | None
-
-    @property
-    def best(self) -> Found:
-        """The unit that ranked best."""
-        return self.found[0]
-
-    @property
-    def above_chance(self) -> tuple[Found, ...]:
-        """The units above the chance line, in their order."""
-        return tuple(f for f in self.found if f.score > self.chance)
 
 
 class Searcher:
@@ -158,6 +108,10 @@ class Searcher:
             inside=None if target.graded else int(target.values.sum()),
         )
 
+    def best_score(self, target: Target, edges: int = 0) -> float:
+        """What `search` measures of the best-ranked unit, without a chance line."""
+        return self.search(target, edges=edges, shifts=0).best.score
+
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
         if len(target) != len(self):
@@ -173,7 +127,7 @@ class Searcher:
             raise ConfigError("{name} is a matter of degree and has no edges", name=name)
         if not 0 <= shifts <= 10_000:
             raise ConfigError("shifts is a number from 0 to 10,000; received {shifts}", shifts=shifts)
-        if _varies(target.values):
+        if target.varies:
             return
         if target.graded:
             raise ConfigError(
@@ -258,8 +212,10 @@ def search(
     edges: int = 0,
     shifts: int = 200,
     seed: int = 0,
+    untrained: Iterable[Trace] = (),
 ) -> Search:
-    """One search; arguments and errors as for `Searcher` and `Searcher.search`.
+    """One search; arguments and errors as for `Searcher` and `Searcher.search`. `untrained` are traces of the
+    same text by networks before training: see `rnnviz.units.untrained`.
 
     >>> import numpy as np
     >>> from rnnviz.units import span_target
@@ -268,9 +224,11 @@ def search(
     >>> search(np.column_stack([noise, mask.values]), mask).best.unit
     Unit(layer=0, unit=3)
     """
-    return Searcher(source, layer=layer, quantity=quantity, seed=seed).search(
+    found = Searcher(source, layer=layer, quantity=quantity, seed=seed).search(
         target, edges=edges, shifts=shifts
     )
+    beside = (Searcher(copy, layer=layer, quantity=quantity).best_score(target, edges) for copy in untrained)
+    return replace(found, untrained=tuple(beside))
 
 
 def _varies(values: npt.NDArray[Any]) -> bool:

@@ -52,6 +52,11 @@ class Target:
         """Whether `values` are a matter of degree."""
         return self.values.dtype != np.bool_
 
+    @property
+    def varies(self) -> bool:
+        """Whether it isn't the same throughout; only such a target can be searched for."""
+        return bool((self.values[1:] != self.values[:-1]).any())
+
     def __len__(self) -> int:
         return len(self.values)
 

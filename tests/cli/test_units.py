@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rnnviz import units
 from rnnviz.cli import main
-from rnnviz.networks.checkpoint import save
+from rnnviz.networks.checkpoint import read_info, save
+from rnnviz.networks.modelfile import read_tensors
+from rnnviz.runs import unit_findings
+from rnnviz.runs.card import responds
+from rnnviz.runs.unit_findings import Finding
 from tests.units.built import built, quoted
+
+GOOD = Finding("quotes", "hidden", "AUC", 0, 1, 0.9, 0.6, 0.5, (0.5, 0.6), 20_000).to_json()
 
 
 @pytest.fixture
@@ -44,6 +52,7 @@ def test_the_table_names_the_units_that_were_built_for_it(
         "chance",
         "above",
         "character",
+        "untrained",
     ]
     rows = {line.split()[0]: line for line in out[2:]}
     assert rows.keys() == units.KINDS.keys()
@@ -52,6 +61,78 @@ def test_the_table_names_the_units_that_were_built_for_it(
     assert "1.000     1.000" in rows["quotes"]
     assert "+0:0" in rows["line-position"]
     assert "the same throughout this text" in rows["digit"]
+    assert rows["quotes"].endswith("fewer than 20,000 characters")
+
+
+def test_beside_each_unit_stands_what_the_network_reaches_untrained(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(quoted(30_000), encoding="utf-8")
+    arguments = ["units", "--model", model, "--file", str(path), "--target", "quotes", "--target", "capital"]
+    assert main(arguments) == 0
+    quotes, capital = capsys.readouterr().out.splitlines()[2:]
+    assert quotes.endswith("remembers")
+    assert capital.endswith("needs no memory")
+    assert main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert len(found["untrained"]) == 3
+    assert found["verdict"] == "remembers"
+    assert f"{max(found['untrained']):.3f}" in quotes
+    assert main([*arguments, "--json", "--untrained", "0"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[0])
+    assert (found["untrained"], found["verdict"]) == ([], "open")
+
+
+def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_changes(
+    model: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(quoted(30_000), encoding="utf-8")
+    arguments = ["units", "--model", model, "--file", str(path), "--unclosed", "line", "--card"]
+    monkeypatch.setattr("sys.argv", ["rnnviz", *arguments])
+    before, weights = read_info(Path(model)).card, read_tensors(Path(model))
+    assert main(arguments) == 0
+    assert main([*arguments[:-1], "--json"]) == 0
+    printed = {o["target"]: o for o in map(json.loads, capsys.readouterr().out.splitlines()[-11:])}
+    card = read_info(Path(model)).card
+    command = unit_findings.command(card)
+    assert command == f"python -m rnnviz {' '.join(arguments)}"  # it says how, --unclosed too
+    found = {finding.target: finding for finding in unit_findings.of(card)}
+    assert found.keys() == {name for name, said in printed.items() if "why_not" not in said}
+    assert found["quotes"].unit == printed["quotes"]["units"][0]["unit"] == 1
+    assert found["quotes"].score == printed["quotes"]["units"][0]["score"]
+    assert list(found["quotes"].untrained) == printed["quotes"]["untrained"]
+    assert found["quotes"].verdict == printed["quotes"]["verdict"] == "remembers"
+    after = {key: value for key, value in card.items() if key != unit_findings.KEY}
+    assert after == before
+    for name, values in read_tensors(Path(model)).items():
+        np.testing.assert_array_equal(values, weights[name])
+    table = responds(card)
+    assert command in table
+    row = next(line for line in table.splitlines() if line.startswith("| quotes"))
+    assert row.endswith(f"| {max(found['quotes'].untrained):.3f} | remembers |")
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        3,
+        [],
+        {"command": 3, "findings": 4},
+        {"findings": [3, {}, {"target": "quotes"}]},
+        {"findings": [{**GOOD, "unit": "1"}, {**GOOD, "score": math.nan}, {**GOOD, "untrained": ["x"]}]},
+        {"findings": [{**GOOD, "untrained": []}, {**GOOD, "unit": -1}, {**GOOD, "more": 1}]},
+    ],
+)
+def test_damaged_findings_are_none(damaged: object) -> None:
+    card = {unit_findings.KEY: damaged}
+    assert unit_findings.of(card) == ()
+    assert responds(card) == unit_findings.command(card) == ""
+    assert len(unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3]}})) == 1
 
 
 def test_json_has_a_line_for_each_target(model: str, book: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -85,6 +166,8 @@ def test_a_corpus_is_read_where_it_was_held_out(
         (["--quantity", "update"], "rnn cells has hidden"),
         (["--layer", "3"], "received layer 3"),
         (["--characters", "0"], "characters is at least 1"),
+        (["--untrained", "-1"], "untrained is at least 0; received -1"),
+        (["--untrained", "0", "--card"], "untrained is at least 1; received 0"),
     ],
 )
 def test_what_it_refuses(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -12,8 +13,10 @@ from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import available
 from rnnviz.reading.trace import trace
+from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.inside import cause, compare, dashboard, sources, words
+from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -256,36 +259,72 @@ def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("held_out", "scores", "character", "said"),
+    ("changed", "said"),
     [
-        (False, [0.9], None, "**Unit 0** tells best here, with AUC 0.900, but on the very text"),
         (
-            True,
-            [0.9],
-            None,
-            "**Unit 0** tells best: AUC 0.900 on text that the ranking didn't see",
+            {"characters": 19_999},
+            "19,999 characters: too few to say whether that means anything. It takes 20,000",
         ),
-        (True, [0.9], 0.7, "tells 0.700: the unit knows more, so it remembers."),
-        (True, [0.9], 0.9, "tells 0.900, about as much: that needs no memory."),
-        (True, [0.5, 0.8], None, "0.600. **Unit 1** is above that with 0.800, and so a find."),
+        ({"characters": 449, "held_out": False}, "with AUC 0.900, but on the very text it was chosen on"),
+        ({"held_out": False}, "with AUC 0.900, but on the very text it was chosen on"),
         (
-            True,
-            [0.5],
-            None,
-            "**Nothing found**: on text that the ranking didn't see, the best unit",
+            {"chance": 0.95},
+            "**Nothing found**: on text that the ranking didn't see, the unit that ranked first",
+        ),
+        ({"untrained": ()}, "What the same network tells untrained is not known yet."),
+        ({"character": 0.89}, "current character alone tells 0.890, about as much: that needs no memory."),
+        ({"untrained": (0.6, 0.99, 0.7)}, "the same network untrained has a unit that tells 0.990"),
+        ({"untrained": (0.6, 0.885, 0.7)}, "that needs no training."),
+        ({"chance": 0.89}, "hardly more than chance"),
+        (
+            {},
+            "tells 0.700, the best unit of the same network untrained 0.750: the unit knows more, so it rem",
         ),
     ],
 )
-def test_what_a_search_found_is_said_in_words(
-    held_out: bool, scores: list[float], character: float | None, said: str
+def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
+    best, other = (units.Found(units.Unit(0, n), score, 0.9, 1, 0.0) for n, score in enumerate((0.9, 0.99)))
+    facts = {
+        "target": "quotes",
+        "measure": "AUC",
+        "quantity": "hidden",
+        "found": (best, other),
+        "chance": 0.6,
+        "shifts": np.empty(0),
+        "character": 0.7,
+        "held_out": True,
+        "characters": 20_000,
+        "inside": 9,
+        "untrained": (0.6, 0.75, 0.7),
+    }
+    words_said = words.verdict(units.Search(**{**facts, **changed}))
+    assert said in words_said
+    assert ("remembers" in words_said) == (not changed)
+    assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
+
+
+def test_on_a_long_text_the_network_untrained_stands_beside(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = [SimpleNamespace(unit=units.Unit(0, n), score=score) for n, score in enumerate(scores)]
-    search: Any = SimpleNamespace(
-        best=found[0],
-        above_chance=[f for f in found if f.score > 0.6],
-        held_out=held_out,
-        chance=0.6,
-        character=character,
-        measure="AUC",
-    )
-    assert said in words.verdict(search)
+    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(sources, "SEARCHED", ENOUGH)
+    monkeypatch.setattr(sources, "FIRST", 0.0)
+    split = corpora.read("python-docs").split()
+    text = (split.held_out + split.validation + split.train)[:ENOUGH]
+    app = settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "too few to say" in everything(app)
+    where = next(box for box in app.selectbox if box.label == "On which text")
+    app = settled(where.set_value("python-docs").run(), "inside")
+    clean(app)
+    target = units.target("word-start", text)
+    found = units.search(trace(GRU, text), target, layer=0)
+    (scores,) = units.run(units.control(GRU, text, [target], layer=0))
+    assert words.verdict(replace(found, untrained=scores)) in everything(app)
+    ranking = boards["inside.finding"]["panels"][0]["figures"]["light"]
+    assert f"the same network untrained {max(scores):.3f}" in str(ranking["layout"]["annotations"])
+    # Whatever else is looked for in the text was measured at the same reading.
+    app.selectbox(key="inside.target.word-start").set_value("vowel").run()
+    assert not app.session_state["inside.jobs"].busy()
+    clean(app)
+    assert "Reading the same" not in everything(app)
+    assert "What the same network tells untrained" not in everything(app)

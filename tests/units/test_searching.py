@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,25 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError
-from rnnviz.units import Searcher, Target, Unit, activations, quantities, ranking, search, span_target, target
+from rnnviz.networks import torch_model
+from rnnviz.networks.config import ModelConfig
+from rnnviz.units import (
+    Searcher,
+    Target,
+    Unit,
+    activations,
+    control,
+    quantities,
+    ranking,
+    run,
+    search,
+    span_target,
+    target,
+    untrained,
+)
+from rnnviz.units.claims import ENOUGH, verdict
 from tests.conftest import TEXT, tiny
-from tests.units.built import COUNTS, IGNORES, LATCHES, built, quoted
+from tests.units.built import COUNTS, IGNORES, LATCHES, VOCABULARY, built, quoted
 
 
 @pytest.mark.parametrize(("name", "unit"), [("quotes", LATCHES), ("line-position", COUNTS)])
@@ -194,3 +211,93 @@ def test_what_cannot_be_searched_for_is_refused(name: str, options: dict[str, An
 def test_activations_are_a_table() -> None:
     with pytest.raises(ConfigError, match=r"\(T, U\)"):
         search(np.zeros(7), target("vowel", "abc abc"))
+
+
+def test_the_untrained_copies_are_searched_by_the_same_procedure_on_the_same_halves() -> None:
+    text = quoted(4000)
+    asked = [target("quotes", text), target("line-position", text), target("capital", text)]
+    made = [rnnviz.trace(copy, text) for copy in untrained(built())]
+    for edges in (0, 3):
+        together = run(control(built(), text, asked, edges=edges))
+        for one, scores in zip(asked, together, strict=True):
+            found = search(
+                rnnviz.trace(built(), text), one, edges=0 if one.graded else edges, shifts=0, untrained=made
+            )
+            assert found.untrained == pytest.approx(scores)
+            assert len(set(scores)) == 3  # three different networks
+            expected = [search(t, one, edges=0 if one.graded else edges, shifts=0).best.score for t in made]
+            assert scores == pytest.approx(expected)
+
+
+def test_progress_of_the_control_runs_from_nothing_to_all() -> None:
+    text = quoted(2500)
+    steps: list[float] = []
+    run(control(built(), text, [target("quotes", text)], copies=2), lambda now: steps.append(now.fraction))
+    assert steps == sorted(steps)
+    assert len(steps) > 6
+    assert steps[-1] == 1.0
+    assert run(control(built(), text, [target("quotes", text)], copies=0)) == [()]
+
+
+@pytest.mark.parametrize("cell", ["mlp", "rnn", "gru", "lstm"])
+def test_nothing_untrained_is_said_to_remember(cell: str) -> None:
+    """Random weights echo what was just read: that must not pass for memory."""
+    text = quoted(ENOUGH)
+    text = (text + quoted(2000, seed=1))[:ENOUGH]
+    weights = ModelConfig(cell, VOCABULARY.size, hidden_size=24, embedding_size=12)
+    network = torch_model.untrained(weights, VOCABULARY, seed=11)
+    traced, copies = rnnviz.trace(network, text), [rnnviz.trace(one, text) for one in untrained(network)]
+    searcher, said = Searcher(traced), []
+    for name in ("quotes", "line-position", "line-start", "word-start", "vowel", "capital"):
+        one = target(name, text)
+        beside = tuple(Searcher(copy).best_score(one) for copy in copies)
+        said.append(replace(searcher.search(one, shifts=39), untrained=beside).verdict)
+    assert "remembers" not in said
+    assert "short" not in said
+
+
+def test_what_is_built_to_remember_does_so_above_every_control() -> None:
+    text = quoted(ENOUGH + 100)
+    copies = [rnnviz.trace(copy, text) for copy in untrained(built())]
+    traced = rnnviz.trace(built(), text)
+    found = search(traced, target("quotes", text), untrained=copies)
+    assert (found.verdict, found.best.unit) == ("remembers", Unit(0, LATCHES))
+    assert search(traced, target("quotes", text)).verdict == "open"
+    assert search(traced, target("capital", text), untrained=copies).verdict == "character"
+    short = quoted(ENOUGH - 1000)
+    assert search(rnnviz.trace(built(), short), target("quotes", short)).verdict == "short"
+
+
+@pytest.mark.parametrize(
+    ("score", "chance", "character", "copies", "said"),
+    [
+        (0.90, 0.90, 0.5, (0.5,), "nothing"),
+        (0.90, 0.89, 0.5, (0.5,), "chance"),
+        (0.90, 0.60, 0.881, (0.5,), "character"),
+        (0.90, 0.60, 0.879, (0.5,), "remembers"),
+        (0.90, 0.60, 0.5, (0.5, 0.881, 0.7), "untrained"),
+        (0.90, 0.60, 0.5, (0.5, 0.879, 0.7), "remembers"),
+        (0.90, 0.60, 0.5, (), "open"),
+        (0.90, 0.60, None, (0.5,), "open"),
+    ],
+)
+def test_what_may_be_said(
+    score: float, chance: float, character: float | None, copies: tuple[float, ...], said: str
+) -> None:
+    assert verdict(score, chance, character, copies, ENOUGH) == said
+    assert verdict(score, chance, character, copies, ENOUGH - 1) == "short"
+    assert verdict(score, chance, character, copies, ENOUGH, held_out=False) == "same text"
+
+
+def test_a_unit_that_passes_only_where_it_is_measured_is_no_find() -> None:
+    """It would be chosen by the half that measures it."""
+    random, T = np.random.default_rng(6), ENOUGH
+    mask = np.cumsum(random.random(T) < 0.05) % 2 == 1
+    half = np.arange(T) * 10 // T % 2 == 1
+    states = random.normal(size=(T, 2))
+    states[:, 0] += np.where(half, 0.0, mask)  # ranks first, and tells nothing where it is measured
+    states[:, 1] += np.where(half, mask, 0.0)
+    found = search(states, Target("telegraph", mask))
+    assert found.best.unit.unit == 0
+    assert [f.unit.unit for f in found.above_chance] == [1]
+    assert found.verdict == "nothing"

@@ -33,9 +33,12 @@ class Question:
 
 
 def ask(view: View) -> Question:
-    found = [f for f in unit_findings.of(view.context.info.name) if f.remembers and (f.score or 0) > 0.5]
     names = words.targets()
-    first = found[0].target if found else "word-start"
+    found = [
+        f for f in unit_findings.of(view.context.info.card) if f.target in names and f.quantity == "hidden"
+    ]
+    remembered = [f for f in found if f.verdict == "remembers"]
+    first = max(remembered, key=lambda f: f.lead).target if remembered else "word-start"
     kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
     with kind:
         about = st.selectbox(

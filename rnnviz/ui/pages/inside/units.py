@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from rnnviz.figures import bars
 from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import corpus_scan, dashboard, question, sources, words
+from rnnviz.ui.pages.inside import control, corpus_scan, dashboard, question, sources, words
 from rnnviz.ui.pages.inside.common import View, cursor, done, fragment, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.question import SPANS, Question
@@ -21,6 +22,7 @@ from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import quantities
+from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
     from rnnviz.units import Search, Searcher
@@ -50,8 +52,23 @@ def section(view: View) -> None:
         search = _search(view, asked, asked.source, spans)
     unit = _unit(view, asked, search)
     if search is not None:
+        search = _said(view, asked, search, unit)
+    _show(view, asked, search, unit, at, spans)
+    corpus_scan.section(view, asked.quantity, unit, asked.source)
+
+
+def _said(view: View, asked: Question, search: Search, unit: int) -> Search:
+    """Say what was found; returns the search with what the network reaches untrained, once that is known."""
+    place = st.container()
+    if search.verdict not in ("short", "same text"):
+        scores = control.of(view, asked)
+        search = replace(search, untrained=scores.get(search.target, ()))
+    with place:
+        said = [words.verdict(search)]
+        if search.verdict not in ("short", "same text", "nothing"):
+            said.append(words.above_chance(len(search.above_chance)))
+        st.markdown(" ".join(said))
         found = next((f for f in search.found if f.unit.unit == unit), search.best)
-        st.markdown(words.verdict(search) + " " + words.above_chance(len(search.above_chance)))
         if found is not search.best:
             st.caption(
                 _("{unit}: {score}, ranked by {ranked}.").format(
@@ -60,8 +77,7 @@ def section(view: View) -> None:
                     ranked=f"{found.ranked_by:.3f}",
                 )
             )
-    _show(view, asked, search, unit, at, spans)
-    corpus_scan.section(view, asked.quantity, unit, asked.source)
+    return search
 
 
 def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Search | None:
@@ -69,6 +85,7 @@ def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, 
         return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
 
     key = ("searcher", view.mark, view.layer, asked.quantity, source.identity(view))
+    control.only(key[1:])
     ready: tuple[str, Searcher] | None
     if source.kind == sources.OWN:
         ready = view.text, kept(key, lambda: _searcher(view, asked))
@@ -101,7 +118,7 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
     state = st.session_state
     mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
-        state[_UNIT], state[_FOLLOWED] = words.clearest(search).unit.unit, mark
+        state[_UNIT], state[_FOLLOWED] = search.best.unit.unit, mark
     elif search is None:
         if state.get(_BEFORE) != mark[:3] or _UNIT not in state:
             state[_UNIT] = _before_search(view, asked)
@@ -121,8 +138,8 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
 
 def _before_search(view: View, asked: Question) -> int:
     """The unit until a longer text has been read: one on record, or the best on the page's text."""
-    for found in unit_findings.of(view.context.info.name):
-        if (found.target, found.quantity) == (asked.target, asked.quantity) and found.unit is not None:
+    for found in unit_findings.of(view.context.info.card):
+        if (found.target, found.quantity, found.layer) == (asked.target, asked.quantity, view.layer):
             return found.unit
     try:
         target = question.target(view, asked, view.text, [])
@@ -187,6 +204,8 @@ def _ranking(search: Search, unit: int) -> Panel:
     levels = {_("best by chance"): search.chance} if search.held_out else {}
     if search.character is not None:
         levels[_("current character alone")] = search.character
+    if search.untrained:
+        levels[_("the same network untrained")] = max(search.untrained)
     auc = search.measure == "AUC"
     return Panel(
         "ranking",
@@ -204,9 +223,9 @@ def _ranking(search: Search, unit: int) -> Panel:
             chosen=chosen,
         ),
         _(
-            "Only bars that pass both lines say that a unit remembers something; + is higher inside, − "
-            "lower. Click a bar to see its unit."
-        ),
+            "The first bar counts: only its unit was chosen on other text. It remembers if it passes every "
+            "line, on {n} characters or more; + is higher inside, − lower. Click a bar to see its unit."
+        ).format(n=f"{ENOUGH:,}"),
         _("whether anything depends on the unit; that is what Cause asks."),
         height=340,
         width=3,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _, ngettext
+from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
-    from rnnviz.units import Found, Search
+    from rnnviz.units import Search
 
 PATTERN, SPAN = "pattern", "span"
 
@@ -40,54 +40,65 @@ def unit(number: int) -> str:
     return _("unit {n}").format(n=number)
 
 
-def clearest(search: Search) -> Found:
-    """The unit to show: the best-ranked, or the clearest of those above chance if it isn't among them."""
-    if search.held_out and search.best.score <= search.chance:
-        return max(search.above_chance, key=lambda f: f.score, default=search.best)
-    return search.best
-
-
 def verdict(search: Search) -> str:
-    """The outcome in two sentences, as Markdown free of any text from the reader."""
-    best = search.best
-    values = {
-        "unit": unit(best.unit.unit).capitalize(),
-        "measure": measure(search),
-        "score": f"{best.score:.3f}",
-        "chance": f"{search.chance:.3f}",
-    }
+    """The outcome in a few sentences, as Markdown free of any text from the reader."""
+    said = search.verdict
+    sentences = [_beginning(search)]
+    if said == "short":
+        sentences.append(
+            _(
+                "These are {n} characters: too few to say whether that means anything. It takes {enough}; "
+                "choose a longer text above."
+            )
+        )
+    elif said not in ("same text", "nothing"):
+        sentences.append(_conclusion(search))
+    character, untrained = search.character, max(search.untrained, default=None)
+    return " ".join(sentences).format(
+        unit=unit(search.best.unit.unit).capitalize(),
+        measure=measure(search),
+        score=f"{search.best.score:.3f}",
+        chance=f"{search.chance:.3f}",
+        character="–" if character is None else f"{character:.3f}",
+        untrained="–" if untrained is None else f"{untrained:.3f}",
+        n=f"{search.characters:,}",
+        enough=f"{ENOUGH:,}",
+    )
+
+
+def _beginning(search: Search) -> str:
     if not search.held_out:
-        said = _(
+        return _(
             "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
-            "you look for is too rare for two halves. Select more passages, or search a longer text."
+            "you look for is too rare for two halves."
         )
-    elif best.score > search.chance:
-        said = _(
-            "**{unit}** tells best: {measure} {score} on text that the ranking didn't see, where the best "
-            "unit by chance reaches {chance}."
+    if search.verdict == "nothing":
+        return _(
+            "**Nothing found**: on text that the ranking didn't see, the unit that ranked first reaches "
+            "{measure} {score}, and the best unit by chance {chance}."
         )
-        if search.character is not None:
-            said += " " + _beside_the_character(best.score, search.character)
-            values["character"] = f"{search.character:.3f}"
-    elif search.above_chance:
-        said = _(
-            "{unit} ranked first, but on text that the ranking didn't see it reaches {measure} {score}, "
-            "and the best unit by chance {chance}. **{other}** is above that with {more}, and so a find."
-        )
-        found = clearest(search)
-        values |= {"other": unit(found.unit.unit).capitalize(), "more": f"{found.score:.3f}"}
-    else:
-        said = _(
-            "**Nothing found**: on text that the ranking didn't see, the best unit reaches {measure} "
-            "{score}, and chance alone reaches {chance}."
-        )
-    return said.format(**values)
+    return _(
+        "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see, where the best "
+        "unit by chance reaches {chance}."
+    )
 
 
-def _beside_the_character(score: float, character: float) -> str:
-    if score > character + unit_findings.MARGIN:
-        return _("The current character alone tells {character}: the unit knows more, so it remembers.")
-    return _("But the current character alone tells {character}, about as much: that needs no memory.")
+def _conclusion(search: Search) -> str:
+    if search.verdict == "character":
+        return _("But the current character alone tells {character}, about as much: that needs no memory.")
+    if search.verdict == "untrained":
+        return _(
+            "But the same network untrained has a unit that tells {untrained}, about as much or more: that "
+            "needs no training."
+        )
+    if search.verdict == "chance":
+        return _("That is hardly more than chance.")
+    if search.verdict == "remembers":
+        return _(
+            "The current character alone tells {character}, the best unit of the same network untrained "
+            "{untrained}: the unit knows more, so it remembers."
+        )
+    return _("What the same network tells untrained is not known yet.")
 
 
 def above_chance(n: int) -> str:

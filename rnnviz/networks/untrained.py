@@ -1,0 +1,60 @@
+"""A network as it is before any training, without torch: a control for whatever is said of a trained one.
+
+Weights are drawn as torch's layers draw them (`torch.nn.RNN`, `Linear` and `Embedding`, their
+`reset_parameters`), from other random numbers: `rnnviz.networks.torch_model.untrained` gives the very network
+that a training with a seed begins with.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.numpy_model import Network, NumpyModel, weights_from
+
+Floats = npt.NDArray[np.float32]
+
+
+def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
+    """Random weights by the names and shapes of `config.shapes()`.
+
+    >>> tensors(ModelConfig("gru", 70, hidden_size=16), seed=0)["recurrence.weight_hh_l0"].shape
+    (48, 16)
+    """
+    drawn, out = np.random.default_rng(seed), {}
+    for name, shape in config.shapes().items():
+        if name == "embedding.weight" and not config.tied:
+            values = drawn.standard_normal(shape)
+        else:
+            most = _bound(config, name)
+            values = drawn.uniform(-most, most, shape)
+        out[name] = values.astype(np.float32)
+    return out
+
+
+def _bound(config: ModelConfig, name: str) -> float:
+    """The largest weight there can be: 0.1 of a tied embedding, else 1 / sqrt(what feeds a unit)."""
+    if name == "embedding.weight":
+        return 0.1
+    inputs = config.input_size if config.cell == "mlp" and name.startswith("recurrence.0.") else 0
+    return 1 / math.sqrt(inputs or config.hidden_size)
+
+
+def untrained(model: Network, seed: int = 0) -> NumpyModel:
+    """A network of the shape and vocabulary of `model` with random weights, which reads texts as it does.
+
+    >>> import rnnviz
+    >>> model = untrained(rnnviz.load("timemachine-gru"))
+    >>> rnnviz.trace(model, "machine").hidden.shape
+    (7, 1, 256)
+    """
+    return NumpyModel(
+        model.config,
+        model.vocabulary,
+        weights_from(model.config, tensors(model.config, seed)),
+        name=model.name,
+        normaliser=model.normaliser,
+    )
