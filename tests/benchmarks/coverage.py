@@ -7,7 +7,8 @@
 The model reads the whole file once; pieces of it, drawn at random, are each given the interval that
 `rnnviz.reports.interval` makes of them, and the truth is the perplexity of the whole. Of intervals at 95 %
 it should be held by 95 in 100: what is missing, a piece can't tell of the book it is from. A book whose
-beginning the model was trained on is two books, and its pieces tell even less. `width` is the median of high ÷ low, `none` the share of pieces that get no interval.
+beginning the model was trained on is two books, and its pieces tell even less. `width` is the median of
+high ÷ low, `none` the share of pieces that get no interval.
 """
 
 from __future__ import annotations
