@@ -217,7 +217,12 @@ def _whole(one: Curves, words: Mapping[str, str], theme: Theme) -> Figure:
             line("train", theme.model, 1.25, opacity=0.55),
             *(
                 line(
-                    name, theme.model, 2.5, mode="lines+markers", marker={"size": size, "color": theme.model}
+                    name,
+                    theme.model,
+                    2.5,
+                    mode="lines+markers",
+                    marker={"size": size, "color": theme.model},
+                    cliponaxis=False,
                 )
                 for name, size in (("validation", 5), ("held_out", 10 if len(one.looked) == 1 else 5))
             ),

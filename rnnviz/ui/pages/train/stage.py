@@ -72,10 +72,10 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     """What the view says about the run: numbers, progress, what it writes."""
     last, report, start = (watch.last(kind) for kind in ("progress", "report", "start"))
     end = watch.last("failed" if subject.state == "failed" else "finished")
-    held_out = report.get("held_out_perplexity") or watch.last("finished").get("held_out")
-    lines = ["validation", "train"]
-    if measured(subject, watch) != say.VALIDATION:
-        lines = ["held_out", "train"] if held_out is not None else ["train"]
+    held_out, lines = None, ["validation", "train"]
+    if (kind := measured(subject, watch)) != say.VALIDATION:
+        held_out = report.get("held_out_perplexity") or watch.last("finished").get("held_out")
+        lines = [*(["end" if kind == say.AT_THE_END else "held_out"] if held_out else []), "train"]
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters"):

@@ -41,14 +41,15 @@ def words(measured: str = VALIDATION) -> dict[str, str]:
         "curve.counted": {
             VALIDATION: _("Below the dotted line it predicts better than counting does; lower is better"),
             AT_THE_END: _(
-                "The dot is held-out text, read once: below the dotted line it predicts better than counting"
+                "The dot is held-out text, read once without dropout; below the dotted line it beats counting"
             ),
             THROUGHOUT: _("On held-out text, below the dotted line it predicts better than counting does"),
         }[measured],
         "curve.blind": _("Below the dashed line it predicts better than a blind guess; lower is better"),
         "line.validation": _("validation text"),
-        "line.held_out": _("held-out text") if measured == THROUGHOUT else _("held-out text, at the end"),
-        "line.train": _("training text, without dropout") if measured == THROUGHOUT else _("training text"),
+        "line.held_out": _("held-out text"),
+        "line.end": _("held-out text"),
+        "line.train": _("training text"),
         "uniform": _("blind guess"),
         "unigram": _("letter frequencies"),
         "ngram.n": _("counting {order}-grams"),

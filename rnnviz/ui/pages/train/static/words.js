@@ -44,8 +44,8 @@ export class Words {
       put(fields[name], shown[name]);
       // What a shipped story never kept is left out; a run that has just begun keeps its places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
-      /** @type {HTMLElement} */ (fields[name].parentElement).hidden =
-        name === "validation" || name === "held_out" ? !lines.includes(name) : !kept;
+      const group = /** @type {HTMLElement} */ (fields[name].parentElement);
+      group.hidden = name === "validation" ? !lines.includes(name) : !kept || (name === "held_out" && !held_out);
     }
     const bar = find(root, "div.rt-bar");
     find(bar, "i.rt-done").style.transform = `scaleX(${Math.max(0, Math.min(1, head.fraction))})`;
