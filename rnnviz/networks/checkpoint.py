@@ -22,6 +22,7 @@ from rnnviz.networks.modelfile import (
     unusable,
     write_model,
 )
+from rnnviz.text import regular
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -107,32 +108,72 @@ def find(name_or_path: str | Path) -> Path:
 
 def read_info(path: Path) -> ModelInfo:
     """The file's metadata. Raises CheckpointError."""
+    from rnnviz.networks.config import ModelConfig
+
     _, meta, size = read_header(path)
-    kind = "ngram" if meta.get("kind") == "ngram" else str(meta["config"].get("cell"))
+    kind = "ngram"
+    if meta.get("kind") != kind:
+        try:
+            kind = ModelConfig(**meta["config"]).cell
+        except (ConfigError, TypeError) as error:
+            raise unusable(path, error) from None
     vocabulary = meta.get("vocabulary")
     v = len(vocabulary) + 1 if isinstance(vocabulary, list) else 0
     return ModelInfo(path.stem, path, kind, meta["card"], size, v)
 
 
 def available() -> tuple[list[ModelInfo], list[Damaged]]:
-    """Every model in the models folders, by name, and the files there that can't be loaded."""
+    """Every model in the models folders, by name, and the files there that can't be loaded. Reads only files
+    that have changed since the last call.
+    """
     found: dict[str, ModelInfo] = {}
     damaged: list[Damaged] = []
     for path in _files():
-        try:
-            info = read_info(path)
-        except CheckpointError as error:
-            damaged.append(Damaged(path, error))
-        else:
+        info = _examined(path)
+        if isinstance(info, ModelInfo):
             found.setdefault(path.stem, info)
+        else:
+            damaged.append(info)
     return [found[name] for name in sorted(found)], damaged
+
+
+_known: dict[Path, tuple[object, ModelInfo | Damaged]] = {}
+
+
+def _examined(path: Path) -> ModelInfo | Damaged:
+    try:
+        about = path.stat()
+        mark = about.st_mtime_ns, about.st_size, about.st_ino
+    except OSError:
+        mark = None
+    known = _known.get(path)
+    if known is not None and known[0] == mark:
+        return known[1]
+    found: ModelInfo | Damaged
+    try:
+        if not regular.is_text(path):
+            raise CheckpointError(
+                "{name} has a name that is no text; rename it", name=regular.printable(path.name)
+            )
+        found = read_info(path)
+    except CheckpointError as error:
+        found = Damaged(path, error)
+    if len(_known) > 1000:
+        _known.clear()
+    if mark is not None:
+        _known[path] = mark, found
+    return found
 
 
 def _files() -> Iterator[Path]:
     for folder in folders():
-        for path in sorted(folder.glob(f"*{SUFFIX}")) if folder.is_dir() else []:
-            if not path.name.endswith(SNAPSHOTS):
-                yield path
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith(SUFFIX) and not name.startswith(".") and not name.endswith(SNAPSHOTS):
+                yield folder / name
 
 
 def save(

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import struct
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.errors import CheckpointError, ConfigError
+from rnnviz.networks.header import FORMAT as FORMAT
+from rnnviz.networks.header import MAX_FILE as MAX_FILE
+from rnnviz.networks.header import SUFFIX as SUFFIX
+from rnnviz.networks.header import check_name as check_name
+from rnnviz.networks.header import read_header as read_header
+from rnnviz.networks.header import unusable as unusable
+from rnnviz.text import regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,16 +32,9 @@ if TYPE_CHECKING:
 
     from rnnviz.networks.config import ModelConfig
 
-FORMAT = 1
-SUFFIX = ".safetensors"
-MAX_HEADER = 16 * 2**20
-MAX_FILE = 2 * 2**30
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 DTYPES = {"F32", "F16"}
 SKETCH = "overlap.hashes"
 MAX_SKETCH = 1 << 20  # bytes
-NUMBERS = ("characters", "parameters", "training_seconds")  # of a card
-TABLES = ("held_out", "versions", "recipe")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,123 +46,6 @@ class Sketch:
 
     hashes: npt.NDArray[np.uint32]
     modulus: int
-
-
-def check_name(name: str) -> str:
-    """`name` if a model may be called so, else CheckpointError: a name has no folder in it."""
-    if not NAME.fullmatch(name) or ".." in name:
-        raise CheckpointError(
-            "a model's name has letters, digits, '.', '_' and '-' and no folder; received {name!r}. "
-            "To load a file, give its path, ending in {suffix}",
-            name=name[:100],
-            suffix=SUFFIX,
-        )
-    return name
-
-
-def read_header(path: Path) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The tensors' descriptions, the "rnnviz" metadata and the file's size. Raises CheckpointError."""
-    try:
-        raw, start, size = _header(path)
-        meta = _description(raw.pop("__metadata__", None))
-        end = start + _tensor_bytes(raw)
-        if end != size:
-            raise ConfigError(
-                "its header promises {promised:,} bytes and it has {size:,}; copy or download it again",
-                promised=end,
-                size=size,
-            )
-    except OSError as error:
-        raise CheckpointError(
-            "{path} can't be read: {strerror}", path=path, strerror=error.strerror
-        ) from None
-    except ConfigError as error:
-        raise unusable(path, error) from None
-    if meta["card"].get("name"):
-        check_name(meta["card"]["name"])
-    meta["card"] = _sound(meta["card"])
-    return raw, meta, size
-
-
-def unusable(path: Path, error: Exception) -> CheckpointError:
-    """The error for a damaged model file."""
-    return CheckpointError("{name} is not a usable rnnviz model: {error}", name=path.name, error=error)
-
-
-def _header(path: Path) -> tuple[dict[str, Any], int, int]:
-    size = path.stat().st_size
-    if size > MAX_FILE:
-        raise ConfigError("it has {size:,} bytes, and the limit is {limit:,}", size=size, limit=MAX_FILE)
-    with path.open("rb") as file:
-        start = file.read(8)
-        if len(start) < 8:
-            raise ConfigError("it is cut off after {size} bytes; copy or download it again", size=size)
-        (length,) = struct.unpack("<Q", start)
-        if length > MAX_HEADER:
-            raise ConfigError("it doesn't begin like a safetensors file")
-        if 8 + length > size:
-            raise ConfigError("it is cut off inside its header; copy or download it again")
-        try:
-            raw = json.loads(file.read(length))
-        except (ValueError, RecursionError):
-            raise ConfigError("its header is not JSON, so it is no safetensors file") from None
-    if not isinstance(raw, dict):
-        raise ConfigError("its header is no safetensors header")
-    return raw, 8 + length, size
-
-
-def _description(metadata: Any) -> dict[str, Any]:
-    if not isinstance(metadata, dict) or not isinstance(metadata.get("rnnviz"), str):
-        raise ConfigError(
-            "it is a safetensors file, but not one written by rnnviz (its header has no 'rnnviz' entry)"
-        )
-    try:
-        meta: dict[str, Any] = json.loads(metadata["rnnviz"])
-        version, config, card = meta["format"], meta.get("config"), meta.get("card")
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ConfigError("its description is damaged; copy or download it again") from None
-    if type(version) is not int or version < 1:
-        raise ConfigError("its format is {version!r}, which no version of rnnviz writes", version=version)
-    if version > FORMAT:
-        raise ConfigError(
-            "it has format {version} and this version reads up to {newest}; update rnnviz",
-            version=version,
-            newest=FORMAT,
-        )
-    fit = isinstance(config, dict) and isinstance(card, dict) and isinstance(card.get("name", ""), str)
-    if not fit:
-        raise ConfigError("its description is incomplete")
-    return meta
-
-
-def _tensor_bytes(described: Mapping[str, Any]) -> int:
-    ends = [0]
-    for entry in described.values():
-        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-            raise ConfigError("its header describes no tensors")
-        ends.append(offsets[1])
-    return max(ends)
-
-
-def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
-    """The card without the entries of a wrong type."""
-
-    def number(value: object) -> bool:
-        return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
-
-    def shallow(value: object, levels: int = 20) -> bool:
-        inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return levels > 0 and all(shallow(one, levels - 1) for one in inside)
-
-    def sound(name: str, value: object) -> bool:
-        if name in TABLES and not isinstance(value, dict):
-            return False
-        if name == "held_out" and isinstance(value, dict):
-            return all(number(v) for k, v in value.items() if k != "ngram_name")
-        return shallow(value) and (name not in NUMBERS or number(value))
-
-    return {name: value for name, value in card.items() if sound(name, value)}
 
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
@@ -183,7 +64,9 @@ def _damage_told(path: Path) -> Iterator[None]:
         yield
     except (SafetensorError, ValueError, KeyError) as error:
         raise CheckpointError(
-            "{name} is damaged ({error}); copy or download it again", name=path.name, error=error
+            "{name} is damaged ({error}); copy or download it again",
+            name=regular.printable(path.name),
+            error=error,
         ) from None
 
 
@@ -298,5 +181,5 @@ def sketch_in(path: Path, described: Mapping[str, Any], meta: Mapping[str, Any])
                 return Sketch(file.get_tensor(SKETCH), modulus)
     raise CheckpointError(
         "{name} is damaged: what it says of its training text can't be read; copy or download it again",
-        name=path.name,
+        name=regular.printable(path.name),
     )

@@ -1,0 +1,215 @@
+"""Model files as a stranger may leave them in a folder of models: one of them costs itself, not the list."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save as to_bytes
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint, header, modelfile
+from tests.conftest import tiny, tiny_card
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one sound model, "sound", which is all there is."""
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    checkpoint.save(tiny("rnn", card=tiny_card()), tmp_path / "sound.safetensors")
+    return tmp_path
+
+
+def described(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what a model file says of itself."""
+    _, meta, _ = modelfile.read_header(path)
+    change(meta)
+    path.write_bytes(to_bytes(modelfile.read_tensors(path), metadata={"rnnviz": json.dumps(meta)}))
+
+
+def copied(folder: Path, change: Callable[[dict[str, Any]], object], name: str = "odd") -> Path:
+    path = folder / f"{name}.safetensors"
+    shutil.copy(folder / "sound.safetensors", path)
+    described(path, change)
+    return path
+
+
+def pipe(folder: Path) -> None:
+    os.mkfifo(folder / "odd.safetensors")
+
+
+def nameless(folder: Path) -> None:
+    shutil.copy(folder / "sound.safetensors", os.fsencode(folder) + b"/odd\xff.safetensors")
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pipe": (pipe, "no regular file"),
+    "a device": (lambda f: (f / "odd.safetensors").symlink_to("/dev/zero"), "no regular file"),
+    "a folder": (lambda f: (f / "odd.safetensors").mkdir(), "no regular file"),
+    "a link to nothing": (lambda f: (f / "odd.safetensors").symlink_to("/nowhere"), "No such file"),
+    "a link to itself": (lambda f: (f / "odd.safetensors").symlink_to(f / "odd.safetensors"), "symbolic"),
+    "a name that is no text": (nameless, r"odd\udcff.safetensors has a name that is no text"),
+    "a card of 5 MB": (lambda f: copied(f, lambda m: m["card"].update(notes="x" * 5 * 10**6)), "limit is"),
+    "a card of 1 MB": (lambda f: copied(f, lambda m: m["card"].update(title="x" * 10**6)), "limit is"),
+    "an unknown cell": (lambda f: copied(f, lambda m: m["config"].update(cell="x" * 10**6)), "damaged"),
+    "a cell that is a list": (lambda f: copied(f, lambda m: m["config"].update(cell=[1])), "unhashable"),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes, devices and names that are bytes")
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_one_damaged_file_is_named_and_the_others_are_listed(folder: Path, kind: str) -> None:
+    make, reason = HOSTILE[kind]
+    make(folder)
+    models, (damaged,) = checkpoint.available()
+    assert [model.name for model in models] == ["sound"]
+    assert reason in damaged.reason
+    assert len(damaged.reason) < 1000
+    damaged.reason.encode()
+
+
+def test_half_a_surrogate_pair_in_a_card_is_shown_as_what_it_is(folder: Path) -> None:
+    odd = {"title": "a \ud800 title", "\udcff": 1, "recipe": {"x\udfff": ["\udc80"]}}
+    path = copied(folder, lambda meta: meta["card"].update(odd))
+    card = next(model.card for model in checkpoint.available()[0] if model.name == "odd")
+    json.dumps(card, ensure_ascii=False).encode()
+    assert card["title"] == "a \ufffd title"
+    assert checkpoint.load_numpy(path).card["title"] == card["title"]
+
+
+def test_entries_of_the_wrong_kind_are_left_out_of_a_card(folder: Path) -> None:
+    wrong = {
+        "title": {"a": 1}, "corpus": ["x"], "example": 5, "characters": 1e999, "versions": "3.11",
+        "recipe": {"epochs": 10**400}, "ngram": ["x"],
+    }  # fmt: skip
+    copied(folder, lambda meta: meta["card"].update(wrong, language="en"))
+    card = next(model.card for model in checkpoint.available()[0] if model.name == "odd")
+    assert not set(wrong) & set(card)
+    assert card["language"] == "en"
+
+
+def test_a_header_is_read_once_until_its_file_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "broken.safetensors").write_bytes(b"not a model")
+    read: list[str] = []
+    real = header.read_header
+
+    def counted(path: Path) -> Any:
+        read.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(checkpoint, "read_header", counted)
+    first = checkpoint.available()
+    assert sorted(read) == ["broken.safetensors", "sound.safetensors"]
+    assert checkpoint.available() == first
+    assert len(read) == 2
+    checkpoint.save(tiny("gru", card={"title": "Another"}), folder / "sound.safetensors")
+    (folder / "broken.safetensors").write_bytes(b"not a model either")
+    (model,), (damaged,) = checkpoint.available()
+    assert (model.kind, model.card["title"]) == ("gru", "Another")
+    assert damaged.path.name == "broken.safetensors"
+    assert len(read) == 4
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(codec=None), max_size=20)
+    | st.sampled_from(["\ud800", 10**400, "ngram", "gru", -1, 1e999]),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=5), inside, max_size=3),
+    max_leaves=5,
+)
+
+
+def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The ways to every entry of nested objects and lists; of a list the first three alone."""
+    inside = (
+        value.items() if isinstance(value, dict) else enumerate(value[:3]) if isinstance(value, list) else ()
+    )
+    return [way for key, one in inside for way in [(*here, key), *places(one, (*here, key))]]
+
+
+def put(value: Any, way: tuple[Any, ...], what: Any) -> None:
+    for key in way[:-1]:
+        value = value[key]
+    value[way[-1]] = what
+
+
+def used(path: Path) -> None:
+    """Do with a file in a models folder all that a visit does."""
+    models, damaged = checkpoint.available()
+    assert len(models) + len(damaged) == 2
+    assert "sound" in [model.name for model in models]
+    for one in damaged:
+        one.reason.encode()
+    for model in models:
+        json.dumps(model.card, ensure_ascii=False, allow_nan=False).encode()
+    try:
+        checkpoint.load_numpy(path)
+        modelfile.read_sketch(path)
+    except RnnvizError:
+        return
+
+
+@pytest.mark.parametrize("kind", ["network", "ngram"])
+@given(data=st.data())
+def test_whatever_a_file_says_of_itself_only_words_come_out(
+    kind: str, data: st.DataObject, models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    source = models_folder / ("tiny-3gram.safetensors" if kind == "ngram" else "tiny-gru.safetensors")
+    shutil.copy(source, tmp_path / "sound.safetensors")
+    path = tmp_path / "odd.safetensors"
+    shutil.copy(source, path)
+
+    def change(meta: dict[str, Any]) -> None:
+        for _ in range(data.draw(st.integers(1, 2))):
+            way = data.draw(st.sampled_from(places(meta)))
+            put(meta, way, data.draw(JSON))
+
+    described(path, change)
+    used(path)
+
+
+@pytest.mark.parametrize("kind", ["network", "ngram"])
+@given(data=st.data())
+def test_whatever_its_tensors_are_only_words_come_out(
+    kind: str, data: st.DataObject, models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    source = models_folder / ("tiny-3gram.safetensors" if kind == "ngram" else "tiny-gru.safetensors")
+    shutil.copy(source, tmp_path / "sound.safetensors")
+    path = tmp_path / "odd.safetensors"
+    whole = source.read_bytes()
+    (length,) = struct.unpack("<Q", whole[:8])
+    raw = json.loads(whole[8 : 8 + length])
+    way = data.draw(st.sampled_from([w for w in places(raw) if w[0] != "__metadata__"]))
+    put(raw, way, data.draw(JSON))
+    written = json.dumps(raw).encode()
+    path.write_bytes(struct.pack("<Q", len(written)) + written + whole[8 + length :])
+    used(path)
+
+
+@given(data=st.data())
+def test_whatever_bytes_are_changed_only_words_come_out(
+    data: st.DataObject, models_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    source = models_folder / data.draw(st.sampled_from(["tiny-3gram.safetensors", "tiny-gru.safetensors"]))
+    shutil.copy(source, tmp_path / "sound.safetensors")
+    whole = bytearray(source.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(whole) - 1) | st.integers(0, 1200))
+        whole[at] = data.draw(st.integers(0, 255))
+    path = tmp_path / "odd.safetensors"
+    path.write_bytes(whole[: data.draw(st.integers(1, len(whole)) | st.just(len(whole)))])
+    used(path)
