@@ -66,7 +66,7 @@ class RnnvizError(Exception):
             return None
         try:
             return cls(message, **{name: cls.from_json(v) or v for name, v in values.items()})
-        except (LookupError, TypeError, ValueError):
+        except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
             return None
 
 

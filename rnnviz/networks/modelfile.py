@@ -112,7 +112,7 @@ def write_model(
     write_atomic(path, save(stored, metadata={"rnnviz": json.dumps(meta, ensure_ascii=True)}))
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes, *, mode: int = 0o644) -> None:
     """Write `data` to `path`, all or nothing. Raises CheckpointError if it can't be written."""
     temporary = None
     try:
@@ -122,7 +122,7 @@ def write_atomic(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
+        os.chmod(temporary, mode)
         os.replace(temporary, path)
         folder = os.open(path.parent, os.O_RDONLY)
         try:

@@ -137,9 +137,11 @@ def delete(id: str) -> None:
     """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist."""
     folder = RunFolder(find(id).path)
     try:
-        lock = folder.take_lock(wait=0.2)
+        lock: contextlib.AbstractContextManager[object] = folder.take_lock(wait=0.2)
     except TrainingError:
-        raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
+        if folder.lock.is_file():
+            raise TrainingError("the run {id!r} is alive; stop it before you delete it", id=id) from None
+        lock = contextlib.nullcontext()  # something in its place that no process can hold
     with lock:
         queue.leave(folder)
         # Hidden at once, however long its removal takes.

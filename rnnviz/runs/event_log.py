@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from rnnviz.text import regular
+
 Event = dict[str, Any]
 
 OF_A_STEP = ("progress", "report", "passed")
@@ -26,6 +28,23 @@ BLOCK = 16 * 1024
 
 OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 """Names in reports of version 0.1.0, which called the validation text held out."""
+
+NUMBERS = {
+    *("time", "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "gradient_norm"),
+    *(
+        "characters_per_second",
+        "clipped",
+        "learning_rate",
+        "clip",
+        "eta",
+        "resumed_at",
+        "held_out",
+        "held_out_perplexity",
+    ),
+    *("parameters", "vocabulary", "total_steps", "total_characters", "train_characters", "uniform"),
+    *("validation_characters", "unigram", "ngram", "ngram_order"),
+}
+"""Fields that are finite numbers or null in a sound event."""
 
 
 def append(path: Path, event: Event) -> None:
@@ -48,7 +67,7 @@ def read(path: Path, after: int = 0) -> tuple[list[Event], int]:
     unfinished last line is left for the next call; a damaged line before it is skipped.
     """
     try:
-        with path.open("rb") as file:
+        with regular.opened(path) as file:
             file.seek(after)
             data = file.read()
     except OSError:
@@ -61,7 +80,7 @@ def extend(events: list[Event], new: Iterable[Event]) -> list[Event]:
     """Add `new` to `events` in place, dropping what a resumed run reports again."""
     for event in new:
         if event["event"] == "start" and isinstance(step := event.get("resumed_at"), int):
-            events[:] = [e for e in events if e["event"] not in OF_A_STEP or e.get("step", 0) <= step]
+            events[:] = [e for e in events if e["event"] not in OF_A_STEP or (e.get("step") or 0) <= step]
         events.append(event)
     return events
 
@@ -83,7 +102,7 @@ class Newest:
             self.life = event
             if kind == "start" and isinstance(step := event.get("resumed_at"), int):
                 self.progress, self.report = (
-                    e if e is not None and e.get("step", 0) <= step else None
+                    e if e is not None and (e.get("step") or 0) <= step else None
                     for e in (self.progress, self.report)
                 )
         elif kind == "progress":
@@ -138,11 +157,24 @@ def _parsed(lines: Iterable[bytes]) -> Iterable[Event]:
             continue
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        # Early versions wrote only reports, without a name.
-        if isinstance(event, dict) and isinstance(event.setdefault("event", "report"), str):
-            yield renamed(event)
+        if isinstance(event, dict):
+            event.setdefault("event", "report")  # early versions wrote only reports, without a name
+            if sound(event := renamed(event)):
+                yield event
+
+
+def sound(event: object) -> bool:
+    """Whether this is an event whose fields are of their kinds."""
+    if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+        return False
+    numbers = all(_is_number(event[name]) for name in NUMBERS & event.keys())
+    return numbers and all(isinstance(event.get(name, ""), str) for name in ("path", "sample", "reason"))
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (type(value) in (int, float) and abs(value) < 1e300)  # type: ignore[arg-type]
 
 
 def renamed(event: Event) -> Event:

@@ -30,12 +30,19 @@ from typing import IO, Any
 
 import portalocker
 
-from rnnviz.errors import CheckpointError, ConfigError, TrainingError
+from rnnviz.errors import CheckpointError, ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
+from rnnviz.text import regular
 
 RESERVE = 64 * 1024
 """Bytes reserved for a full disk."""
+
+LONGEST_DESCRIPTION = 2**20
+"""Bytes of run.json at most."""
+
+LONGEST_REASON = 600
+"""Characters quoted of what is wrong with it, at most."""
 
 LONGEST_WATCHED = 400
 """Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
@@ -91,6 +98,7 @@ class Description:
             modelfile.check_name(self.name)
         except CheckpointError as error:
             raise ConfigError("a run is called like the model it makes: {error}", error=error) from None
+        self._check_kinds()
         from rnnviz.text.vocabulary import code_points  # imports NumPy, which quick commands avoid
 
         for text in (self.watched, self.text or "", self.title, self.example or ""):
@@ -109,6 +117,15 @@ class Description:
             raise ConfigError(
                 "threads counts processor threads and is at least 1; received {threads}", threads=self.threads
             )
+
+    def _check_kinds(self) -> None:
+        texts = ("corpus", "title", "language", "watched", "device", "output", "command")
+        for name in (*texts, "text", "ngram", "example"):
+            value = getattr(self, name)
+            if not isinstance(value, str) and (name in texts or value is not None):
+                raise ConfigError("{name} is a text; received {value!r}", name=name, value=value)
+        if type(self.created) not in (int, float) or not 0 <= self.created < 1e12:
+            raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
@@ -157,7 +174,7 @@ class RunFolder:
                 "{path} already holds a run; go on with --resume {path} or choose another", path=self.path
             )
         if description.text is not None:
-            modelfile.write_atomic(self.text, description.text.encode("utf-8"))
+            modelfile.write_atomic(self.text, description.text.encode("utf-8"), mode=0o600)
         self.keep_reserve()
         written = replace(description, text=None, created=description.created or time.time())
         self.describe(written)
@@ -171,14 +188,22 @@ class RunFolder:
     def description(self) -> Description:
         """Read the description. Raises TrainingError if there is none, or it is damaged."""
         try:
-            return Description.from_json(json.loads(self.description_file.read_text("utf-8")))
-        except OSError:
+            return Description.from_json(json.loads(regular.read(self.description_file, LONGEST_DESCRIPTION)))
+        except FileNotFoundError:
             raise TrainingError(
                 "there is no run in {path}; start one with --run-dir {path}", path=self.path
             ) from None
-        except (ValueError, TypeError, KeyError, AttributeError, ConfigError) as error:
+        except OSError as error:
             raise TrainingError(
-                "{path} is damaged ({error}); start a new run", path=self.description_file, error=error
+                "{path} is damaged ({error}); start a new run",
+                path=self.description_file,
+                error=error.strerror,
+            ) from None
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError, RnnvizError) as error:
+            raise TrainingError(
+                "{path} is damaged ({error}); start a new run",
+                path=self.description_file,
+                error=error if len(str(error)) < LONGEST_REASON else type(error).__name__,
             ) from None
 
     def kept(self) -> list[int]:
@@ -211,20 +236,28 @@ class RunFolder:
     def locked(self) -> bool:
         """Whether a process that trains this run, or waits to, is alive."""
         try:
-            with self.lock.open("rb") as file:
+            with regular.opened(self.lock) as file:
                 # Shared, so that two simultaneous callers don't take one another for the run.
                 portalocker.lock(file, portalocker.LockFlags.SHARED | portalocker.LockFlags.NON_BLOCKING)
-        except FileNotFoundError:
-            return False
         except portalocker.LockException:
             return True
+        except OSError:  # there is none, or something in its place that no process holds
+            return False
         return False
 
     def take_lock(self, wait: float = 5.0) -> IO[bytes]:
         """The lock, held until the file is closed here and in every child. Tries for `wait` seconds, as
         `locked` holds it for an instant; then raises TrainingError.
         """
-        descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            descriptor = os.open(self.lock, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o644)
+        except OSError as error:
+            raise TrainingError(
+                "the run in {path} has no lock that can be used: {strerror}; remove {lock}",
+                path=self.path,
+                strerror=error.strerror,
+                lock=self.lock,
+            ) from None
         file = os.fdopen(descriptor, "r+b", buffering=0)
         deadline = time.monotonic() + wait
         while True:
@@ -253,7 +286,7 @@ class RunFolder:
         if not self.locked():
             return None
         with contextlib.suppress(OSError, ValueError):
-            return int(self.lock.read_bytes())
+            return int(regular.read(self.lock, 100))
         return None
 
 
@@ -271,13 +304,15 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 def folders(home: Path) -> Iterator[RunFolder]:
-    """The runs in a folder of runs, unordered."""
+    """The runs in a folder of runs, unordered; not those whose names are no text: no page could show them."""
     try:
         entries = list(os.scandir(home))
     except OSError:
         return
     for entry in entries:
-        if not entry.name.startswith(".") and entry.is_dir():
-            folder = RunFolder(entry.path)
+        folder = RunFolder(entry.path)
+        with contextlib.suppress(OSError):  # of another user, perhaps
+            if entry.name.startswith(".") or not regular.is_text(folder.path) or not entry.is_dir():
+                continue
             if folder.description_file.exists():
                 yield folder

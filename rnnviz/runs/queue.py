@@ -20,6 +20,7 @@ import portalocker
 
 from rnnviz.errors import ConfigError
 from rnnviz.runs.folder import RunFolder, replace_file
+from rnnviz.text import regular
 
 FOLDER = ".queue"
 MOST = 64
@@ -29,7 +30,7 @@ _TICKET = re.compile(r"(\d{9})~(.+)")
 def limit(home: Path) -> int:
     """How many runs may train at a time; 1 by default."""
     try:
-        return min(MOST, max(1, int((home / FOLDER / "limit").read_text())))
+        return min(MOST, max(1, int(regular.read(home / FOLDER / "limit", 100))))
     except (OSError, ValueError):
         return 1
 
@@ -53,7 +54,7 @@ def take_ticket(folder: RunFolder) -> Path:
         portalocker.lock(guard, portalocker.LockFlags.EXCLUSIVE)
         taken = [number for number, _, _ in _tickets(queue)]
         try:
-            number = int((queue / "next").read_text())
+            number = int(regular.read(queue / "next", 100))
         except (OSError, ValueError):
             number = 1
         number = max([number, *(n + 1 for n in taken)])

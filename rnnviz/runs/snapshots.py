@@ -19,6 +19,7 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.reading.scoring import costs, running
+from rnnviz.text import regular
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
@@ -133,6 +134,7 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
     from safetensors import SafetensorError, safe_open
 
     try:
+        regular.opened(path).close()  # a pipe would block
         with safe_open(path, framework="numpy") as file:
             about = json.loads((file.metadata() or {})[key])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
@@ -141,7 +143,10 @@ def opened(path: Path, key: str) -> Iterator[tuple[dict[str, Any], Arrays]]:
         raise TrainingError(
             "there is no snapshot at {path}: none was taken yet, or no sentence was watched", path=path
         ) from None
-    except (SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
+    except (
+        *(SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError),
+        *(ArithmeticError, RecursionError, MemoryError),
+    ) as error:
         raise TrainingError(
             "{path} is damaged ({error}); copy it again, or go on training to renew it",
             path=path,

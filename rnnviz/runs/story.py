@@ -28,6 +28,7 @@ import numpy as np
 
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
 from rnnviz.runs import baselines, event_log, snapshots
 from rnnviz.runs.event_log import Event
@@ -171,8 +172,9 @@ def read(path: str | Path) -> Story:
         moments = list(zip(about["steps"], about["characters"], strict=True))
         if not moments or any(len(values) != len(moments) for values in arrays.values()):
             raise ValueError("its arrays don't belong together")
-        events = [e for e in about["events"] if isinstance(e, dict) and isinstance(e.get("event"), str)]
+        events = [e for e in about["events"] if event_log.sound(e)]
         description = dict(about["description"])
+        TrainConfig(**description["config"])  # raises what is wrong with it
         if not together(description):
             events = list(map(event_log.renamed, events))
         return Story(

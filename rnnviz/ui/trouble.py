@@ -8,6 +8,7 @@ import re
 import streamlit as st
 
 from rnnviz.errors import Phrase, RnnvizError
+from rnnviz.text import regular
 from rnnviz.ui.i18n import _
 
 log = logging.getLogger("rnnviz")
@@ -16,8 +17,8 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
 
 def plain(text: str) -> str:
-    """`text` escaped for Markdown: file names and messages are data, not markup."""
-    return _PUNCTUATION.sub(r"\\\1", text)
+    """`text` escaped for Markdown: file names and messages are data, and perhaps no text even."""
+    return _PUNCTUATION.sub(r"\\\1", regular.printable(text))
 
 
 def sentence(error: RnnvizError | Phrase) -> str:

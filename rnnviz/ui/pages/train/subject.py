@@ -14,6 +14,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import story as run_story
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Snapshot
+from rnnviz.text import regular
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
@@ -85,7 +86,7 @@ def stories() -> dict[str, Path]:
     """The files of the stories beside models, by the model's name."""
     found: dict[str, Path] = {}
     for folder in checkpoint.folders():
-        for path in sorted(folder.glob(f"*{run_story.SUFFIX}")) if folder.is_dir() else []:
+        for path in filter(regular.is_text, sorted(folder.glob(f"*{run_story.SUFFIX}"))):
             found.setdefault(path.name.removesuffix(run_story.SUFFIX), path)
     return found
 

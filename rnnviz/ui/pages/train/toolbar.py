@@ -12,6 +12,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
+from rnnviz.text import regular
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
@@ -113,7 +114,7 @@ def _keep_form(run: runs.Run) -> None:
 def _kept(run: runs.Run) -> str | None:
     """The name that the run's model is kept under, kept now if it isn't yet. None if that fails."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
-        name, step = (run.path / "kept").read_text("utf-8").split()
+        name, step = regular.read(run.path / "kept", 1000).decode().split()
         if step == str(_step(run)) and checkpoint.find(name):
             return name
     taken = {info.path.stem for info in checkpoint.available()[0]}
