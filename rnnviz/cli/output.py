@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import csv
 import json
 import math
 import os
@@ -12,7 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from rnnviz.errors import TextError
 
@@ -124,13 +123,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(v) for v in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def write_csv(out: TextIO | IO[str], columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
-    """A table as CSV."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
 
 
 def print_table(

@@ -6,8 +6,9 @@ import argparse
 import sys
 from typing import Any
 
-from rnnviz.cli.output import add_model, as_json, command, load, read_text, write_csv
+from rnnviz.cli.output import add_model, as_json, command, load, read_text
 from rnnviz.errors import ConfigError
+from rnnviz.figures import spreadsheet
 
 
 def add_parser(commands: Any) -> None:
@@ -51,5 +52,5 @@ def main(args: argparse.Namespace) -> int:
         characters = [dict(zip(columns, row, strict=True)) for row in rows]
         print(as_json({"model": traced.model_name, "text": traced.text, "characters": characters}))
     else:
-        write_csv(sys.stdout, columns, rows)
+        spreadsheet.write(sys.stdout, columns, rows)
     return 0

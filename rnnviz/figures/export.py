@@ -157,6 +157,7 @@ def _join(pieces: list[Piece]) -> _Rows:
 def _write_csv(stretches: Iterator[_Rows], file: BinaryIO) -> int:
     out = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
     try:
+        # Of all cells the characters alone are text, and one character is no formula for a spreadsheet.
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(COLUMNS)
         count = 0

@@ -133,9 +133,14 @@ def stop(id: str) -> None:
             ) from None
 
 
-def delete(id: str) -> None:
-    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist."""
-    folder = RunFolder(find(id).path)
+def delete(id: str, *, created: float | None = None) -> None:
+    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist; with `created`,
+    also where the run of this name was started at another time: it is another run.
+    """
+    run = find(id)
+    if created is not None and run.created != created:
+        raise TrainingError("the run {id!r} is not there any more; another has its name", id=id)
+    folder = RunFolder(run.path)
     try:
         lock: contextlib.AbstractContextManager[object] = folder.take_lock(wait=0.2)
     except TrainingError:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from rnnviz.runs import api as runs
-from tests.browser.driving import changed
+from tests.browser.driving import box_of, changed
 from tests.runs.made_runs import made, training
 
 PICTURE = "(view) => view.querySelector('.rt-heat').toDataURL()"
@@ -152,3 +152,39 @@ def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, app_url:
     expect(view).to_have_attribute("data-run", "two")
     expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”")
     expect(page.get_by_text("This run is not there any more")).to_have_count(0)
+
+
+def test_two_slow_clicks_delete_one_run(page: Page, app_url: str) -> None:
+    for n, name in enumerate(("one", "two", "three"), 1):
+        made(name, created=float(n))
+    view = open_page(page, app_url, run="three")
+    expect(view).to_have_attribute("data-run", "three")
+    settled(view)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    really = page.get_by_role("button", name="Delete for good")
+    place = box_of(really)
+    really.click()
+    expect(view).to_have_attribute("data-run", "two")
+    page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
+    expect(really).to_have_count(0)
+    settled(view)
+    assert [run.id for run in runs.listed()] == ["two", "one"]
+
+
+def test_the_question_whether_to_delete_is_about_the_run_in_view(page: Page, app_url: str) -> None:
+    made("one", created=1.0)
+    made("two", created=2.0)
+    view = open_page(page, app_url, run="two")
+    expect(view).to_have_attribute("data-run", "two")
+    settled(view)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    really = page.get_by_role("button", name="Delete for good")
+    expect(page.get_by_text("Delete two with its curves")).to_be_visible()
+    page.get_by_role("radio", name="one").dispatch_event("click")  # without a click outside, which closes it
+    expect(view).to_have_attribute("data-run", "one")
+    expect(really).to_have_count(0)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Delete one with its curves")).to_be_visible()
+    really.click()
+    expect(view).to_have_attribute("data-run", "two")
+    assert [run.id for run in runs.listed()] == ["two"]

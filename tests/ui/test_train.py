@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.errors import CheckpointError, DownloadError
+from rnnviz.figures import spreadsheet
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import event_log, queue
@@ -283,7 +284,7 @@ def test_runs_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
     rows = [compare.row(run) for run in runs.listed()]
-    table = list(csv.DictReader(io.StringIO(compare.as_csv([*rows, {**rows[0], "Run": "=1+1"}]))))
+    table = list(csv.DictReader(io.StringIO(spreadsheet.of([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"
 

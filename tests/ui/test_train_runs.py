@@ -25,7 +25,7 @@ def test_a_run_is_deleted_after_a_question(open_app: Open) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     app = open_app("train", run="two")
-    button(app, "train-delete-really").click().run()
+    button(app, "train-delete-really.two.2.0").click().run()
     assert not app.exception
     assert [run.id for run in runs.listed()] == ["one"]
     assert sent(app)[0]["run"] == "one"

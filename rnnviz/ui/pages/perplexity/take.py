@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from rnnviz.figures import export
+from rnnviz.figures import export, spreadsheet
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
 from rnnviz.ui.i18n import _, language, translations
@@ -25,8 +24,18 @@ MOST = 5_000_000  # characters whose table passes through the browser
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     st.markdown(_("**The figures of all texts above**"))
     with st.container(horizontal=True):
-        button(_("Figures as JSON"), lambda: as_json(reports).encode(), "perplexity.json", "application/json")
-        button(_("Figures as CSV"), lambda: as_csv(reports).encode(), "perplexity.csv", "text/csv")
+        button(
+            _("Figures as JSON"),
+            lambda: as_json(reports).encode(),
+            "perplexity.json",
+            "application/json",
+        )
+        button(
+            _("Figures as CSV"),
+            lambda: as_csv(reports).encode(),
+            "perplexity.csv",
+            "text/csv",
+        )
     if scored.complete:  # otherwise it was said above what is missing
         characters(text, scored)
     st.caption(
@@ -91,12 +100,7 @@ def standalone(folder: Path, report: Report, spoken: str) -> bytes:
 
 def as_csv(reports: Sequence[Report]) -> str:
     """A header, and one row per text."""
-    out = io.StringIO()
-    rows = [report.to_json() for report in reports]
-    writer = csv.DictWriter(out, list(rows[0]))
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    return spreadsheet.of([report.to_json() for report in reports])
 
 
 def as_json(reports: Sequence[Report]) -> str:

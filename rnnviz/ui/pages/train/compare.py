@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.figures import training
+from rnnviz.figures import spreadsheet, training
 from rnnviz.figures.runs import compared
 from rnnviz.figures.themes import THEMES
 from rnnviz.runs import api as runs
@@ -50,7 +48,7 @@ def show(found: Sequence[runs.Run]) -> None:
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
     st.download_button(
         _("Download as CSV"),
-        as_csv(rows),
+        spreadsheet.of(rows),
         "runs.csv",
         "text/csv",
         icon=":material/download:",
@@ -83,15 +81,3 @@ def row(run: runs.Run) -> dict[str, Any]:
 
 def _rounded(value: Any) -> float | None:
     return round(float(value), 1) if isinstance(value, int | float) else None
-
-
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """The table as a file; what a spreadsheet would take for a formula is quoted."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]))
-    writer.writeheader()
-    for one in rows:
-        writer.writerow(
-            {k: f"'{v}" if isinstance(v, str) and v[:1] in "=+-@\t\r" else v for k, v in one.items()}
-        )
-    return out.getvalue()

@@ -81,7 +81,9 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
         st.button(
             _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
         )
-    with st.popover(_("Delete"), icon=":material/delete:", key="train-delete"):
+    # Question and answer are of this run alone: those of another one are other widgets, and closed.
+    mine = f"{run.id}.{run.created}"
+    with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
             _(
                 "Delete **{name}** with its curves, snapshots and checkpoint? A model that was kept stays."
@@ -90,9 +92,9 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
         st.button(
             _("Delete for good"),
             icon=":material/delete_forever:",
-            key="train-delete-really",
+            key=f"train-delete-really.{mine}",
             on_click=_delete,
-            args=(run.id,),
+            args=(run.id, run.created),
         )
     if st.session_state.pop("train.again", False):
         st.rerun()
@@ -158,8 +160,8 @@ def _resume(id: str) -> None:
     st.session_state["train.again"] = True
 
 
-def _delete(id: str) -> None:
-    _do(runs.delete, id)
+def _delete(id: str, created: float) -> None:
+    _do(lambda id: runs.delete(id, created=created), id)
     if _TROUBLE not in st.session_state:
         st.session_state["train.deleted"] = id
         st.session_state["train.again"] = True
