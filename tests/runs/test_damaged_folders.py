@@ -122,9 +122,10 @@ def looked_at(id: str) -> None:
 
 @given(data=st.data())
 def test_whatever_is_written_in_a_run_only_words_come_out(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    data: st.DataObject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path_factory.mktemp("runs")))
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    shutil.rmtree(runs.home(), ignore_errors=True)
     made("sound", created=1.0)
     path = made("odd", created=2.0)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -151,12 +152,12 @@ def test_whatever_is_written_in_a_run_only_words_come_out(
 
 @given(data=st.data())
 def test_whatever_is_written_in_a_story_only_words_come_out(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    data: st.DataObject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path_factory.mktemp("stories")
-    monkeypatch.setenv("RNNVIZ_RUNS", str(folder))
-    made("sound")
-    path = story.write("sound", folder / f"sound{story.SUFFIX}")
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    shutil.rmtree(runs.home(), ignore_errors=True)
+    made("sound", created=1.0)
+    path = story.write("sound", tmp_path / f"sound{story.SUFFIX}")
     whole = path.read_bytes()
     length = int.from_bytes(whole[:8], "little")
     raw = json.loads(whole[8 : 8 + length])
