@@ -30,19 +30,10 @@ OF_0_1_0 = {"held_out_perplexity": "validation_perplexity"}
 """Names in reports of version 0.1.0, which called the validation text held out."""
 
 NUMBERS = {
-    *("time", "step", "characters", "seconds", "train_perplexity", "validation_perplexity", "gradient_norm"),
-    *(
-        "characters_per_second",
-        "clipped",
-        "learning_rate",
-        "clip",
-        "eta",
-        "resumed_at",
-        "held_out",
-        "held_out_perplexity",
-    ),
-    *("parameters", "vocabulary", "total_steps", "total_characters", "train_characters", "uniform"),
-    *("validation_characters", "unigram", "ngram", "ngram_order"),
+    *("time", "step", "characters", "seconds", "eta", "resumed_at", "parameters", "vocabulary", "held_out"),
+    *("train_perplexity", "validation_perplexity", "held_out_perplexity", "characters_per_second"),
+    *("gradient_norm", "clipped", "clip", "learning_rate", "uniform", "unigram", "ngram", "ngram_order"),
+    *("total_steps", "total_characters", "train_characters", "validation_characters"),
 }
 """Fields that are finite numbers or null in a sound event."""
 
