@@ -1,5 +1,6 @@
 """Record: a scored text of any length on disk. See `rnnviz.reports.column_files` for the files; `report.json`
-is the Report. A record appears when it is complete; a cancelled or failed one leaves nothing.
+is the Report. Only its owner can read it. A record appears when it is complete; a cancelled or failed one
+leaves nothing.
 """
 
 from __future__ import annotations
@@ -93,18 +94,24 @@ def record(
     try:
         with _writing(target):
             with contextlib.ExitStack() as stack:
-                files = {c: stack.enter_context((partial / filename(c)).open("wb")) for c in COLUMNS}
+                files = {c: stack.enter_context(_private(partial / filename(c))) for c in COLUMNS}
                 writer = _Writer(files)
                 report = yield from score(
                     model, path, text=text, encoding=encoding, name=name, each=writer.add
                 )
                 writer.finish()
-            (partial / REPORT).write_text(json.dumps({"format": FORMAT, **report.to_json()}), "utf-8")
+            with _private(partial / REPORT) as file:
+                file.write(json.dumps({"format": FORMAT, **report.to_json()}).encode())
             partial.rename(target)
         return Record.open(target)
     finally:
         # Left only by a failure or a cancellation.
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def _private(path: Path) -> BinaryIO:
+    """A new file to write, which its owner alone can read: it tells the text."""
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 class _Writer:

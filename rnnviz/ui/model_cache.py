@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 
+from rnnviz.errors import ModelNotFoundError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 
@@ -52,7 +53,12 @@ def scorer(info: ModelInfo) -> CharModel | NgramModel:
 
 
 def _version(info: ModelInfo) -> tuple[str, int, int]:
-    return str(info.path), info.path.stat().st_mtime_ns, info.bytes
+    try:
+        return str(info.path), info.path.stat().st_mtime_ns, info.bytes
+    except OSError:
+        raise ModelNotFoundError(
+            "the file of the model {name} is not there any more; choose another model", name=info.name
+        ) from None
 
 
 @st.cache_resource(max_entries=LOADED_AT_ONCE, show_spinner=False)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.context import Model
 
 TEMPERATURE = 0.8
+MISSED = "model.missed"  # the model that was asked for in vain, and the one shown instead
 
 
 def adopt_language() -> None:
@@ -51,6 +52,7 @@ def language_switch() -> None:
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     """The model picker, and a note on unusable files. None if there is nothing to pick."""
     by_name = {info.path.stem: info for info in models}
+    asked = st.session_state.get("model") or st.query_params.get("model")
     name = None
     if models:
         name = st.selectbox(
@@ -61,6 +63,8 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
             bind="query-params",
             help=_("The trained model you are looking into. Its name says what it read and how it is built."),
         )
+        if asked and asked not in by_name:
+            st.session_state[MISSED] = str(asked), name
     if damaged:
         with st.expander(
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"
@@ -68,6 +72,24 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
             for file in damaged:
                 st.caption(plain(sentence(file.error)))
     return by_name.get(name) if name else None
+
+
+def missed(shown: ModelInfo, listed: list[ModelInfo], damaged: list[Damaged]) -> None:
+    """That another model was asked for than is `shown`, and why; until another one is chosen."""
+    asked, instead = st.session_state.get(MISSED, ("", None))
+    if instead != shown.path.stem or asked == instead:
+        st.session_state.pop(MISSED, None)
+        return
+    reasons = {file.path.stem: plain(sentence(file.error)) for file in damaged}
+    reasons |= dict.fromkeys(
+        (info.path.stem for info in listed if info.kind == "ngram"),
+        _("**{asked}** counts n-grams and has no hidden state to look at."),
+    )
+    usual = _("There is no model called **{asked}** here; its file may have been renamed or removed.")
+    said = reasons.get(asked, usual).replace("{asked}", plain(asked[:100]))
+    st.warning(
+        f"{said} " + _("This is **{shown}**.").format(shown=plain(instead)), icon=":material/swap_horiz:"
+    )
 
 
 def no_model() -> str:

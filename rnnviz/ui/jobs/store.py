@@ -1,4 +1,6 @@
-"""Scoring results for all sessions, least recently used dropped: figures in memory, characters on disk."""
+"""Scoring results for all sessions, least recently used dropped: figures in memory, characters on disk. What
+was found of a text goes when the last session that chose it has gone.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,18 @@ import shutil
 import threading
 import uuid
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import streamlit as st
 
 from rnnviz.ui.jobs.scratch import Scratch
 
 KEPT = 50_000  # results: far more than a page of many texts and models shows
 ON_DISK = 2 << 30  # bytes of their characters
+AWAY = 60.0  # seconds that a browser may be away, as when its network falters, before its texts are forgotten
 
 
 class Store:
@@ -25,6 +30,7 @@ class Store:
     def __init__(self, kept: int = KEPT, on_disk: int = ON_DISK) -> None:
         self.kept, self.on_disk = kept, on_disk
         self._results: OrderedDict[Hashable, tuple[Any, Path | None, int]] = OrderedDict()
+        self._held: dict[object, set[str]] = {}  # the texts of each session, by their checksums
         self._lock = threading.Lock()
         self._scratch: Scratch | None = None
 
@@ -59,6 +65,25 @@ class Store:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def hold(self, holder: object, contents: Iterable[str]) -> None:
+        """Keep what is found of these texts, named by their checksums, until `holder` releases them."""
+        with self._lock:
+            self._held.setdefault(holder, set()).update(contents)
+
+    def release(self, holder: object, contents: Iterable[str] | None = None) -> None:
+        """Drop what was found of these of the holder's texts, or of all, unless another holds them too."""
+        with self._lock:
+            own = self._held.get(holder, set())
+            gone = own if contents is None else own & set(contents)
+            kept = own - gone
+            self._held[holder] = kept
+            if not kept:
+                del self._held[holder]
+            gone = gone.difference(*self._held.values())
+            keys = [key for key in self._results if _content(key) in gone]
+        for key in keys:
+            self.forget(key)
+
     @property
     def bytes(self) -> int:
         """The size of all folders together."""
@@ -77,6 +102,7 @@ class Store:
     def clear(self) -> None:
         with self._lock:
             self._results.clear()
+            self._held.clear()
             if self._scratch is not None:
                 self._scratch.remove()
                 self._scratch = None
@@ -86,3 +112,25 @@ class Store:
 def shared() -> Store:
     """The server's one store."""
     return Store()
+
+
+def _content(key: Hashable) -> object:
+    """The checksum of the text in a key: (what, model, (checksum, …)); None in other keys."""
+    match key:
+        case (_, _, (str(content), *_)):
+            return content
+    return None
+
+
+def left(holder: object) -> threading.Timer:
+    """Forget a session's texts, unless it comes back soon."""
+    timer = threading.Timer(AWAY, shared().release, [holder])
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@st.cache_resource(scope="session", on_release=left, show_spinner=False)
+def holder() -> object:
+    """What this session holds its texts by; a new one after its browser was away."""
+    return object()

@@ -35,6 +35,7 @@ def choose(ngrams: bool) -> Context | None:
         st.title(_("No model yet"))
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
         return None
+    sidebar.missed(info, listed, damaged)
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:

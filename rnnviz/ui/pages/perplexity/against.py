@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,7 +14,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import CELLS
 from rnnviz.ui import choice, model_cache
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _
+from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
 from rnnviz.ui.pages.perplexity import work
@@ -57,7 +57,7 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
         _(
             "A perplexity means little alone. Here are the same texts under other models, under no model "
             "at all, and in the hands of programs that compress files. **Lower is better**; the best of each "
-            "text is marked."
+            "text is marked once all are known."
         )
     )
     usual, more = rows(context)
@@ -152,10 +152,12 @@ def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> Non
     found = {(row.name, text.name): row.figures(text) for row in chosen for text in texts}
     rivals = [row.name for row in chosen if row.baseline != "unigram"]  # it was told the text beforehand
 
+    def compared(text: Text) -> dict[str, Figures | None]:
+        return {name: found[name, text.name] for name in rivals}
+
     def marks(text: Text) -> list[str]:
-        figures = [found[row.name, text.name] if row.name in rivals else None for row in chosen]
-        least = min((f[1] for f in figures if f), default=None)
-        return ["★" if f and f[1] == least else "" for f in figures]
+        best = winner(compared(text))
+        return ["★" if row.name == best else "" for row in chosen]
 
     def column(text: Text, which: int) -> list[float | None]:
         return [f[which] if (f := found[row.name, text.name]) else None for row in chosen]
@@ -178,9 +180,7 @@ def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> Non
     columns[_("What it is")] = [row.about for row in chosen]
     st.dataframe(columns, hide_index=True, width="stretch", column_config=config, key="against")
     for text in texts[:3]:
-        verdict(
-            context.info.path.stem, {name: f for name in rivals if (f := found[name, text.name])}, text.name
-        )
+        verdict(context.info.path.stem, compared(text), text.name)
     st.caption(
         _(
             "A compressor predicts, too: what it writes for a character, in bits, is what the character "
@@ -189,11 +189,27 @@ def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> Non
     )
 
 
-def verdict(own: str, found: dict[str, Figures], text: str) -> None:
-    """What to notice about a text, given the figures `found`; `own` is the chosen model."""
-    if own not in found:
+def winner(compared: Mapping[str, Figures | None]) -> str | None:
+    """Who needs the fewest bits; None until all figures are known: one still to be scored may be better."""
+    known = {name: figures[1] for name, figures in compared.items() if figures is not None}
+    return min(known, key=lambda name: known[name]) if known and len(known) == len(compared) else None
+
+
+def verdict(own: str, compared: Mapping[str, Figures | None], text: str) -> None:
+    """What to notice about a text, once all figures are known; `own` is the chosen model."""
+    found = {name: figures for name, figures in compared.items() if figures is not None}
+    best = winner(compared)
+    if best is None:
+        if own in found:
+            waiting = len(compared) - len(found)
+            st.caption(
+                ngettext(
+                    "**{text}**: {n} of the rows has no figures yet, so none is marked as the best.",
+                    "**{text}**: {n} of the rows have no figures yet, so none is marked as the best.",
+                    waiting,
+                ).format(text=plain(text), n=waiting)
+            )
         return
-    best = min(found, key=lambda name: found[name][1])
     (_own, mine), (_best, least) = found[own], found[best]
     if best != own:
         line = _("**{text}**: {best} needs {bits} bits a character, {model} {mine}.").format(

@@ -21,6 +21,7 @@ from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import rounded
 
+_FILES = "perplexity.held"  # the checksums of the files in view
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
 
 
@@ -67,6 +68,7 @@ def beginning(text: str, longest: int = 80) -> str:
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; starts what isn't."""
     kept = store.shared()
+    hold(kept, chosen)
     keys = [(work.full_key(context.info, text), text.name) for text in chosen]
     for text, key in zip(chosen, keys, strict=True):
         if kept.get(key[0]) is None:  # perhaps it was there, and has made room
@@ -80,6 +82,14 @@ def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]
     return outcomes
 
 
+def hold(kept: store.Store, chosen: Sequence[Text]) -> None:
+    """Keep what is found of the chosen texts, as long as this session lasts; forget files taken back."""
+    holder, now = store.holder(), {text.content for text in chosen}
+    kept.hold(holder, now)
+    kept.release(holder, st.session_state.get(_FILES, set()) - now)
+    st.session_state[_FILES] = {text.content for text in chosen if text.data is not None}
+
+
 def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[Hashable]:
     """All that is known by now. Returns the jobs that the section in view wants."""
     busy = [o.key for o in outcomes if o.scored is None and jobs.busy([o.key])]
@@ -87,7 +97,7 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
         progress.bar(jobs, busy, "scoring")
     done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
     if len(done) > 1:
-        overview([scored.report for _text, scored in done])
+        overview([scored.report for _text, scored in done], all_known=not busy)
     for one in outcomes:
         if one.scored is None and one.key not in busy:
             without_figures(jobs, one)
@@ -149,7 +159,7 @@ def pick(done: Sequence[tuple[Text, Scored]]) -> tuple[Text, Scored]:
     return done[min(index or 0, len(done) - 1)]
 
 
-def overview(reports: Sequence[Report]) -> None:
+def overview(reports: Sequence[Report], *, all_known: bool) -> None:
     """All texts in one table, sortable by its column heads."""
     columns = {
         _("Text"): [r.file for r in reports],
@@ -173,6 +183,8 @@ def overview(reports: Sequence[Report]) -> None:
             for name, kind in zip(list(columns)[1:7], formats, strict=True)
         },
     )
+    if not all_known:
+        return
     best = min(reports, key=lambda r: r.bits_per_character)
     st.caption(
         _("**{name}** surprised the model least: {perplexity}.").format(

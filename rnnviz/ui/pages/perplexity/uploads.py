@@ -12,19 +12,30 @@ from rnnviz.ui.trouble import plain
 
 FIELD = "files"
 _KEPT = "perplexity.uploads"  # files by their ids
+_EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
 _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
 def files() -> list[Any]:
     """The upload field, and under it the earlier uploads. Returns all of them."""
     state = st.session_state
+    field = _field()
     given = st.file_uploader(
         _("Text files: drop them here, or choose them"),
         accept_multiple_files=True,
-        key=FIELD,
+        key=field,
         on_change=_changed,
         help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
     )
+    if _lost(state[field]):
+        _take(given)
+        state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
+        st.rerun()
+    if state.get(_EMPTIED) and not given:
+        st.warning(
+            _("The app was started anew and has forgotten the files that were here. Upload them again."),
+            icon=":material/upload_file:",
+        )
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
@@ -48,8 +59,17 @@ def files() -> list[Any]:
     return [*earlier, *given]
 
 
+def _field() -> str:
+    return f"{FIELD}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else FIELD
+
+
+def _lost(given: list[Any]) -> bool:
+    """Whether the browser names files that the server hasn't got, as after its restart."""
+    return any(not hasattr(file, "getvalue") for file in given)
+
+
 def _changed() -> None:
-    given = st.session_state[FIELD] or []
+    given = [file for file in st.session_state[_field()] or [] if not _lost([file])]
     gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
     for id in gone:
         st.session_state[_KEPT].pop(id, None)

@@ -19,6 +19,7 @@ from rnnviz.ui.words import rounded
 EVERY = 2.0  # seconds between two looks
 FEW = 8  # runs that are over and still listed, before anyone asks for all
 STORY = "\u2060"  # nothing to see; tells a shipped story from a run that is called the same
+MISSED = "train.missed"  # the run that was asked for in vain, and the one shown instead
 CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 
@@ -27,11 +28,26 @@ def chosen() -> str | None:
     found, state = runs.listed(), st.session_state
     ids = options(found, everything=True)
     if state.get(CHOSEN) not in ids:
-        state.pop(CHOSEN, None)
-        asked = st.query_params.get(CHOSEN)
+        asked = state.pop(CHOSEN, None) or st.query_params.get(CHOSEN)
         if ids:
             state[CHOSEN] = asked if asked in ids else usual(found, ids)
+        if asked and asked not in ids:
+            state[MISSED] = asked, state.get(CHOSEN)
     return state.get(CHOSEN)
+
+
+def missed(shown: str | None) -> None:
+    """That another run was asked for than is `shown`; until another one is chosen."""
+    asked, instead = st.session_state.get(MISSED, ("", None))
+    if not asked or instead != shown:
+        st.session_state.pop(MISSED, None)
+        return
+    said = _("There is no run called **{asked}** here; it may have been deleted.").format(
+        asked=plain(asked.removeprefix(subject.SHIPPED)[:100])
+    )
+    if shown is not None:
+        said += " " + _("This is **{shown}**.").format(shown=plain(shown.removeprefix(subject.SHIPPED)))
+    st.warning(said, icon=":material/swap_horiz:")
 
 
 def usual(found: list[runs.Run], ids: list[str]) -> str:

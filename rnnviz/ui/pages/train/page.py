@@ -32,6 +32,7 @@ def page(slot: Any, explore: Any) -> None:
     with slot:
         listing.show()
     st.title(_("Train your own"))
+    listing.missed(shown)
     new(of_session("train"))
     if shown is None:
         toy()
