@@ -19,6 +19,7 @@ from rnnviz.ui.jobs.scratch import Scratch
 
 KEPT = 50_000  # results: far more than a page of many texts and models shows
 ON_DISK = 2 << 30  # bytes of their characters
+FORGETTING = "rnnviz-forgetting"  # the name of the thread that waits for it
 AWAY = 60.0  # seconds that a browser may be away, as when its network falters, before its texts are forgotten
 
 
@@ -122,12 +123,11 @@ def _content(key: Hashable) -> object:
     return None
 
 
-def left(holder: object) -> threading.Timer:
+def left(holder: object) -> None:
     """Forget a session's texts, unless it comes back soon."""
     timer = threading.Timer(AWAY, shared().release, [holder])
-    timer.daemon = True
+    timer.name, timer.daemon = FORGETTING, True
     timer.start()
-    return timer
 
 
 @st.cache_resource(scope="session", on_release=left, show_spinner=False)
