@@ -26,14 +26,14 @@ def read(path: str | Path, recipe: Mapping[str, Any]) -> list[Row]:
     """The table for the card of a model with this `recipe`, the best candidate first.
 
     A row has `settings` (those in which candidates differ), `validation_perplexity` and `characters`; the
-    row of this recipe is `chosen`. Raises ConfigError if the file can't be used or has no such candidate.
+    row of this recipe is `chosen`. Raises ConfigError if the file can't be used or another is best.
     """
     rows = sorted(_candidates(Path(path)), key=lambda row: float(row["validation_perplexity"]))
     chosen = [row for row in rows if all(recipe.get(k) == v for k, v in row["settings"].items())]
-    if not chosen:
+    if not chosen or chosen[0]["validation_perplexity"] > rows[0]["validation_perplexity"]:
         raise ConfigError(
-            "no candidate in {path} has this model's settings, so they aren't chosen there; "
-            "the best has {best}",
+            "by {path} this model's settings weren't chosen on validation text; "
+            "the best candidate there has {best}",
             path=path,
             best=in_words(rows[0]["settings"]) if rows else "none",
         )

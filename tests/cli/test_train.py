@@ -50,7 +50,11 @@ def test_the_command_trains_writes_and_measures(tmp_path: Path) -> None:
         "train", "--corpus", "smiles.txt", "--name", "smiles-gru", "--epochs", "5", *RECIPE, cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    assert "validation" in done.stderr  # a line a report, since this is no terminal
+    reports = [line for line in done.stderr.splitlines() if line.startswith("step ")]
+    assert reports  # a line a report, since this is no terminal
+    assert all(" validation " in line and "held" not in line for line in reports)
+    assert "held-out perplexity" in done.stdout
+    assert "validation" not in done.stdout
     model = checkpoint.load(tmp_path / "smiles-gru.safetensors")
     split = corpora.from_file(tmp_path / "smiles.txt").split()
     measured = perplexity(model, text=split.held_out)

@@ -125,6 +125,20 @@ def test_every_figure_comes_out_again(name: str, known: dict[str, str]) -> None:
         pytest.skip(f"{info.card['title']} is not on this machine: only what the file says was checked")
 
 
+@pytest.mark.parametrize("name", LIMITS)
+def test_the_best_candidate_on_validation_text_was_chosen(name: str) -> None:
+    card = checkpoint.read_info(checkpoint.find(name)).card
+    if "choice" not in card:
+        pytest.skip("its card is of 0.1.0, which names no candidates")
+    rows = card["choice"]
+    assert len(rows) > 1
+    assert [row.get("chosen", False) for row in rows] == [True] + [False] * (len(rows) - 1)
+    assert all(card["recipe"][key] == value for key, value in rows[0]["settings"].items())
+    assert [row["validation_perplexity"] for row in rows] == sorted(
+        row["validation_perplexity"] for row in rows
+    )
+
+
 def test_the_readme_says_what_the_cards_say() -> None:
     """The table of models: held-out perplexity, that of the n-gram, |V|."""
     rows = re.findall(r"^\| `([\w-]+)` \| .*? \| ([\d.]+) \| ([\d.]+) \| ([\d,]+) \|$", README, re.MULTILINE)

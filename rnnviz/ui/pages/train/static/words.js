@@ -45,7 +45,8 @@ export class Words {
       // What a shipped story never kept is left out; a run that has just begun keeps its places.
       const kept = head.alive || shown[name] !== "–" || ["train", "probe"].includes(name);
       const group = /** @type {HTMLElement} */ (fields[name].parentElement);
-      group.hidden = name === "validation" ? !lines.includes(name) : !kept || (name === "held_out" && !held_out);
+      group.hidden =
+        name === "validation" ? !lines.includes(name) : !kept || (name === "held_out" && !held_out);
     }
     const bar = find(root, "div.rt-bar");
     find(bar, "i.rt-done").style.transform = `scaleX(${Math.max(0, Math.min(1, head.fraction))})`;
