@@ -1,28 +1,17 @@
 """Where `streamlit run app.py` enters: the pages, plotly.min.js and the views' files for the browser."""
 
-import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import trouble, warm
+from rnnviz.ui import trouble
 from rnnviz.ui.browser import views
 from rnnviz.ui.server.guard import Guard
-
-
-@asynccontextmanager
-async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Import what the first page needs while the browser is still opening."""
-    threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
-    yield {}
-
+from rnnviz.ui.server.lifespan import lifespan
 
 plotly = find_spec("plotly")
 if plotly is None or plotly.origin is None:

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -30,11 +31,14 @@ class Visitor:
         self._answers: dict[str, Any] = {}
         self._again: dict[str, tuple[float, float]] = {}  # fragments: every how many seconds, and when next
         self._changed = threading.Condition()
-        self._socket = connect(
-            f"ws://{urlsplit(url).netloc}/_stcore/stream",
-            origin=url,  # type: ignore[arg-type]
-            subprotocols=["streamlit"],  # type: ignore[list-item]
-            max_size=None,
+        self._open = ExitStack()
+        self._socket = self._open.enter_context(
+            connect(
+                f"ws://{urlsplit(url).netloc}/_stcore/stream",
+                origin=url,  # type: ignore[arg-type]
+                subprotocols=["streamlit"],  # type: ignore[list-item]
+                max_size=None,
+            )
         )
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
@@ -42,7 +46,7 @@ class Visitor:
 
     def leave(self) -> None:
         """Close the tab."""
-        self._socket.close()
+        self._open.close()
         self._listener.join()
 
     def rerun(self, fragment: str = "") -> None:

@@ -12,9 +12,11 @@ import streamlit as st
 from rnnviz.ui import model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.server import sessions
 
 HERE = Path(__file__).parents[1]
 
+sessions.seen()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",

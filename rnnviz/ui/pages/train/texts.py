@@ -144,7 +144,7 @@ def _named(name: str) -> Chosen:
     return _described(corpora.read(name), corpus=name, name=name)
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
+@st.cache_data(max_entries=2, show_spinner=False, scope="session")
 def _own(text: str, title: str) -> Chosen:
     name = file_name(title.rsplit(".", 1)[0])
     return _described(corpora.from_text(text, title=title), corpus="", name=name)

@@ -1,0 +1,27 @@
+"""What goes on beside the pages as long as the server runs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.ui import warm
+from rnnviz.ui.server import descriptors, sessions
+
+
+@asynccontextmanager
+async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
+    """Import what the first page needs while the browser is still opening; see to those who leave."""
+    descriptors.raise_limit()
+    threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
+    watch = asyncio.create_task(sessions.reap())
+    yield {}
+    watch.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await watch

@@ -1,0 +1,71 @@
+"""Sessions whose readers have left: what they hold goes on a clock. Streamlit keeps it for a while, should
+the reader come back, but then looks only when another session leaves: on a quiet evening nothing goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.ui.jobs import memory
+
+OFTEN = 10.0  # seconds between two looks
+
+
+class Sessions:
+    """When each session was last there; `clock` returns seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._there: dict[str, float] = {}
+
+    def seen(self, session: str) -> None:
+        """It has run the script just now."""
+        self._there[session] = self._clock()
+
+    def gone(self, there: Callable[[str], bool], after: float) -> list[str]:
+        """Those that `there` has denied for `after` seconds; each is named once."""
+        now = self._clock()
+        for session in [session for session in list(self._there) if there(session)]:
+            self._there[session] = now
+        found = [session for session, last in list(self._there.items()) if now - last >= after]
+        for session in found:
+            del self._there[session]
+        return found
+
+
+_sessions = Sessions()
+
+
+def seen() -> None:
+    """Called by each run of the script."""
+    context = get_script_run_ctx()
+    if context is not None:
+        _sessions.seen(context.session_id)
+
+
+async def reap() -> None:
+    """Let the sessions go whose readers have been away for as long as `server.disconnectedSessionTTL` says,
+    or a little less, as Streamlit closes none that it has given up; on the server's event loop, for ever.
+    """
+    keep: float = st.get_option("server.disconnectedSessionTTL")
+    often = min(OFTEN, keep / 4)
+    while True:
+        await asyncio.sleep(often)
+        server = runtime.get_instance()
+        gone = _sessions.gone(server.is_active_session, keep - 2 * often)
+        if gone:
+            for session in gone:
+                server.close_session(session)
+            await asyncio.to_thread(_give_back)
+
+
+def _give_back() -> None:
+    gc.collect()  # a session is a circle of objects
+    memory.give_back()

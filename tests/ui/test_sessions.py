@@ -1,0 +1,131 @@
+"""What a reader who has left leaves behind: nothing, after a while."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+import requests
+
+from rnnviz.ui.server.sessions import Sessions
+from tests.browser.driving import ROOT, serve
+from tests.ui.visitor import Visitor
+
+LOOKS = 600
+
+
+def until(true: Callable[[], bool]) -> bool:
+    """Whether it becomes true within a minute."""
+    pause, looks = threading.Event(), LOOKS
+    while not true() and (looks := looks - 1):
+        pause.wait(60 / LOOKS)
+    return true()
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_session_is_gone_when_it_was_away_long_enough_and_only_once() -> None:
+    clock, there = Clock(), {"a", "b"}
+    sessions = Sessions(clock)
+    sessions.seen("a")
+    sessions.seen("b")
+    clock.now = 50
+    assert sessions.gone(there.__contains__, 10) == []  # they read, and ask for nothing
+    there.clear()
+    clock.now = 59
+    assert sessions.gone(there.__contains__, 10) == []
+    there.add("b")  # its network faltered
+    clock.now = 60
+    assert sessions.gone(there.__contains__, 10) == ["a"]
+    assert sessions.gone(there.__contains__, 10) == []
+    there.clear()
+    clock.now = 69
+    sessions.seen("b")
+    clock.now = 78
+    assert sessions.gone(there.__contains__, 10) == []
+    clock.now = 79
+    assert sessions.gone(there.__contains__, 10) == ["b"]
+
+
+def uploaded(url: str) -> float:
+    """The bytes of uploaded files that Streamlit holds."""
+    with requests.Session() as asker:
+        asker.trust_env = False
+        said = asker.get(f"{url}/_stcore/metrics?families=cache_memory_bytes", timeout=30).text
+    return sum(float(line.split()[-1]) for line in said.splitlines() if "UploadedFileManager" in line)
+
+
+def test_what_a_reader_held_goes_although_nobody_else_leaves(models_folder: Path) -> None:
+    environment = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}
+    options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
+    with serve(ROOT / "app.py", environment=environment, options=options) as url:
+        stays = Visitor(url, "perplexity", "model=tiny-gru")
+        leaves = Visitor(url, "perplexity", "model=tiny-gru")
+        for visitor, name in ((stays, "theirs"), (leaves, "mine")):
+            visitor.upload(f"{name}.txt", f"{name}: the time machine. ".encode() * 50)
+            visitor.wait(
+                lambda visitor=visitor, name=name: visitor.find("metric", f"Perplexity of {name}"), 25
+            )
+        sizes = [len(f"{name}: the time machine. ") * 50 for name in ("theirs", "mine")]
+        assert uploaded(url) == sum(sizes)
+        leaves.leave()
+        assert until(lambda: uploaded(url) == sizes[0])
+        assert stays.find("metric", "Perplexity of theirs")
+        stays.leave()
+        assert until(lambda: uploaded(url) == 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_the_limit_of_open_files_is_raised_for_many_visitors() -> None:
+    import resource
+
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard <= 256:
+        pytest.skip("more are not allowed here")
+    script = (
+        "import resource\n"
+        "from rnnviz.ui.server.descriptors import raise_limit\n"
+        "raise_limit()\n"
+        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
+    )
+
+    def limits(soft: int, most: int) -> list[int]:
+        made = subprocess.run(
+            [sys.executable, "-c", script],
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (soft, most)),
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+        )
+        return [int(word) for word in made.stdout.split()]
+
+    assert limits(256, hard) == [10_240 if hard == resource.RLIM_INFINITY else min(hard, 10_240), hard]
+    assert limits(256, 256) == [256, 256]  # it can't be raised: nothing breaks
+    if hard == resource.RLIM_INFINITY or hard > 10_240:
+        assert limits(11_000, hard) == [11_000, hard]  # not lowered
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the limits of another process")
+def test_the_app_has_raised_its_limit_when_it_answers() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        with serve(ROOT / "app.py"):
+            app = next(p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
+            assert app.rlimit(psutil.RLIMIT_NOFILE)[0] > 256
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
