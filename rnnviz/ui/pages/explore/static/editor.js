@@ -21,6 +21,10 @@ export class Editor {
   /** @type {(t: number) => boolean} */
   unknownOf = () => false;
   underline = "";
+  frame = 0; // the browser's, with which the colours will be painted
+  refused = 0; // how many characters there was no room for
+  was = 0; // the caret, when it was last spoken of
+  onMove = () => this.moved();
 
   /** @param {HTMLElement} root @param {number} limit of its characters @param {Listener} on */
   constructor(root, limit, on) {
@@ -37,17 +41,14 @@ export class Editor {
       this.composing = false;
       this.typed();
     });
+    area.addEventListener("beforeinput", (event) => this.admit(event));
     area.oninput = () => this.typed();
     area.onscroll = () => {
       this.tint.scroll = area.scrollTop;
       this.draw();
     };
-    area.onselect =
-      area.onkeyup =
-      area.onclick =
-        () => {
-          if (!this.composing) this.on.caret();
-        };
+    area.onselect = area.onkeyup = area.onclick = this.onMove;
+    document.addEventListener("selectionchange", this.onMove); // as Chromium tells of a key that is held
     area.onpointermove = (event) => this.on.point(this.tint.under(event.clientX, event.clientY));
     area.onpointerleave = () => this.on.point(null);
     this.observer = new ResizeObserver(() => this.resized());
@@ -57,11 +58,39 @@ export class Editor {
 
   close() {
     this.observer.disconnect();
+    cancelAnimationFrame(this.frame);
+    document.removeEventListener("selectionchange", this.onMove);
   }
 
-  /** The caret's place, in characters. */
+  /** The caret's place, in characters: of a selection, the end that moves. */
   get caret() {
-    return toPoint(this.text, this.area.selectionEnd, this.astral);
+    const { selectionStart, selectionEnd, selectionDirection } = this.area;
+    return toPoint(this.text, selectionDirection === "backward" ? selectionStart : selectionEnd, this.astral);
+  }
+
+  moved() {
+    if (this.composing || this.caret === this.was) return;
+    this.was = this.caret;
+    this.on.caret();
+  }
+
+  /**
+   * Let in only what there is room for. Cutting the text afterwards would take away the browser's undo.
+   * @param {InputEvent} event
+   */
+  admit(event) {
+    const { area, limit } = this;
+    const data = event.inputType === "insertLineBreak" ? "\n" : event.data;
+    if (this.composing || !data) return;
+    const replaced = Array.from(area.value.slice(area.selectionStart, area.selectionEnd));
+    const room = limit - this.points.length + replaced.length;
+    const list = Array.from(clean(data));
+    if (list.length <= room) return;
+    event.preventDefault();
+    this.refused = list.length - room;
+    if (room > 0 && document.execCommand("insertText", false, list.slice(0, room).join(""))) return;
+    this.on.limit(this.refused);
+    this.refused = 0;
   }
 
   typed() {
@@ -76,28 +105,22 @@ export class Editor {
         this.area.value = text;
         this.area.setSelectionRange(caret, caret);
       }
-      this.on.limit(beyond);
+      this.on.limit(beyond + this.refused);
+      this.refused = 0;
     }
-    const moved = this.take(text, list);
+    this.take(text, list);
     // While an input method composes, what stands there is not yet what the writer means.
     if (!this.composing) this.on.change();
-    this.tint.follow(text, list, this.astral, ...moved);
-    this.draw();
   }
 
-  /**
-   * Know a text, each character with the colour it had: the new colours come with the answer.
-   * Returns how many characters stay as they are at its start and its end.
-   * @param {string} text
-   */
+  /** Know a text, each character with the colour it had: the new colours come with the answer. @param {string} text */
   take(text, list = Array.from(text)) {
-    /** @type {[start: number, end: number]} */
-    const moved = text.startsWith(this.text) ? [this.points.length, 0] : edges(this.points, list);
-    this.shared = this.answered === this.points ? moved : edges(this.answered, list);
+    this.shared = edges(this.answered, list);
     this.text = text;
     this.points = list;
     this.astral = list.length !== text.length;
-    return moved;
+    this.was = this.caret;
+    this.draw();
   }
 
   /** Replace the whole text, as if it had been typed: the browser's own undo brings it back. @param {string} text */
@@ -126,9 +149,7 @@ export class Editor {
   /** Put a text there that nobody typed, without asking the server about it. @param {string} text */
   set(text) {
     if (this.area.value !== text) this.area.value = text;
-    const moved = this.take(clean(text));
-    this.tint.follow(this.text, this.points, this.astral, ...moved);
-    this.draw();
+    this.take(clean(text));
   }
 
   /**
@@ -139,16 +160,24 @@ export class Editor {
    */
   paint(colourOf, unknownOf, list, underline) {
     Object.assign(this, { colourOf, unknownOf, underline, answered: list });
-    this.shared = list === this.points ? [list.length, 0] : edges(list, this.points);
+    this.shared = edges(list, this.points);
     this.draw();
   }
 
+  /** Paint with the browser's next frame: neither the ask nor the rest of the picture waits for the layout. */
   draw() {
+    this.frame ||= requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    this.frame = 0;
+    const { tint, text, points } = this;
+    if (tint.points !== points) tint.follow(text, points, this.astral, ...edges(tint.points, points));
     const [start, tail] = this.shared;
-    const behind = this.points.length - tail;
-    const ahead = this.answered.length - this.points.length;
+    const behind = points.length - tail;
+    const ahead = this.answered.length - points.length;
     const was = (/** @type {number} */ t) => (t < start ? t : t >= behind ? t + ahead : -1);
-    this.tint.draw(
+    tint.draw(
       (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
       (t) => was(t) >= 0 && this.unknownOf(was(t)),
       this.underline,

@@ -7,7 +7,8 @@ import { find, numberRow, put } from "../../../browser/static/dom.js";
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
 
-const NAMES = /** @type {const} */ (["characters", "perplexity", "bits", "unknown", "entropy"]);
+const WHOLE = /** @type {const} */ (["characters", "perplexity", "bits", "unknown"]); // of the whole text
+const NAMES = /** @type {const} */ ([...WHOLE, "entropy"]);
 
 export class Readout {
   /** @param {HTMLElement} root @param {Say} say @param {Record<string, string>} words @param {Numbers} numbers */
@@ -23,11 +24,16 @@ export class Readout {
   /** @param {Store} store */
   draw(store) {
     const { numbers } = store.head;
-    for (const name of NAMES) {
+    for (const name of WHOLE) {
       const whole = name === "characters" || name === "unknown";
       put(this.fields[name], whole ? this.numbers.whole(numbers[name]) : this.numbers.number(numbers[name]));
     }
     this.fields.unknown.parentElement?.classList.toggle("rv-some", numbers.unknown > 0);
+  }
+
+  /** How undecided the network is after t characters. @param {Store} store @param {number} t */
+  now(store, t) {
+    put(this.fields.entropy, this.numbers.number(store.entropy(t)));
   }
 
   /**

@@ -58,6 +58,11 @@ export class View extends BaseView {
   pin = null;
   paint = new MessageChannel();
   onResize = () => this.resized();
+  /** Escape lets go wherever the focus is, but not while it closes a list. @param {KeyboardEvent} event */
+  onKey = (event) => {
+    const [at] = /** @type {Element[]} */ (event.composedPath());
+    if (event.key === "Escape" && at.ariaExpanded !== "true" && !this.editor.composing) this.release();
+  };
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
   constructor(root, styled) {
@@ -77,6 +82,7 @@ export class View extends BaseView {
     this.editor?.close();
     this.figure?.close();
     window.removeEventListener("resize", this.onResize);
+    window.removeEventListener("keydown", this.onKey, true);
     this.paint.port1.close();
   }
 
@@ -142,11 +148,9 @@ export class View extends BaseView {
         scroll: (columns) => this.scroll(this.start + columns),
         rows: () => this.redraw(),
       });
-      root.addEventListener("keydown", (event) => {
-        if (event.key === "Escape" && !this.editor.composing) this.release();
-      });
       this.figure.pad.addEventListener("keydown", (event) => this.key(event));
       window.addEventListener("resize", this.onResize);
+      window.addEventListener("keydown", this.onKey, true); // before a list is closed
       this.observer = new ResizeObserver(this.onResize);
     }
     const say = sayer(words);
@@ -201,15 +205,20 @@ export class View extends BaseView {
 
   typed() {
     this.follow = true;
+    this.hover = null;
     if (this.pin !== null && this.pin >= this.editor.points.length) this.pin = null;
     if (!this.controls.appending) this.controls.stop();
     this.link.ask();
   }
 
-  /** The caret went elsewhere: so does the window, if it follows. */
+  /** The caret went elsewhere: so does what the bars tell, and with it the window. */
   moved() {
-    if (!this.follow || !this.store.head || this.editor.points !== this.drawn) return;
-    if (this.place(this.store.length, this.columns) !== this.start) this.link.ask();
+    const { follow, store } = this;
+    this.follow = true;
+    this.hover = null;
+    const known = follow && this.editor.points === this.drawn;
+    if (known && this.place(store.length, this.columns) === this.start) this.cursor();
+    else this.link.ask();
   }
 
   /** Move the window to begin at a character. Whether it can be moved. @param {number} start */
@@ -269,7 +278,7 @@ export class View extends BaseView {
     const { store } = this;
     if (!store.length || event.ctrlKey || event.metaKey || event.altKey) return;
     const pace = event.shiftKey ? 10 : 1;
-    const t = this.hover?.t ?? this.pin ?? store.stop;
+    const t = this.hover?.t ?? this.pin ?? this.here;
     const columns = { ArrowLeft: t - pace, ArrowRight: t + pace, Home: 0, End: store.length - 1 };
     const along = /** @type {Record<string, number>} */ (columns)[event.key];
     const down = /** @type {Record<string, number>} */ ({ ArrowUp: -pace, ArrowDown: pace })[event.key];
@@ -291,20 +300,28 @@ export class View extends BaseView {
     this.cursor();
   }
 
-  /** Show everywhere what the cursor is on. */
+  /** The caret's place, or the nearest that the window shows. */
+  get here() {
+    const { start, stop } = this.store;
+    return Math.max(start, Math.min(stop, this.editor.caret));
+  }
+
+  /** Show everywhere what the cursor is on: where the reader points, else what is kept, else the caret. */
   cursor() {
-    const { store, drawn, figure, editor, pin } = this;
+    const { store, drawn, figure, editor, hover, here, pin } = this;
     if (!store.head || !figure.view) return;
-    const place = this.hover ?? (pin === null ? null : { t: pin, unit: null });
-    const t = place && store.holds(place.t) && place.t < store.length ? place.t : null;
-    figure.mark("cursor", this.hover && t);
+    const held = (/** @type {number | null | undefined} */ t) => (store.holds(t ?? -1) ? t : null);
+    const pointed = held(hover?.t);
+    const t = pointed ?? held(pin) ?? here;
+    const came = t < store.length ? t : null;
+    figure.mark("cursor", t === pin ? (pointed ?? null) : came);
     figure.mark("pinned", pin);
     figure.markUnit(store, this.unit);
-    editor.tint.frame("point", this.hover && t);
+    editor.tint.frame("point", pointed ?? null);
     editor.tint.frame("pin", pin);
-    const end = store.holds(store.length) ? store.length : store.stop;
-    this.next.draw(store, drawn, t ?? end);
-    this.readout.tell(store, drawn, t, place?.unit ?? this.unit, pin !== null && t === pin);
+    this.next.draw(store, drawn, t);
+    this.readout.tell(store, drawn, came, hover?.unit ?? this.unit, t === pin);
+    this.readout.now(store, here);
   }
 
   // ---- drawing ------------------------------------------------------------------------------------
