@@ -19,9 +19,6 @@ import numpy.typing as npt
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-BATCH = 64
-"""Units that are ranked at a time: bounds the memory that sorting takes."""
-
 
 def ranks(values: npt.NDArray[Any]) -> Doubles:
     """The rank of each value among its unit's, (n, U) or (n,), less the mean rank; ties share theirs."""
@@ -29,16 +26,13 @@ def ranks(values: npt.NDArray[Any]) -> Doubles:
         return ranks(values[:, None])[:, 0]
     n, units = values.shape
     out = np.empty((n, units))
-    for begin in range(0, units, BATCH):
-        part = values[:, begin : begin + BATCH]
-        order = np.argsort(part, axis=0, kind="stable")
-        placed = np.take_along_axis(part, order, axis=0)
-        new = np.concatenate([np.ones((1, part.shape[1]), np.bool_), placed[1:] != placed[:-1]])
-        for column in range(part.shape[1]):
-            first = np.flatnonzero(new[:, column])
-            after = np.append(first[1:], n)
-            shared = (first + after - 1) / 2  # the mean of the places first .. after - 1
-            out[order[:, column], begin + column] = np.repeat(shared, after - first)
+    for unit in range(units):  # a column at a time: sorted where it lies together, in little memory
+        column = np.ascontiguousarray(values[:, unit])
+        order = np.argsort(column)
+        placed = column[order]
+        first = np.flatnonzero(np.concatenate(([True], placed[1:] != placed[:-1])))
+        after = np.append(first[1:], n)
+        out[order, unit] = np.repeat((first + after - 1) / 2, after - first)  # the mean of first .. after - 1
     out -= (n - 1) / 2
     return out
 

@@ -67,7 +67,7 @@ class Searcher:
         # NaN states of an exploded network can't be ranked; they count as equal.
         self._values = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)  # (T, U)
         self._layer, self.quantity, self._seed = layer, quantity, seed
-        self._ranked: dict[int, tuple[Doubles, Doubles]] = {}
+        self._ranked: dict[tuple[int, int], Doubles] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -84,7 +84,7 @@ class Searcher:
         near = _near(target, edges) if edges else None
         blocks = self._blocks(target.values, near)
         first, second = self._halves(blocks)
-        ranked, measured = self._ranks(blocks)
+        ranked, measured = self._ranks(blocks, 0), self._ranks(blocks, 1)
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
@@ -109,8 +109,13 @@ class Searcher:
         )
 
     def best_score(self, target: Target, edges: int = 0) -> float:
-        """What `search` measures of the best-ranked unit, without a chance line."""
-        return self.search(target, edges=edges, shifts=0).best.score
+        """What `search` measures of the best-ranked unit, for a control: without the other units' scores."""
+        self._check(target, edges, 0)
+        near = _near(target, edges) if edges else None
+        blocks = self._blocks(target.values, near)
+        ranked_by, _ = self._score(self._ranks(blocks, 0), target, self._halves(blocks)[0], near)
+        best = self._values[:, [int(np.argmax(ranked_by))]]
+        return Searcher(best).search(target, edges=edges, shifts=0).best.score
 
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
@@ -153,13 +158,12 @@ class Searcher:
         odd = np.arange(len(self)) * blocks // len(self) % 2 == 1
         return ~odd, odd
 
-    def _ranks(self, blocks: int) -> tuple[Doubles, Doubles]:
-        """The ranks (n, U) within either half."""
-        if blocks not in self._ranked:
-            first, second = self._halves(blocks)
-            ranked = ranking.ranks(self._values[first])
-            self._ranked[blocks] = ranked, ranking.ranks(self._values[second]) if blocks else ranked
-        return self._ranked[blocks]
+    def _ranks(self, blocks: int, which: int) -> Doubles:
+        """The ranks (n, U) within the first half or the second one, which may both be the whole text."""
+        key = blocks, which if blocks else 0
+        if key not in self._ranked:
+            self._ranked[key] = ranking.ranks(self._values[self._halves(blocks)[which]])
+        return self._ranked[key]
 
     def _score(
         self,

@@ -315,6 +315,7 @@ def test_on_a_long_text_the_network_untrained_stands_beside(
     assert "too few to say" in everything(app)
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = settled(where.set_value("python-docs").run(), "inside")
+    app = settled(app, "inside")  # what was found may have asked for the control only just now
     clean(app)
     target = units.target("word-start", text)
     found = units.search(trace(GRU, text), target, layer=0)

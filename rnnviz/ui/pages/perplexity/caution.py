@@ -23,8 +23,8 @@ def notes(scored: Scored) -> None:
     else:
         st.caption(
             _(
-                "This is the figure of this text alone. No margin of error stands beside it: passages of one "
-                "book differ by more than any one of them can tell."
+                "This is the figure of this text alone. Passages of one book differ by more than one of them "
+                "can tell, so no margin of error is given."
             )
         )
     overlap = scored.trained_on
