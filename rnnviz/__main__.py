@@ -7,5 +7,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
+from rnnviz.networks.threads import spin_briefly
 
+spin_briefly()
 run()

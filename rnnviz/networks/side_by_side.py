@@ -24,6 +24,7 @@ from torch.nn import functional as F
 
 from rnnviz.networks import bptt, prediction
 from rnnviz.networks.prediction import Scores
+from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_network import State, TorchNetwork
 
 WARM_UP = 256
@@ -72,6 +73,7 @@ class SideBySide:
 
     def __init__(self, model: TorchNetwork) -> None:
         self.model, self.read_again = model, 0
+        self._threads = Threads(worth_trying(model.device.type))
         quick = bptt.suits(model.config, model.readout.bias)
         self._read = self._unrolled() if quick else self._through_layers
 
@@ -92,7 +94,7 @@ class SideBySide:
         reading = start
         for begin in range(0, length, CHUNK):
             now = slice(begin, begin + CHUNK)
-            with torch.inference_mode():
+            with torch.inference_mode(), self._threads.piece(x[:, now].numel()):
                 top, reading = self._read(x[:, now], reading)
                 self._measure(top, y[:, now], out, slice(None), now)
                 grid.append(tuple(part.clone() for part in reading))
@@ -111,7 +113,7 @@ class SideBySide:
         before = torch.stack([x.flatten()[n * length - WARM_UP : n * length] for n in range(1, rows)])
         # The current state is a better guess of what is remembered for long than zeros.
         warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
-        with torch.inference_mode():
+        with torch.inference_mode(), self._threads.piece():
             for begin in range(0, WARM_UP, CHUNK):
                 _, warm = self._read(before[:, begin : begin + CHUNK], warm)
         return tuple(torch.cat(parts, dim=1) for parts in zip(state, warm, strict=True))
@@ -131,7 +133,7 @@ class SideBySide:
                 _put(start, stretches, reading)
             for begin, kept in zip(range(0, length, CHUNK), grid, strict=True):
                 now = slice(begin, begin + CHUNK)
-                with torch.inference_mode():
+                with torch.inference_mode(), self._threads.piece():
                     top, reading = self._read(x[stretches, now], reading)
                     self._measure(top, y[stretches, now], out, stretches.cpu().numpy(), now)
                     self.read_again += top.shape[0] * top.shape[1]

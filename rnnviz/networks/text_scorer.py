@@ -15,6 +15,7 @@ from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import mapped, run
 from rnnviz.networks.side_by_side import Done, SideBySide
 from rnnviz.networks.stepping import NetworkReader
+from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_network import State, TorchNetwork
 
 IN_SEQUENCE = 1024
@@ -25,7 +26,8 @@ class CharScorer:
     """Feeds one text through a model, with the weights it has now, the state carried from piece to piece.
 
     Long pieces are read as stretches side by side. Short ones go step by step: on a CPU in numpy, which is
-    faster than torch's fused layers except an LSTM's.
+    faster than torch's fused layers except an LSTM's. Where more than one thread may compute, the number that
+    proves fastest does; with 1,024 units or so it shows in a figure's last digits.
     """
 
     def __init__(self, model: TorchNetwork) -> None:
@@ -34,6 +36,7 @@ class CharScorer:
         self._state: State = model.zero_state()
         steps = model.device.type == "cpu" and model.config.cell != "lstm"
         self._reader = NetworkReader(weights_of(model)) if steps else None
+        self._threads = Threads(worth_trying(model.device.type))
         self._wide = SideBySide(model) if model.config.cell != "mlp" else None
         self.piece = side_by_side.PIECE
         """Characters best handed over at a time."""
@@ -83,7 +86,7 @@ class CharScorer:
             self._state = (torch.from_numpy(self._reader.hidden.copy()).permute(1, 0, 2),)
         else:
             device = self.model.device
-            with torch.inference_mode():
+            with torch.inference_mode(), self._threads.piece(len(inputs)):
                 out, self._state = self.model(torch.from_numpy(inputs)[None].to(device), self._state)
                 came = torch.from_numpy(np.ascontiguousarray(targets)).to(device)
                 nll = F.cross_entropy(out[0].float(), came, reduction="none")

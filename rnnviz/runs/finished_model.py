@@ -85,7 +85,23 @@ def finish(
         choice=description.choice,
         example=description.example,
     )
+    model.card["engine"] = _engine(folder, description)
     split = corpus.split()
     sketch = contamination.sketch(split.train + split.validation if together else split.train)
     path.parent.mkdir(parents=True, exist_ok=True)
     return checkpoint.save(model, path, half=description.half, sketch=sketch), model.card
+
+
+def _engine(folder: RunFolder, description: Description) -> dict[str, Any]:
+    """What the run computed with, as it last began: device, precision, whose backward pass, how many threads,
+    and whether their number was fixed.
+    """
+    events, _ = event_log.read(folder.events)
+    start: dict[str, Any] = next((e for e in reversed(events) if e["event"] == "start"), {})
+    return {
+        "device": start.get("device"),
+        "precision": "bfloat16" if start.get("bfloat16") else "float32",
+        "backward": start.get("backward"),
+        "threads": start.get("threads"),
+        "threads_fixed": description.threads is not None,
+    }

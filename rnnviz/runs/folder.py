@@ -68,7 +68,8 @@ class Description:
     ngram     a saved n-gram model, for comparison in the finished model's card
     example   the text the app shows first with the model
     half      store the finished model's weights as float16
-    threads   None for torch's choice, which is then kept
+    threads   of torch; None for as many as prove fastest, tried again as the run goes on, which changes
+              results in the last digits: a resumed run then isn't the same bit for bit
     output    where the finished model goes; "" for the run's own folder
     command   the equivalent command line, for the card
     created   Unix time; 0 for now

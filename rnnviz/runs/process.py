@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from rnnviz.errors import ConfigError, TrainingError
-from rnnviz.networks import checkpoint
+from rnnviz.networks import checkpoint, threads
 from rnnviz.runs import event_log, failure, queue
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import Stopped, StopRequest, wait_until
 from rnnviz.training.tuning import tune_process
 
 if TYPE_CHECKING:
+    from rnnviz.networks.threads import Threads
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import StepReport, Trainer
 
@@ -86,10 +87,11 @@ def _train(
         checkpoint.find(description.ngram)  # fail now rather than after training
     tune_process()
     corpus = finished_model.text_of(folder, description) if corpus is None else corpus
-    description = _settle(folder, description, corpus)
+    description, taken = _settle(folder, description, corpus)
     device = distributed.own_device(description.device)
     with distributed.joined(device):
         trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
+        trainer.threads = taken
         training_state.restore(folder, trainer)
         distributed.go_together(trainer)
         to_beat = baselines.of_earlier_start(folder) or baselines.measured(
@@ -123,23 +125,26 @@ def _train(
     return path, card
 
 
-SMALL = 1024
-"""States times streams below which a second thread only costs time."""
-
-
-def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Description:
-    """Decide what depends on the machine, and write it down so that a resumed run has the same."""
+def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
+    """Decide what depends on the machine, and write down what a resumed run must have the same. The number of
+    threads isn't, unless it was given: what is fastest changes with what else is running.
+    """
     import torch
 
-    config = description.config
-    # The toy's step is over before a second thread has woken up.
-    most = 1 if config.batch * config.hidden_size < SMALL else torch.get_num_threads()
-    settled = replace(description, threads=description.threads or most)
-    torch.set_num_threads(settled.threads or most)
-    if settled.minutes is not None and not settled.config.characters:
-        from rnnviz.runs import distributed
-        from rnnviz.training.speed import characters_in
+    from rnnviz.runs import distributed
+    from rnnviz.text.vocabulary import Vocabulary
+    from rnnviz.training import speed
 
+    if description.threads is not None:
+        threads.fix(description.threads)
+    config, split = description.config, corpus.split()
+    text = split.train + split.validation if config.train_on == "train+validation" else split.train
+    size = Vocabulary.from_text(text, min_count=config.min_count).size
+    pace = speed.fastest(config, size, threads=description.threads, device=description.device)
+    torch.set_num_threads(pace.threads.now)
+    if not folder.state.exists():  # else that says how the run goes on
+        config = replace(config, precision=pace.precision)
+    if description.minutes is not None and not config.characters:
         if distributed.workers() > 1:
             raise ConfigError(
                 "--minutes measures the speed of one worker, and this run has "
@@ -147,15 +152,20 @@ def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> Desc
                 workers=distributed.workers(),
             )
 
-        n = characters_in(settled.minutes, settled.config, corpus, device=settled.device)
-        settled = replace(settled, config=replace(settled.config, characters=n))
-    if settled != description:
-        folder.describe(settled)
-    return settled
+        n = speed.characters_in(description.minutes, config, corpus, device=description.device)
+        config = replace(config, characters=n)
+    if config != description.config:
+        description = replace(description, config=config)
+        folder.describe(description)
+    return description, pace.threads
 
 
 def _about(trainer: Trainer) -> dict[str, Any]:
     import torch
+
+    from rnnviz.networks import bptt
+
+    own = bptt.suits(trainer.model.config, trainer.model.readout.bias)
 
     device = str(trainer.device)
     if trainer.device.type == "cuda":
@@ -165,6 +175,7 @@ def _about(trainer: Trainer) -> dict[str, Any]:
         "device": device,
         "threads": torch.get_num_threads(),
         "bfloat16": trainer.bfloat16,
+        "backward": "torch" if trainer.bfloat16 or not own else "rnnviz",
         "parameters": trainer.model.parameter_count,
         "vocabulary": trainer.model.vocabulary.size,
         "total_steps": trainer.total_steps,

@@ -4,7 +4,6 @@ tests/training/test_estimate.py. Importing this loads no torch.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import psutil
 
 from rnnviz.errors import ConfigError, Phrase
 from rnnviz.networks.config import CELLS, TrainConfig
+from rnnviz.networks.threads import cores as cores
 
 PROGRAM = 240 * 2**20
 """Bytes of a process that loaded torch and trained a tiny model."""
@@ -134,9 +134,3 @@ def _places(folder: Path, own: Path) -> list[Path]:
         return []
     paths = [line.split(":", 2)[2] for line in lines if line.split(":", 2)[1] in ("", "memory")]
     return [folder / p.relative_to("/") for path in paths for p in (Path(path), *Path(path).parents)][:64]
-
-
-def cores() -> int:
-    """How many processor cores this process may use."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, count or 1)

@@ -1,4 +1,9 @@
-"""How fast a recipe trains: measured in a trial, whose model is thrown away, or guessed. Loads no torch."""
+"""How fast a recipe trains, and with what: measured in trials, whose models are thrown away, or guessed.
+Importing this loads no torch.
+
+What a processor says of itself doesn't tell: of two with AVX512-BF16, one multiplies bfloat16 four times as
+fast as float32, the other half as fast.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,15 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rnnviz.errors import TrainingError
-from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.config import Precision, TrainConfig
+from rnnviz.networks.threads import ALIKE, HOPELESS, Threads, worth_trying
 from rnnviz.training.tuning import own_python, tune_process
 
 if TYPE_CHECKING:
+    from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import SplittableText, Trainer
 
 CORE_SPEED = 20_000
@@ -21,6 +28,73 @@ CORE_SPEED = 20_000
 
 TRIAL = 2.0
 """Seconds of a trial; a twentieth of the run, where that is less."""
+
+SMALL = 1024
+"""States times streams below which a step is over before a second thread has woken up: one, in float32."""
+
+TRIED = 1024
+"""Characters of a step, about, by which precisions and numbers of threads are compared: fewer time steps take
+less long, each with the same products.
+"""
+
+
+class Pace(NamedTuple):
+    """What trains fastest: the precision, and how many threads, with the characters a second of each."""
+
+    precision: Precision
+    threads: Threads
+
+
+def fastest(config: TrainConfig, V: int, *, threads: int | None = None, device: str = "auto") -> Pace:
+    """What trains a recipe with V symbols fastest, at its own precision and at `threads` if they are given.
+    Times some steps of each candidate, for about half a second in all. A GPU gets bfloat16 if it has it.
+    """
+    import torch
+
+    from rnnviz.networks.torch_model import pick_device
+    from rnnviz.training.optimiser import has_bfloat16
+
+    where = pick_device(device)
+    small = where.type == "cpu" and config.batch * config.hidden_size < SMALL
+    precisions = [config.precision]
+    if config.precision == "auto":
+        precisions = ["float32", "bfloat16"] if has_bfloat16(where) and not small else ["float32"]
+    if where.type != "cpu":
+        return Pace(precisions[-1], Threads([threads or torch.get_num_threads()]))
+    counts = [threads] if threads else [1] if small else worth_trying()
+    if len(precisions) == len(counts) == 1:
+        return Pace(precisions[0], Threads(counts))
+    tried: dict[Precision, dict[int, float]] = {}
+    for precision in precisions:
+        tried[precision] = _tried(replace(config, precision=precision), V, counts, tried.get("float32", {}))
+    best = max(precisions, key=lambda p: max(tried[p].values()) * (ALIKE if p == "bfloat16" else 1))
+    return Pace(best, Threads(counts, tried[best]))
+
+
+def _tried(config: TrainConfig, V: int, counts: list[int], rival: dict[int, float]) -> dict[int, float]:
+    """Characters a second by number of threads; no more of them once one is hopeless beside the `rival`'s."""
+    from rnnviz.training.trainer import Trainer
+
+    steps = min(config.steps, max(8, TRIED // config.batch))
+    config = replace(config, steps=steps, characters=10**12, truncation="regular")
+    trainer = Trainer(*_stand_in(config, V), device="cpu")
+    threads = Threads(counts)
+    while threads.trying:
+        with threads.piece(steps * trainer.streams.batch):
+            trainer.step()
+        if any(speed < HOPELESS * rival.get(count, 0) for count, speed in threads.speeds.items()):
+            break
+    return threads.speeds
+
+
+def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:
+    """A text of V symbols, <unk> among them, that lasts some steps, and the recipe to train on all of it."""
+    from rnnviz.text import corpora
+
+    symbols = "".join(map(chr, range(0x10000, 0x10000 + V - 1)))
+    length = 4 * config.batch * config.steps + 200
+    text = corpora.from_text(symbols * (length // len(symbols) + 2))
+    return replace(config, min_count=1, train_on="train+validation"), text
 
 
 def guess(hidden_size: int, cores: int) -> float:
@@ -71,8 +145,8 @@ def measured(
     timeout: float = 60.0,
 ) -> float:
     """Characters a second that training by `config` reaches here, with V symbols. Measured for `seconds` in a
-    process set up as a run's (some 3 seconds more to start); call it from a thread. Raises TrainingError
-    if that fails, as when memory runs out.
+    process set up as a run's, which chooses precision and threads as a run does (some 4 seconds more in all);
+    call it from a thread. Raises TrainingError if that fails, as when memory runs out.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads, seconds])
     call = own_python("-c", "from rnnviz.training.speed import _measure; _measure()", task)
@@ -95,14 +169,12 @@ def _measure() -> None:
     """In the process of `measured`: print the characters a second of the recipe on the command line."""
     import torch
 
-    from rnnviz.text import corpora
-
     values, size, threads, seconds = json.loads(sys.argv[1])
-    config = replace(TrainConfig(**values), min_count=1, train_on="train+validation")
+    config = TrainConfig(**values)
+    tune_process()
     if threads is not None:
         torch.set_num_threads(threads)
-    tune_process()
-    symbols = "".join(map(chr, range(0x10000, 0x10000 + size - 1)))  # all but <unk>
-    length = 4 * config.batch * config.steps + 200
-    text = corpora.from_text(symbols * (length // len(symbols) + 2))
-    sys.stdout.write(json.dumps(_trial(config, text, seconds, "auto")[1]))
+    pace = fastest(config, size, threads=threads)
+    torch.set_num_threads(pace.threads.now)
+    recipe, text = _stand_in(replace(config, precision=pace.precision), size)
+    sys.stdout.write(json.dumps(_trial(recipe, text, seconds, "auto")[1]))

@@ -22,12 +22,14 @@ from torch.nn import functional as F
 
 from rnnviz.errors import CheckpointError, CorpusError, TrainingError
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training import speed
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
-from rnnviz.training.optimiser import adamw, fast_bfloat16, rate
+from rnnviz.training.optimiser import adamw, rate
 
 
 class Parts(Protocol):
@@ -85,7 +87,8 @@ class Interval:
 
 class Trainer:
     """One run: model, optimiser, position in the text and random numbers. On a CPU, a saved and restored run
-    (rnnviz.runs.training_state) gives the same numbers, bit for bit, as an uninterrupted one.
+    (rnnviz.runs.training_state) gives the same numbers, bit for bit, as an uninterrupted one, if both take
+    the same number of threads throughout: on another, torch adds up in another order.
     """
 
     def __init__(
@@ -115,9 +118,13 @@ class Trainer:
         self.optimiser = adamw(self.model, config)
         self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
-        self.bfloat16 = config.precision == "bfloat16" or (
-            config.precision == "auto" and fast_bfloat16(self.device)
-        )
+        precision = config.precision
+        if precision == "auto":
+            now = torch.get_num_threads()
+            precision = speed.fastest(config, vocabulary.size, threads=now, device=str(self.device)).precision
+        self.bfloat16 = precision == "bfloat16"
+        self.threads: Threads | None = None
+        """Says how many of torch's threads `run` takes; None leaves torch's number alone."""
         self.step_index = 0
         self.characters = 0
         self.offset = 0
@@ -227,7 +234,7 @@ class Trainer:
                         yield report
                 if self.done or self.stopping:
                     return
-                _, _, n = self.step()
+                n = self._paced_step()
                 # In place: a tensor that outlives its step keeps the allocator from using again what
                 # lies around it (gigabytes, over an epoch).
                 self.since.loss += self.loss * n
@@ -236,6 +243,16 @@ class Trainer:
                     on_step(self)
         finally:
             self._clock(False)
+
+    def _paced_step(self) -> int:
+        """`step`, on as many threads as `self.threads` says; returns the characters read."""
+        if self.threads is None:
+            return self.step()[2]
+        torch.set_num_threads(self.threads.now)
+        began = time.perf_counter()
+        n = self.step()[2]
+        self.threads.took(n, time.perf_counter() - began)
+        return n
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rnnviz.networks.threads import spin_briefly
+
 
 def tune_process() -> None:
     """Make CPU training faster, without changing results that matter. Flushes denormal numbers to zero and
@@ -33,4 +35,5 @@ def own_python(*words: str) -> dict[str, Any]:
     """
     package = str(Path(__file__).resolve().parents[2])  # found, perhaps, only beside this process's script
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+    spin_briefly()
     return {"args": [sys.executable, "-P", *words], "env": {**os.environ, "PYTHONPATH": path}}

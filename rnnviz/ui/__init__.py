@@ -7,3 +7,7 @@ import os
 # Before numpy is first imported: on several threads its small products wait for all of them, ten times as
 # long as they take themselves while the browser is using the same cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from rnnviz.networks.threads import spin_briefly
+
+spin_briefly()

@@ -50,7 +50,8 @@ class TestConnectivity:
         model = tiny(cell, **options)
         found, expected = connectivity(model, TEXT[:length]), by_autograd(model, TEXT[:length])
         assert_close(found.norms, expected[:, 1:])
-        np.testing.assert_allclose(found.start, expected[:, 0], rtol=2e-5, atol=1e-44)
+        # Processors differ in how they round: 2.45e-5 was seen at 60 characters.
+        np.testing.assert_allclose(found.start, expected[:, 0], rtol=4e-5, atol=1e-44)
         assert found.norms.dtype == found.log10.dtype == found.start.dtype == np.float32
         assert (found.text, found.norms.shape) == (TEXT[:length], (length, length))
         assert found.targets[:-1].tolist() == model.vocabulary.encode(TEXT[1:length]).tolist()

@@ -20,12 +20,15 @@ from rnnviz.errors import CheckpointError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.threads import Threads
 from rnnviz.reading.scoring import perplexity
 from rnnviz.runs import api as runs
+from rnnviz.runs import process as run_process
 from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.journal import Journal
 from rnnviz.text import corpora
 from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.training import speed
 from rnnviz.training.trainer import Trainer
 from tests.runs.processes import events, progressed, train, until
 
@@ -295,6 +298,30 @@ def test_minutes_are_measured_once(home: Path) -> None:
     assert folder.description() == settled
     assert events(folder, "start")[-1]["total_characters"] >= settled.config.characters
     assert 0.05 < events(folder, "progress")[-1]["seconds"] < 20
+
+
+def test_what_proved_fastest_is_written_down_and_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    recipe = TrainConfig(
+        cell="gru", hidden_size=128, batch=8, steps=16, characters=3_000, precision="auto", evaluate_every=5
+    )
+    id = runs.start(Description("free", recipe, text=TEXT))
+    run = wait_for_end(id)
+    assert run.state == "finished", run.reason
+    precision, last = run.description["config"]["precision"], run.path / "model" / "free.safetensors"
+    assert precision in ("float32", "bfloat16")
+    assert run.description["threads"] is None
+    engine = checkpoint.load(last).card["engine"]
+    assert engine.pop("threads") in (1, 2, 3)
+    own = "rnnviz" if precision == "float32" else "torch"
+    assert engine == {"device": "cpu", "precision": precision, "backward": own, "threads_fixed": False}
+    folder = RunFolder(run.path)
+    # Whatever another trial would find, a run goes on in the precision in which it began.
+    other = "bfloat16" if precision == "float32" else "float32"
+    monkeypatch.setattr(speed, "fastest", lambda *_, **__: speed.Pace(other, Threads([1])))
+    description, _taken = run_process._settle(folder, folder.description(), corpora.from_text(TEXT))
+    assert description == folder.description()
+    assert description.config.precision == precision
 
 
 def test_a_diverged_run_says_so_and_keeps_a_state_of_numbers(home: Path) -> None:

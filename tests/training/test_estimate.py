@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ import pytest
 import torch
 
 from rnnviz.errors import TrainingError
+from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
+from rnnviz.networks.threads import Threads
 from rnnviz.text import corpora
-from rnnviz.training import speed
+from rnnviz.training import optimiser, speed
 from rnnviz.training.estimate import available_memory, cores, estimate, memory
-from rnnviz.training.optimiser import fast_bfloat16
+from rnnviz.training.optimiser import has_bfloat16
+from rnnviz.training.trainer import Trainer
 
 GB = 10**9
 
@@ -61,7 +65,7 @@ LARGE: dict[str, Any] = {"cell": "gru", "hidden_size": 384, "layers": 2, "batch"
 def test_memory_is_what_a_run_takes(recipe: dict[str, Any], symbols: int) -> None:
     """In float32, as "auto" is estimated: where it turns out to be bfloat16 the run takes less."""
     recipe = {"precision": "float32", **recipe}
-    if recipe["precision"] == "bfloat16" and not fast_bfloat16(torch.device("cpu")):
+    if recipe["precision"] == "bfloat16" and not has_bfloat16(torch.device("cpu")):
         pytest.skip("this processor has no bfloat16 products")
     done = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps([recipe, symbols])], capture_output=True, text=True, check=True
@@ -132,6 +136,80 @@ def test_a_speed_that_cannot_be_measured_says_why() -> None:
         speed.measured(TINY, 30, 1, timeout=0.01)
     with pytest.raises(TrainingError, match=r"could not be measured \(.*set_num_threads"):
         speed.measured(TINY, 30, -1)
+
+
+MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, steps=400)
+
+
+def test_nothing_is_timed_where_nothing_is_to_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "_tried", lambda *_: pytest.fail("timed"))
+    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
+    for recipe, given in (
+        (replace(MIDDLING, precision="float32"), 2),
+        (replace(MIDDLING, precision="bfloat16"), 3),
+        (replace(TINY, precision="auto"), None),  # too small for a second thread, and for bfloat16
+    ):
+        pace = speed.fastest(recipe, 30, threads=given, device="cpu")
+        assert pace.precision == ("float32" if recipe.precision == "auto" else recipe.precision)
+        assert (pace.threads.now, pace.threads.counts) == (given or 1, [given or 1])
+
+
+def test_every_candidate_is_timed_on_the_shapes_of_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
+    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
+    for module in (speed, threads):
+        monkeypatch.setattr(module, "HOPELESS", 0.0)
+    steps: Counter[tuple[bool, int]] = Counter()
+    step = Trainer.step
+
+    def counted(self: Trainer) -> Any:
+        steps[self.bfloat16, torch.get_num_threads()] += 1
+        assert self.model.vocabulary.size == 30
+        assert self.streams.batch == 16
+        return step(self)
+
+    monkeypatch.setattr(Trainer, "step", counted)
+    pace = speed.fastest(MIDDLING, 30, device="cpu")
+    assert set(steps) == {(False, 1), (False, 2), (True, 1), (True, 2)}
+    assert min(steps.values()) >= 2
+    assert set(pace.threads.speeds) == {1, 2}
+    assert not pace.threads.trying
+    assert torch.get_num_threads() == 1
+
+
+@pytest.mark.parametrize(
+    ("float32", "bfloat16", "chosen"),
+    [
+        ({1: 10.0, 2: 18.0}, {1: 6.0}, ("float32", 2)),
+        ({1: 10.0, 2: 18.0}, {1: 39.0, 2: 20.0}, ("bfloat16", 1)),
+        ({1: 10.0, 2: 18.0}, {1: 10.0, 2: 18.3}, ("float32", 2)),
+    ],
+)
+def test_precision_and_threads_are_chosen_together(
+    float32: dict[int, float],
+    bfloat16: dict[int, float],
+    chosen: tuple[str, int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = {"float32": float32, "bfloat16": bfloat16}
+    monkeypatch.setattr(optimiser, "has_bfloat16", lambda device: True)
+    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
+    monkeypatch.setattr(speed, "_tried", lambda config, *_: found[config.precision])
+    pace = speed.fastest(MIDDLING, 30, device="cpu")
+    assert (pace.precision, pace.threads.now) == chosen
+
+
+def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
+    corpus = corpora.from_text("a machine of brass and quartz, " * 100)
+    trainer = Trainer(replace(TINY, epochs=1), corpus, device="cpu")
+    trainer.threads = Threads([1, 2], known={1: 1.0, 2: 2.0})
+    used = []
+    try:
+        list(trainer.run(sample_length=0, on_step=lambda _: used.append(torch.get_num_threads())))
+    finally:
+        torch.set_num_threads(1)
+    assert used[0] == 2
+    assert len(used) == trainer.total_steps
 
 
 def test_minutes_become_characters_reports_included() -> None:

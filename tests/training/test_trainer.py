@@ -19,7 +19,7 @@ from rnnviz.runs.folder import Description, RunFolder
 from rnnviz.runs.training_state import restore, save
 from rnnviz.text import corpora
 from rnnviz.training.batches import RegularCuts, Streams
-from rnnviz.training.optimiser import fast_bfloat16
+from rnnviz.training.optimiser import has_bfloat16
 from rnnviz.training.trainer import StepReport, Trainer, train
 
 TEXT = "a traveller came home late one night, hung up his wet coat, lit the lamp and sat down. " * 12
@@ -298,4 +298,4 @@ def test_bfloat16_agrees_with_what_the_processor_says() -> None:
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     if not flags:
         pytest.skip("no /proc/cpuinfo to compare with")
-    assert fast_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)
+    assert has_bfloat16(torch.device("cpu")) == ("avx512_bf16" in flags or "amx_tile" in flags)

@@ -1,0 +1,148 @@
+"""How many of torch's threads compute: what proves fastest on the work itself, tried again when it slows.
+
+Threads wait for one another at every product. Where another program has the core of one, all of them stand
+still until it lets go: four may read a hundredth of what one reads. Importing this loads no torch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+SPIN = "1000"
+"""How often a thread of libgomp looks for more work before it sleeps; its own 300,000 times keep a core from
+whoever could use it."""
+
+TRY, WATCH = 0.05, 0.5
+"""Seconds of work that a number of threads is tried for, and after which its speed is looked at again."""
+
+SOON, LATE = 10.0, 80.0
+"""Seconds of work until other numbers are tried again: at first, and at most, if nothing changes."""
+
+ALIKE = 0.97
+"""A share of the best speed that is as good: fewer threads leave more to others."""
+
+HOPELESS = 0.8
+"""A share of the best speed below which even more threads aren't tried."""
+
+
+def spin_briefly() -> None:
+    """Let threads that wait make way; heeded if called before torch is first imported."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", SPIN)
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, count or 1)
+
+
+_fixed = False
+
+
+def fix(count: int) -> None:
+    """Let all that this process computes take so many threads, neither more nor fewer."""
+    import torch
+
+    global _fixed
+    _fixed = True
+    torch.set_num_threads(count)
+
+
+def worth_trying(device: str = "cpu") -> list[int]:
+    """Numbers of threads, ascending: 1, 2, 4 … and all cores but one, but no more than torch was told to use.
+    Torch's own alone on a GPU, and where the number is fixed.
+    """
+    import torch
+
+    now = torch.get_num_threads()
+    most = max(1, min(now, cores() - 1))
+    return (
+        [now]
+        if _fixed or device != "cpu"
+        else [*(2**n for n in range(most.bit_length()) if 2**n < most), most]
+    )
+
+
+class Threads:
+    """The number of threads for one work that is done in pieces. Each of `counts`, ascending, is tried
+    on the first pieces, unless speeds are `known`, and again when the speed falls to half, and now and then.
+
+    >>> threads = Threads([1, 2, 3])
+    >>> while threads.trying:  # 1,000 characters a second and thread
+    ...     threads.took(1000 * threads.now, 1.0)
+    >>> threads.now, threads.speed
+    (3, 3000.0)
+    """
+
+    def __init__(self, counts: Sequence[int], known: Mapping[int, float] | None = None) -> None:
+        self.counts, self.trying = counts, False
+        self.now, self.speed, self._fresh = 0, 0.0, True
+        self.speeds: dict[int, float] = dict(known or {})
+        """What was last tried: sizes of pieces a second, by number of threads."""
+        self._size = self._seconds = self._work = 0.0
+        self._settled, self._again, self._pause = 0, 0.0, SOON
+        if self.speeds:
+            self._settle()
+        else:
+            self._try()
+
+    @contextmanager
+    def piece(self, size: int | None = None) -> Iterator[None]:
+        """Do a piece of the work inside, of `size` characters or the like; None: don't time it."""
+        import torch
+
+        before = torch.get_num_threads()
+        torch.set_num_threads(self.now)
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+        if size is not None:
+            self.took(size, perf_counter() - began)
+
+    def took(self, size: float, seconds: float) -> None:
+        """Heed that a piece of `size` took so long on `now` threads."""
+        self._work += seconds
+        fresh, self._fresh = self._fresh, False
+        if fresh and seconds < WATCH:  # the first piece on so many threads has to start them
+            return
+        self._size += size
+        self._seconds += seconds
+        if self._seconds < (TRY if self.trying else WATCH):
+            return
+        speed = self._size / self._seconds
+        self._size = self._seconds = 0.0
+        if self.trying:
+            self._tried(speed)
+        elif len(self.counts) > 1 and (speed < self.speed / 2 or self._work > self._again):
+            self._try()
+
+    def _try(self) -> None:
+        self.trying, self.speeds = True, {}
+        self._use(self.counts[0])
+
+    def _tried(self, speed: float) -> None:
+        self.speeds[self.now] = speed
+        more = [count for count in self.counts if count > self.now]
+        if more and speed >= HOPELESS * max(self.speeds.values()):
+            self._use(more[0])
+        else:
+            self._settle()
+
+    def _settle(self) -> None:
+        good = ALIKE * max(self.speeds.values())
+        best = min(count for count, speed in self.speeds.items() if speed >= good)
+        self._pause = min(2 * self._pause, LATE) if best == self._settled else SOON
+        self._again = self._work + self._pause
+        self._use(best)
+        self.trying, self._settled, self.speed = False, best, self.speeds[best]
+
+    def _use(self, count: int) -> None:
+        self._fresh = count != self.now
+        self.now = count
+        self._size = self._seconds = 0.0
