@@ -74,10 +74,12 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     return by_name.get(name) if name else None
 
 
-def missed(shown: ModelInfo, listed: list[ModelInfo], damaged: list[Damaged]) -> None:
-    """That another model was asked for than is `shown`, and why; until another one is chosen."""
+def missed(
+    shown: ModelInfo, offered: list[ModelInfo], listed: list[ModelInfo], damaged: list[Damaged]
+) -> None:
+    """That another model was asked for than is `shown`, and why; until one is chosen, or it is there."""
     asked, instead = st.session_state.get(MISSED, ("", None))
-    if instead != shown.path.stem or asked == instead:
+    if instead != shown.path.stem or asked in (info.path.stem for info in offered):
         st.session_state.pop(MISSED, None)
         return
     reasons = {file.path.stem: plain(sentence(file.error)) for file in damaged}

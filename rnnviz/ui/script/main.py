@@ -37,7 +37,7 @@ def choose(ngrams: bool) -> Context | None:
         st.title(_("No model yet"))
         st.info(sidebar.no_model(), icon=":material/inventory_2:")
         return None
-    sidebar.missed(info, listed, damaged)
+    sidebar.missed(info, models, listed, damaged)
     try:
         model = model_cache.load(info, to_read=not ngrams)
     except Exception as error:

@@ -39,15 +39,7 @@ def chosen(jobs: Jobs) -> list[Text]:
         )
         st.form_submit_button(_("Score this text"), type="primary")
     texts = [uploaded(file) for file in files]
-    if pasted and len(pasted) > LONGEST_PASTE:  # the browser alone would keep to the limit
-        with paste:
-            st.error(
-                _(
-                    "A pasted text has at most {most} characters; this one has {n}. Upload it as a file."
-                ).format(most=f"{LONGEST_PASTE:,}", n=f"{len(pasted):,}"),
-                icon=":material/block:",
-            )
-    elif pasted:
+    if pasted:
         texts.append(given(_("pasted text"), pasted))
     with corpus:
         texts += from_corpus(jobs)

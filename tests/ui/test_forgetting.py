@@ -1,0 +1,87 @@
+"""What is found of a text is its readers' alone, and goes with the last of them."""
+
+from __future__ import annotations
+
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from rnnviz.runs import api as runs
+from rnnviz.runs.folder import RunFolder
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.store import Store
+from tests.runs.made_runs import made
+from tests.ui.apptest import settled
+from tests.ui.conftest import Open
+from tests.ui.test_perplexity import upload
+
+
+def keys(name: str) -> tuple[object, ...]:
+    return "full", "model", (name, None, True)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Store:
+    """A store with a result of three texts and one of none."""
+    found = Store()
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        found.put(keys(name), name, tmp_path / name)
+    found.put(("another", "kind"), 1)
+    return found
+
+
+def test_a_text_goes_with_the_last_who_holds_it(kept: Store, tmp_path: Path) -> None:
+    kept.hold("one", "ab")
+    kept.hold("two", "b")
+    kept.release("one")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+    assert (kept.get(keys("a")), kept.get(keys("b")), kept.get(("another", "kind"))) == (None, "b", 1)
+    kept.release("one")
+    kept.release("two")
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_a_file_taken_back_goes_alone(kept: Store, tmp_path: Path) -> None:
+    kept.hold("one", "abc")
+    kept.release("one", {"b"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "c"]
+
+
+def files() -> list[Path]:
+    folder = store.shared().folder().parent
+    return [path for path in folder.rglob("*") if path.name != ".lock"]
+
+
+def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = upload(open_app("perplexity"), a__txt="The machine. " * 9, b__txt="A lever of brass. " * 9)
+    assert {"codes.u4", "report.json"} <= {path.name for path in files()}
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in [*files(), store.shared().folder().parent]}
+    assert set(modes.values()) == {0o600, 0o700}
+    assert all((mode == 0o700) == path.is_dir() for path, mode in modes.items())
+    app.file_uploader[0].set_value([("a.txt", b"The machine. " * 9, "text/plain")])
+    settled(app.run(), "perplexity")
+    assert [path.name for path in files()].count("codes.u4") == 2  # the example's, too
+    monkeypatch.setattr(store, "AWAY", 0.0)
+    streamlit.cache_resource.clear()  # as Streamlit does when a session's browser has gone
+    for thread in threading.enumerate():
+        if thread.name == store.FORGETTING:
+            thread.join()
+    assert files() == []
+
+
+def test_a_runs_text_is_its_owners_and_is_deleted_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
+    folder = RunFolder(tmp_path / "mine")
+    folder.path.mkdir()
+    folder.begin(runs.Description("mine", RunFolder(made("one")).description().config, text="my diary"))
+    assert stat.S_IMODE(folder.text.stat().st_mode) == 0o600
+    runs.delete("mine")
+    assert [path.name for path in tmp_path.iterdir() if path.name != "one"] == []
