@@ -6,7 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -116,24 +116,26 @@ class Visitor:
         self._socket.send(message.SerializeToString())
 
     def _listen(self) -> None:
-        while True:
-            due = min((when for _every, when in self._again.values()), default=None)
-            try:
-                data = self._socket.recv(None if due is None else max(0.0, due - time.monotonic()))
-            except TimeoutError:
-                now = time.monotonic()
-                for fragment, (every, when) in self._again.items():
-                    if when <= now:
-                        self._again[fragment] = every, now + every
-                        self.rerun(fragment)
-                continue
-            except ConnectionClosed:
-                return
-            message = ForwardMsg()
-            message.ParseFromString(data)  # type: ignore[arg-type]
-            with self._changed:
-                self._take(message)
-                self._changed.notify_all()
+        with suppress(ConnectionClosed):
+            while True:
+                self._again_when_due()
+                due = min((when for _every, when in self._again.values()), default=None)
+                try:
+                    data = self._socket.recv(None if due is None else max(0.0, due - time.monotonic()))
+                except TimeoutError:
+                    continue
+                message = ForwardMsg()
+                message.ParseFromString(data)  # type: ignore[arg-type]
+                with self._changed:
+                    self._take(message)
+                    self._changed.notify_all()
+
+    def _again_when_due(self) -> None:
+        now = time.monotonic()
+        for fragment, (every, when) in self._again.items():
+            if when <= now:
+                self._again[fragment] = every, now + every
+                self.rerun(fragment)
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
