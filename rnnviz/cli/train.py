@@ -68,6 +68,7 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     ("--threads", int, "processor threads, to resume bit for bit (default: as many as prove fastest now)"),
     ("--half", bool, "store the weights as float16"),
     ("--title", str, "the text's title, for the card"),
+    ("--licence", str, "the text's licence, for the card"),
     ("--language", str, "the text's language as a BCP 47 code (en, zh, python), for the card"),
     ("--example", str, "the text the app shows first with this model"),
     ("--probe", str, "a text whose trace is kept while the model learns; each report's sample continues it"),
@@ -147,7 +148,7 @@ def _count(args: argparse.Namespace) -> int:
     from rnnviz.text import corpora
     from rnnviz.text.vocabulary import Vocabulary
 
-    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language, licence=args.licence)
     split = corpus.split()
     text = split.train + split.validation
     began = time.perf_counter()
@@ -182,7 +183,7 @@ def _begin(args: argparse.Namespace) -> int:
     from rnnviz.text import corpora
 
     folder = RunFolder(args.run_dir or home() / modelfile.check_name(args.name))
-    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language)
+    corpus = corpora.open_corpus(args.corpus, title=args.title, language=args.language, licence=args.licence)
     output = args.output or Path(f"{args.name}.safetensors")
     config = _config(args)
     description = Description(
@@ -191,6 +192,7 @@ def _begin(args: argparse.Namespace) -> int:
         corpus=args.corpus if args.corpus in corpora.names() else os.path.abspath(args.corpus),
         title=args.title or "",
         language=args.language or "",
+        licence=args.licence or "",
         watched=args.probe,
         minutes=args.minutes,
         ngram=args.ngram,
@@ -229,16 +231,25 @@ def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
         changed = replace(changed, threads=args.threads)
     if args.device != "auto":
         changed = replace(changed, device=args.device)
-    if args.choice is not None:  # the card says it, and the command with it
-        given = "" if changed.choice else f" --choice {shlex.quote(str(args.choice))}"
-        chosen = choice.read(args.choice, changed.config.to_json())
-        changed = replace(changed, choice=chosen, command=changed.command + given)
+    changed = _said_afterwards(args, changed)
     if args.output is not None:
         checkpoint.check_target(args.output)
         changed = replace(changed, output=os.fspath(args.output.absolute()))
     if changed != description:
         folder.describe(changed)
     return _run(args, folder, None)
+
+
+def _said_afterwards(args: argparse.Namespace, description: Description) -> Description:
+    """The description with --choice and --licence, which change the card alone; the command says so too."""
+    command, chosen = description.command, description.choice
+    if args.choice is not None:
+        command += "" if chosen else f" --choice {shlex.quote(str(args.choice))}"
+        chosen = choice.read(args.choice, description.config.to_json())
+    if args.licence is not None:
+        command += "" if description.licence else f" --licence {shlex.quote(args.licence)}"
+    licence = args.licence or description.licence
+    return replace(description, command=command, choice=chosen, licence=licence)
 
 
 def _check(description: Description, corpus: Any) -> None:

@@ -16,16 +16,16 @@ from rnnviz.text.corpora import Corpus
 
 def text_of(folder: RunFolder, description: Description) -> Corpus:
     """The text of a run. Raises CorpusError, TextError or TrainingError if it is gone."""
-    title, language = description.title, description.language
+    title, language, licence = description.title, description.language, description.licence
     if description.corpus:
-        return corpora.open_corpus(description.corpus, title=title, language=language)
+        return corpora.open_corpus(description.corpus, title=title, language=language, licence=licence)
     try:
         text = folder.text.read_text("utf-8")
     except (OSError, ValueError) as error:
         raise TrainingError(
             "the run's text, {text}, can't be read ({error}); start a new run", text=folder.text, error=error
         ) from None
-    corpus = corpora.from_text(text, description.name, title=title, language=language)
+    corpus = corpora.from_text(text, description.name, title=title, language=language, licence=licence)
     return replace(corpus, title=title or corpus.title)
 
 

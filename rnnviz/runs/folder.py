@@ -74,6 +74,7 @@ class Description:
     command   the equivalent command line, for the card
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (rnnviz.runs.choice), for the card
+    licence   the text's, for the card; "" for what is known of it
     """
 
     name: str
@@ -93,6 +94,7 @@ class Description:
     command: str = ""
     created: float = 0.0
     choice: list[dict[str, Any]] | None = field(default=None, repr=False)
+    licence: str = ""
 
     def __post_init__(self) -> None:
         try:

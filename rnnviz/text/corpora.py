@@ -253,10 +253,12 @@ def fetch(
     return read(name)
 
 
-def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "") -> Corpus:
+def open_corpus(
+    name_or_path: str | os.PathLike[str], *, title: str = "", language: str = "", licence: str = ""
+) -> Corpus:
     """A corpus by name, or the file at a path; the name wins where both exist (write ./name for the file).
 
-    `title` and `language` override what is known. Raises what `read` and `from_file` raise.
+    `title`, `language` and `licence` override what is known. Raises what `read` and `from_file` raise.
 
     >>> open_corpus("machine", title="One word").title
     'One word'
@@ -265,7 +267,12 @@ def open_corpus(name_or_path: str | os.PathLike[str], *, title: str = "", langua
         corpus = read(name_or_path)
     else:
         corpus = from_file(name_or_path)
-    return replace(corpus, title=title or corpus.title, language=language or corpus.language)
+    return replace(
+        corpus,
+        title=title or corpus.title,
+        language=language or corpus.language,
+        licence=licence or corpus.licence,
+    )
 
 
 def source_url() -> str:

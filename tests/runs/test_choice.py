@@ -72,12 +72,15 @@ def test_a_finished_run_gets_its_choice_afterwards_and_nothing_else_changes() ->
     assert cli.main(COMMAND.split()) == 0
     before, weights = card(), checkpoint.load("smiles.safetensors").state_dict()
     assert "choice" not in before
-    assert cli.main(["train", "--resume", "runs/smiles", "--choice", "choices.json"]) == 0
+    more = ["--choice", "choices.json", "--licence", "public domain"]
+    for _ in range(2):
+        assert cli.main(["train", "--resume", "runs/smiles", *more]) == 0
     after = card()
     assert after["choice"] == TABLE
-    assert after["command"] == before["command"] + " --choice choices.json"
-    assert after["held_out"] == before["held_out"]
-    assert {**after, "choice": 0, "command": 0} == {**before, "choice": 0, "command": 0}
+    assert after["licence"] == "public domain"
+    assert after["command"] == before["command"] + " --choice choices.json --licence 'public domain'"
+    added = {"choice": 0, "command": 0, "licence": 0}
+    assert {**after, **added} == {**before, **added}
     again = checkpoint.load("smiles.safetensors").state_dict()
     assert all(weight.equal(weights[name]) for name, weight in again.items())
 
@@ -90,7 +93,8 @@ def test_an_ngram_models_order_is_chosen_too() -> None:
     ]
     Path("orders.json").write_text(json.dumps(orders))
     words = "train --corpus smiles.txt --name s --cell ngram --order 3 --choice orders.json"
-    assert cli.main(words.split()) == 0
+    assert cli.main([*words.split(), "--licence", "our own"]) == 0
+    assert card("s.safetensors")["licence"] == "our own"
     assert [row["settings"] for row in card("s.safetensors")["choice"]] == [{"order": 3}, {"order": 2}]
     assert card("s.safetensors")["choice"][0]["chosen"]
 
