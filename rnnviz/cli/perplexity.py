@@ -59,6 +59,12 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="text files; - reads standard input")
     add_model(parser)
     parser.add_argument("--encoding", help="the files' encoding (default: found for each file)")
+    parser.add_argument(
+        "--precise",
+        action="store_true",
+        help="compute in float64, in sequence: many times slower, for texts on which the network magnifies "
+        "rounding",
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a file, one file a line")
     parser.add_argument(
         "--compare",
@@ -170,14 +176,24 @@ def _score(
 
     if not (args.compare or table or page):
         with scoring_bar(file) as progress:
-            return perplexity(model, source, encoding=args.encoding, progress=progress, name=file), []
+            report = perplexity(
+                model, source, encoding=args.encoding, progress=progress, name=file, precise=args.precise
+            )
+            return report, []
     from rnnviz.figures import export
     from rnnviz.networks.progress import run
     from rnnviz.reports.record import record
 
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
         with scoring_bar(file) as progress:
-            steps = record(model, source, Path(folder) / "record", encoding=args.encoding, name=file)
+            steps = record(
+                model,
+                source,
+                Path(folder) / "record",
+                encoding=args.encoding,
+                name=file,
+                precise=args.precise,
+            )
             scored = run(steps, progress)
         if table is not None:
             export.per_character(scored, table)
@@ -220,7 +236,9 @@ def _compared(
     rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
     for kind, about, other in others:
         with scoring_bar(f"{report.file}: {other.name}") as progress:
-            its = perplexity(other, source, encoding=encoding, progress=progress, name=report.file)
+            its = perplexity(
+                other, source, encoding=encoding, progress=progress, name=report.file, precise=report.precise
+            )
         rows.append(Row(its.model, kind, about, its.perplexity, its.bits_per_character))
     with progress_bar(f"{report.file}: gzip, xz") as show:
 
@@ -255,8 +273,15 @@ def _as_words(report: Report) -> str:
         f"{report.file}: perplexity {report.perplexity:.4g}, "
         f"{report.bits_per_character:.4g} bits a character, {report.bits_per_byte:.4g} bits a byte\n"
         f"  {report.characters:,} characters, {unknown}; {report.encoding}, {report.certainty}; "
-        f"{report.seconds:.2f} s"
+        f"{report.seconds:.2f} s{', in float64' if report.precise else ''}"
+        + (f"\n  {_UNSETTLED.format(report.unsettled)}" if report.unsettled else "")
     )
+
+
+_UNSETTLED = (
+    "on {:,} of these the network magnified rounding instead of forgetting it: their costs, and the "
+    "last digits above, depend on the order of computing; --precise computes in float64"
+)
 
 
 def _print_rows(rows: Sequence[Row]) -> None:

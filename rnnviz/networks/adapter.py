@@ -105,6 +105,7 @@ def adapt_state_dict(
     `keys` overrides KEYS, the layers' names: {"recurrence": "lstm"} reads lstm.weight_ih_l0,
     lstm.weight_hh_l0 …, embedding.weight (missing: one-hot inputs), output.weight and output.bias. The cell
     follows from the shapes. `activation`, "tanh" or "relu", is an nn.RNN's, which a state dict doesn't tell.
+    A tensor of any other layer raises ConfigError: what it does to the predictions would be missing.
 
     >>> import rnnviz
     >>> import torch
@@ -126,6 +127,7 @@ def adapt_state_dict(
     called = {**KEYS, **(keys or {})}
     parts = {part: _part(state, prefix) for part, prefix in called.items()}
     cell, layers, H = _check(parts, symbols, called)
+    parts = _used(state, parts, called, layers)
     return build(cell, (layers, H, activation), parts, symbols, unknown_gap, name)
 
 
@@ -212,6 +214,27 @@ def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
         for key, w in state.items()
         if key.startswith(start) and isinstance(w, Tensor)
     }
+
+
+def _used(
+    state: Mapping[str, Any], parts: Mapping[str, dict[str, Tensor]], called: Mapping[str, str], layers: int
+) -> dict[str, dict[str, Tensor]]:
+    """Of each part what a CharModel has. Raises ConfigError if there are other tensors in the state dict."""
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    own = {
+        "recurrence": {f"{kind}_l{n}" for n in range(layers) for kind in kinds},
+        "output": {"weight", "bias"},
+        "embedding": {"weight"},
+    }
+    taken = {f"{called[part]}.{key}".removeprefix(".") for part, keys in own.items() for key in keys}
+    if unused := [key for key, value in state.items() if isinstance(value, Tensor) and key not in taken]:
+        raise ConfigError(
+            "the state dict has tensors that a CharModel has no place for: {unused}. If they are its "
+            "embedding's or another part's, say with keys={{…}} what that is called; if the predictions "
+            "don't need them, leave them out; a network with a layer more can't be adapted",
+            unused=", ".join(unused),
+        )
+    return {part: {key: w for key, w in parts[part].items() if key in keys} for part, keys in own.items()}
 
 
 def _layers(recurrence: Mapping[str, Tensor], called: str) -> int:

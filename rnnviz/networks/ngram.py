@@ -145,6 +145,8 @@ class NgramModel:
         """A reader at the start of a text."""
         return NgramScorer(self)
 
+    precise_scorer = scorer  # counts are scored in float64
+
     def to_tensors(self) -> Tensors:
         """The counts as small arrays, from which `from_tensors` rebuilds the same probabilities bit by bit.
 

@@ -1,4 +1,4 @@
-"""One long text read as many stretches side by side, exactly as if read in one go.
+"""One long text read as many stretches side by side, as if read in one go.
 
     stretch        0          1          2      …        each one row of a batch
     warm-up              ≤≤≤≤≤     ≤≤≤≤≤                WARM_UP characters before it, from the first state
@@ -7,6 +7,12 @@
 A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
 ends. If they differ by more than TOLERANCE, it is read again from the right state until it meets the first
 reading. A batch is faster because memory limits a matrix-vector product.
+
+Some texts keep a network from forgetting, mostly those unlike all it was trained on: rounding then grows with
+every step instead of fading, and two orders of computing, each as right as the other, give single characters
+costs that differ by nats. No way of reading in float32 agrees with another there. Such stretches are read
+again to their end without meeting the first reading; `unsettled` counts their characters, and
+`rnnviz.networks.precise_scorer` reads with less to grow.
 
 Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 """
@@ -32,7 +38,7 @@ WARM_UP = 256
 
 TOLERANCE = 1e-5
 """The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
-that passes for none. It moves no -log P by 1e-4."""
+that passes for none. Where differences fade it moves no -log P by 1e-4."""
 
 CHUNK = 64
 """Time steps between two looks at the states."""
@@ -69,10 +75,14 @@ def count(characters: int) -> int:
 
 
 class SideBySide:
-    """Reads long pieces of one text; `read_again` counts the characters read twice because of seams."""
+    """Reads long pieces of one text.
+
+    read_again  characters read twice because of seams
+    unsettled   those of stretches whose second reading never met the first
+    """
 
     def __init__(self, model: TorchNetwork) -> None:
-        self.model, self.read_again = model, 0
+        self.model, self.read_again, self.unsettled = model, 0, 0
         self._threads = Threads(worth_trying(model.device.type))
         quick = bptt.suits(model.config, model.readout.bias)
         self._read = self._unrolled() if quick else self._through_layers
@@ -123,11 +133,13 @@ class SideBySide:
     ) -> Generator[Done, None, None]:
         """Read again the stretches that did not begin in the state in which the one before ends."""
         length = x.shape[1]
+        never_met: set[int] = set()
         while True:
             with torch.inference_mode():
                 ends = tuple(part[:, :-1] for part in grid[-1])
                 stretches = torch.nonzero(_differ(ends, tuple(part[:, 1:] for part in start))).flatten() + 1
                 if not len(stretches):
+                    self.unsettled += len(never_met) * length
                     return
                 reading = tuple(part[:, stretches - 1] for part in ends)
                 _put(start, stretches, reading)
@@ -143,6 +155,7 @@ class SideBySide:
                 yield out.done
                 if not len(stretches):
                     break
+            never_met.update(stretches.tolist())
 
     def _measure(self, top: Tensor, y: Tensor, out: _Found, which: Any, when: slice) -> None:
         h, targets = top.flatten(0, 1), y.flatten()  # (B·T, H), (B·T,)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -21,6 +22,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt
 from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
+from rnnviz.networks.numpy_model import weights_from
+from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.torch_network import State as State
 from rnnviz.text.vocabulary import Vocabulary
@@ -236,6 +239,11 @@ class CharModel(nn.Module):
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
         return CharScorer(self)
+
+    def precise_scorer(self) -> PreciseScorer:
+        """A reader in float64 on the CPU, from the weights as they are now."""
+        stored = {name: w.detach().double().cpu().numpy() for name, w in self.state_dict().items()}
+        return PreciseScorer(weights_from(self.config, stored, np.float64), self.vocabulary.start)
 
 
 Device = Literal["auto"] | str

@@ -79,6 +79,7 @@ def record(
     text: str | None = None,
     encoding: str | None = None,
     name: str | None = None,
+    precise: bool = False,
 ) -> Generator[Progress, None, Record]:
     """Score a text into a new `folder`: yields and raises as `score`, returns the Record; closing cancels.
     Raises ConfigError if `folder` exists, TextError where it can't be written.
@@ -97,7 +98,7 @@ def record(
                 files = {c: stack.enter_context(_private(partial / filename(c))) for c in COLUMNS}
                 writer = _Writer(files)
                 report = yield from score(
-                    model, path, text=text, encoding=encoding, name=name, each=writer.add
+                    model, path, text=text, encoding=encoding, name=name, each=writer.add, precise=precise
                 )
                 writer.finish()
             with _private(partial / REPORT) as file:

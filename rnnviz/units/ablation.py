@@ -27,7 +27,7 @@ from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.normalising import normalise
 from rnnviz.units.batch import Batch, Held
-from rnnviz.units.unit import check_layer, check_units
+from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
 
 Doubles = npt.NDArray[np.float64]
 
@@ -77,13 +77,14 @@ def ablate(
     model: Network,
     text: str,
     *,
-    layer: int = 0,
-    units: Sequence[int] | None = None,
+    layer: int | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
     to: Literal["zero", "mean"] | float = "zero",
     batch: int = 64,
 ) -> Generator[AblationProgress, None, Ablation]:
     """Read `text` once without each of `units` (all of `layer` where None); returns the Ablation.
 
+    Units carry their layer; else `layer` is 0 unless it is given.
     The missing unit's hidden state is `to`, from the start symbol on: 0, its mean over the text, or a number.
     Yields about ten times a second; 2,000 characters without each of 256 units of a GRU take some seconds.
     Raises ConfigError for a layer or units that don't exist, EmptyTextError for no text.
@@ -94,9 +95,8 @@ def ablate(
     (2,)
     """
     weights = weights_of(model)
-    check_layer(layer, len(weights.layers))
+    layer, which = _chosen(weights, layer, units)
     H = weights.layers[layer].units
-    which = np.arange(H) if units is None else check_units(units, H)
     if batch < 1:
         raise ConfigError("a batch has at least 1 unit; received {batch}", batch=batch)
     if isinstance(to, str) and to not in ("zero", "mean"):
@@ -130,6 +130,19 @@ def ablate(
                 yield AblationProgress((begin + 1) * len(ids) + (start + len(top)) * len(now), total)
     yield AblationProgress(total, total)
     return _ablation(layer, which, more, np.bincount(stretch, minlength=STRETCHES), whole, ids, model)
+
+
+def _chosen(
+    weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
+) -> tuple[int, npt.NDArray[np.int64]]:
+    """The layer, and which of its units."""
+    numbers, said = (None, layer) if units is None else within_layer(units, layer)
+    if said is None and numbers is not None and may_be_one(numbers):
+        refuse_pair(numbers, len(weights.layers))
+    which = 0 if said is None else said
+    check_layer(which, len(weights.layers))
+    H = weights.layers[which].units
+    return which, np.arange(H) if numbers is None else check_units(numbers, H)
 
 
 def _ablation(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,7 @@ from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
 from rnnviz.reading.trace import Trace, Tracer
-from rnnviz.units.unit import check_layer, check_units
+from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
 
 Action = Literal["clamp", "zero", "scale"]
 
@@ -32,22 +32,30 @@ Action = Literal["clamp", "zero", "scale"]
 class Intervention:
     """What is done to `units` of one layer, right after the layer has computed them.
 
+    units     their numbers within `layer`, or Units, which carry their layer: one or a tuple. Kept as numbers
+    layer     counted from 0; left out: that of the Units, or 0
     action    "clamp": they are `value`; "zero": they are 0; "scale": they are multiplied by `value`
     start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
               t the state after t characters, which expects character t + 1
     stop      the first row that it leaves alone; None: it goes on
     quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows
 
-    A scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values.
+    A scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
+    when it is used, for a pair of plain numbers without a layer that may be meant as one Unit.
+
+    >>> from rnnviz import units
+    >>> units.Intervention(units.Unit(layer=1, unit=5)).units, units.Intervention(units.Unit(1, 5)).layer
+    ((5,), 1)
     """
 
-    units: tuple[int, ...]
+    units: tuple[int, ...] | tuple[Unit, ...]
     action: Action = "zero"
     value: float = 0.0
-    layer: int = 0
+    layer: int = cast("int", None)
     start: int = 0
     stop: int | None = None
     quantity: Literal["hidden", "cell"] = "hidden"
+    _pair: bool = field(init=False, repr=False, compare=False)
     _index: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -68,10 +76,15 @@ class Intervention:
                 start=self.start,
                 stop=self.stop,
             )
-        object.__setattr__(self, "units", tuple(int(u) for u in check_units(self.units, 1 << 30)))
-        object.__setattr__(self, "_index", np.array(self.units))
+        numbers, layer = within_layer(self.units, self.layer)
+        object.__setattr__(self, "_pair", layer is None and may_be_one(numbers))
+        object.__setattr__(self, "_index", check_units(numbers, 1 << 30))
+        object.__setattr__(self, "units", tuple(self._index.tolist()))
+        object.__setattr__(self, "layer", 0 if layer is None else layer)
 
     def _check(self, weights: Weights) -> None:
+        if self._pair:
+            refuse_pair(self._index.tolist(), len(weights.layers))
         check_layer(self.layer, len(weights.layers))
         check_units(self._index, weights.layers[self.layer].units)
         if self.quantity == "cell" and not CELLS[weights.cell].has_cell:

@@ -22,7 +22,7 @@ from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
-from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of
+from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
 
 Doubles = npt.NDArray[np.float64]
 
@@ -132,14 +132,15 @@ def scan(
     text: str | None = None,
     encoding: str | None = None,
     layer: int | None = None,
-    units: Sequence[int] | None = None,
+    units: Sequence[int] | Sequence[Unit] | None = None,
     quantity: str = "hidden",
     contexts: int = 10,
     before: int = 40,
     after: int = 20,
     bins: int = 40,
 ) -> Generator[ScanProgress, None, ScanReport]:
-    """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport.
+    """Read a file, or `text`, and follow `units` of `layer` (None: all); returns the ScanReport. Units, as
+    against their numbers, carry their layer.
 
     Yields about ten times a second. `contexts` is K, each of `before` characters, the unit's own and `after`.
     A GRU with 256 units takes some ten seconds for 200,000 characters. Raises ConfigError for absent layers,
@@ -153,29 +154,17 @@ def scan(
     (11, 256)
     """
     weights = weights_of(model)
-    layers, H = len(weights.layers), weights.layers[0].units
     check_quantity(quantity, weights.cell)
-    if layer is not None:
-        check_layer(layer, layers)
-    if units is not None and layer is None:
-        raise ConfigError("units are counted within a layer; say which one")
-    columns = np.arange(H if layer is not None else layers * H) if units is None else check_units(units, H)
-    if not (
-        1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0
-    ):
-        raise ConfigError(
-            "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
-            "received {contexts}, {before}, {after} and {bins}",
-            contexts=contexts,
-            before=before,
-            after=after,
-            bins=bins,
-        )
+    layer, columns = _chosen(weights, layer, units)
+    _check_sizes(contexts, before, after, bins)
     source = SourceText(path, text, encoding, None, model.normaliser)
     U, V = len(columns), model.vocabulary.size
     tallies = Contexts(U, contexts, before, after), Histograms(U, bins), Moments(U), Moves(U, V)
-    named = [unit_of(int(c), H, layer) for c in columns]
+    named = [unit_of(int(c), weights.layers[0].units, layer) for c in columns]
     length = max(1, PIECE // (before + 1 + after)) * (before + 1 + after)
+
+    def progress() -> ScanProgress:
+        return ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
 
     def report() -> ScanReport:
         return ScanReport(named, model.vocabulary, tallies)
@@ -190,12 +179,44 @@ def scan(
         tallies[2].add(values)
         tallies[3].add(ids, values - earlier)
         if clock.due():
-            yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
+            yield progress()
     if not tallies[2].count:
         raise EmptyTextError("{name} has no characters; choose another text", name=source.name)
     tallies[0].finish()
-    yield ScanProgress(tallies[2].count, source.bytes_read, source.bytes_total, report)
+    yield progress()
     return report()
+
+
+def _chosen(
+    weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
+) -> tuple[int | None, npt.NDArray[np.int64]]:
+    """The layer, None for all, and which columns of `rnnviz.units.activations` are followed."""
+    layers, H = len(weights.layers), weights.layers[0].units
+    numbers: Sequence[int] | None = None
+    if units is not None:
+        numbers, layer = within_layer(units, layer)
+    if layer is not None:
+        check_layer(layer, layers)
+    if numbers is None:
+        return layer, np.arange(H if layer is not None else layers * H)
+    if layer is None:
+        raise ConfigError("units are counted within a layer; say which one")
+    return layer, check_units(numbers, H)
+
+
+def _check_sizes(contexts: int, before: int, after: int, bins: int) -> None:
+    """Raise ConfigError for numbers out of range."""
+    if not (
+        1 <= contexts <= 1000 and 0 <= before <= 1000 and 0 <= after <= 1000 and bins >= 4 and bins % 4 == 0
+    ):
+        raise ConfigError(
+            "contexts are 1 to 1,000, of 0 to 1,000 characters before and after, and bins a multiple of 4; "
+            "received {contexts}, {before}, {after} and {bins}",
+            contexts=contexts,
+            before=before,
+            after=after,
+            bins=bins,
+        )
 
 
 class _UnitReader:
@@ -230,7 +251,7 @@ class _UnitReader:
 
 
 def pushes(
-    model: Network, unit: int, value: float = 1.0, *, k: int = 8
+    model: Network, unit: int | Unit, value: float = 1.0, *, k: int = 8
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
     """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
 
@@ -244,6 +265,8 @@ def pushes(
     (3, True)
     """
     weights = weights_of(model)
+    if isinstance(unit, Unit):
+        (unit,), _ = within_layer(unit, len(weights.layers) - 1)
     check_units(unit, weights.layers[-1].units)
     if k < 1:
         raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)

@@ -7,6 +7,7 @@ Shape letters: T time steps, L layers, H hidden units.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +70,54 @@ def check_units(units: npt.ArrayLike, H: int) -> npt.NDArray[np.int64]:
             highest=int(found.max()),
         )
     return found.astype(np.int64)
+
+
+def within_layer(
+    units: Sequence[int] | Sequence[Unit], layer: int | None
+) -> tuple[Sequence[int], int | None]:
+    """`units` as numbers within a layer, and the layer: that of Units, which carry it, else `layer`.
+
+    Raises ConfigError for Units of several layers, of another one than `layer`, or among plain numbers.
+    """
+    every = [units] if isinstance(units, Unit) else units if isinstance(units, list | tuple) else []
+    own = [unit for unit in every if isinstance(unit, Unit)]
+    if not own:
+        return units, layer  # type: ignore[return-value]
+    if len(own) < len(every):
+        raise ConfigError(
+            "units are Units or numbers of one layer, not both; received {units!r}", units=units
+        )
+    layers = {unit.layer for unit in own}
+    if len(layers) > 1:
+        raise ConfigError(
+            "these Units are of layers {layers}; give those of one layer at a time",
+            layers=", ".join(map(str, sorted(layers))),
+        )
+    (theirs,) = layers
+    if layer is not None and layer != theirs:
+        raise ConfigError(
+            "layer {layer} was asked for, and the Units are of layer {theirs}; leave `layer` out",
+            layer=layer,
+            theirs=theirs,
+        )
+    return [unit.unit for unit in own], theirs
+
+
+def may_be_one(units: object) -> bool:
+    """Whether plain `units` are a pair such as (1, 5), which a Unit without its name is too."""
+    return type(units) is tuple and len(units) == 2 and all(isinstance(number, int) for number in units)
+
+
+def refuse_pair(units: Sequence[int], layers: int) -> None:
+    """Raise ConfigError for `units`, `may_be_one` of a network of so many layers, given without a layer."""
+    first, second = (int(number) for number in units)
+    if first < layers:
+        raise ConfigError(
+            "({first}, {second}) may be unit {second} of layer {first}, or units {first} and {second} of "
+            "layer 0: give Unit({first}, {second}), or say layer=0",
+            first=first,
+            second=second,
+        )
 
 
 def activations(trace: Trace, *, layer: int | None = None, quantity: str = "hidden") -> Floats:

@@ -12,9 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
+from rnnviz import ModelConfig, Vocabulary, save
 from rnnviz.networks.checkpoint import load
 from rnnviz.networks.progress import run
+from rnnviz.networks.side_by_side import LEAST
+from rnnviz.networks.torch_model import untrained
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
 from tests.cli.conftest import Run, process
@@ -62,14 +66,34 @@ def test_in_words_and_from_standard_input(scored: Run) -> None:
     assert done.out.startswith("-: perplexity ")
     assert "12 characters, 2 unknown (without them " in done.out  # Z and ü
     assert "utf-8, verified" in done.out
+    assert "float64" not in done.out
+    assert "magnified" not in done.out
+    assert " s, in float64\n" in scored("-", "-m", "tiny-lstm", "--precise", data=b"time").out
 
 
+def test_a_score_along_which_rounding_grew_is_marked(scored: Run, tmp_path: Path) -> None:
+    config, vocabulary = ModelConfig("rnn", 4, 64), Vocabulary(("a", "b", "c"))
+    wild = untrained(config, vocabulary, seed=0, name="wild")
+    with torch.no_grad():  # such large weights make chaos: any two states part again
+        wild.recurrence.weight_hh_l0.normal_(std=4 / 64**0.5, generator=torch.Generator().manual_seed(0))
+    save(wild, tmp_path / "wild.safetensors")
+    (tmp_path / "long.txt").write_text("a" * LEAST)
+    arguments = ("long.txt", "--model", str(tmp_path / "wild.safetensors"))
+    assert scored(*arguments, "--json").objects[0]["unsettled"] == LEAST // 8 * 7
+    assert f"on {LEAST // 8 * 7:,} of these the network magnified rounding" in scored(*arguments).out
+    assert "magnified" not in scored(*arguments, "--precise").out
+
+
+@pytest.mark.parametrize("precise", [False, True])
 @pytest.mark.parametrize("model", ["tiny-gru", "tiny-lstm", "tiny-3gram"])
 def test_the_package_says_the_same_to_the_last_digit(
-    scored: Run, model: str, models_folder: Path, tmp_path: Path
+    scored: Run, model: str, precise: bool, models_folder: Path, tmp_path: Path
 ) -> None:
     loaded = load(models_folder / f"{model}.safetensors")
-    expected = [figures(perplexity(loaded, tmp_path / f, name=f).to_json()) for f in ("a.txt", "b.txt")]
+    expected = [
+        figures(perplexity(loaded, tmp_path / f, name=f, precise=precise).to_json())
+        for f in ("a.txt", "b.txt")
+    ]
     every = (
         [],
         ["--per-character", "{file}.csv"],
@@ -77,7 +101,7 @@ def test_the_package_says_the_same_to_the_last_digit(
         ["--compare", "tiny-3gram", "--per-character", "{file}.parquet"],
     )
     for options in every:
-        done = scored("a.txt", "b.txt", "-m", model, "--json", *options)
+        done = scored("a.txt", "b.txt", "-m", model, "--json", *options, *["--precise"] * precise)
         assert (done.code, done.err) == (0, "")
         assert [figures(one) for one in done.objects] == expected, options
 

@@ -136,7 +136,7 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
 
 def test_a_state_dict_is_the_module() -> None:
     parts = network(nn.LSTM, len(CHARACTERS))
-    state = {**parts.state_dict(), "something.else": torch.zeros(3)}
+    state = parts.state_dict()
     one, other = rnnviz.adapt_state_dict(state, CHARACTERS, keys=NAMES), adapted(parts)
     np.testing.assert_array_equal(rnnviz.trace(one, ASCII).nll, rnnviz.trace(other, ASCII).nll)
     assert one.config == other.config
@@ -144,6 +144,31 @@ def test_a_state_dict_is_the_module() -> None:
     made = rnnviz.adapt_state_dict(relu.state_dict(), CHARACTERS, keys=NAMES, activation="relu")
     states, _ = run_alone(relu, indices(ASCII))
     np.testing.assert_allclose(rnnviz.trace(made, ASCII).hidden, states, rtol=1e-5)
+
+
+def test_a_layer_that_would_be_left_out_is_named() -> None:
+    parts = network(nn.GRU, len(CHARACTERS))
+    state = {**parts.state_dict(), "norm.weight": torch.ones(9), "norm.bias": torch.zeros(9)}
+    with pytest.raises(ConfigError, match=r"no place for: norm\.weight, norm\.bias\. If"):
+        rnnviz.adapt_state_dict(state, CHARACTERS, keys=NAMES)
+    # An embedding under another name: read as one-hot inputs, were there as many.
+    square = nn.ModuleDict(
+        {"rnn": nn.GRU(14, 9), "decoder": nn.Linear(9, 14), "lookup": nn.Embedding(14, 14)}
+    )
+    with pytest.raises(ConfigError, match=r"no place for: lookup\.weight"):
+        rnnviz.adapt_state_dict(square.state_dict(), CHARACTERS, keys=NAMES)
+    inside = {"rnn.extra": torch.ones(2), **parts.state_dict()}
+    with pytest.raises(ConfigError, match=r"no place for: rnn\.extra"):
+        rnnviz.adapt_state_dict(inside, CHARACTERS, keys=NAMES)
+    several = network(nn.LSTM, len(CHARACTERS), num_layers=3, bias=False).state_dict()
+    assert rnnviz.adapt_state_dict(several, CHARACTERS, keys=NAMES, start="\n").config.layers == 3
+
+
+def test_a_recurrence_may_stand_at_the_root_of_a_state_dict() -> None:
+    parts = network(nn.GRU, len(CHARACTERS))
+    state = {key.removeprefix("rnn."): value for key, value in parts.state_dict().items()}
+    found = rnnviz.adapt_state_dict(state, CHARACTERS, keys={**NAMES, "recurrence": ""})
+    np.testing.assert_array_equal(rnnviz.trace(found, ASCII).nll, rnnviz.trace(adapted(parts), ASCII).nll)
 
 
 def test_everything_else_works_on_a_wrapped_network(tmp_path: Path) -> None:

@@ -77,6 +77,14 @@ def remembers_in_its_cell() -> CharModel:
     return made
 
 
+def never_settles() -> CharModel:
+    """An rnn whose weights are so large that any two states, however near, part again: chaos."""
+    made = model(cell="rnn", hidden_size=64, scale=4.0)
+    with torch.no_grad():
+        made.recurrence.weight_hh_l0.normal_(std=4 / 64**0.5, generator=torch.Generator().manual_seed(0))
+    return made
+
+
 def text(n: int, seed: int = 0) -> str:
     return "".join(np.random.default_rng(seed).choice(list(VOCABULARY.characters), n)) if n else ""
 
@@ -137,6 +145,21 @@ def test_an_lstms_cell_is_compared_at_a_seam_as_its_hidden_state_is() -> None:
 
 def test_a_forgetful_network_is_read_once() -> None:
     assert read_again(model(cell="gru"), np.ones(LENGTH, np.int64)) == 0
+
+
+def test_stretches_along_which_rounding_grows_are_counted_and_no_others() -> None:
+    ids = np.full(LENGTH, 3)
+    wild, calm, slow = never_settles().scorer(), model(cell="gru").scorer(), almost_forgets().scorer()
+    ours = wild.advance(ids)
+    assert np.abs(ours - in_sequence(never_settles(), ids).log_p).max() > 1e-2  # that is why
+    rows = side_by_side.count(LENGTH)
+    assert wild.unsettled == (rows - 1) * (LENGTH // rows)  # all but the first stretch
+    calm.advance(ids)
+    slow.advance(ids)
+    assert (calm.unsettled, slow.unsettled) == (0, 0)  # `slow` was read again, and met the first reading
+    report = scoring.perplexity(never_settles(), text=text(LENGTH))
+    assert report.unsettled == wild.unsettled == report.to_json()["unsettled"]
+    assert scoring.perplexity(never_settles(), text=text(LENGTH), precise=True).unsettled == 0
 
 
 @pytest.mark.parametrize("cell", ["rnn", "gru", "lstm"])

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 import random
+from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
 import rnnviz
 from rnnviz import CharModel
+from rnnviz.errors import ConfigError
 from rnnviz.networks import side_by_side
 from rnnviz.networks.cells import of_torch, step
+from rnnviz.networks.progress import run
 from rnnviz.reading import scoring
+from rnnviz.reports.record import record
 
 _random = random.Random(5)
 STORY = (
@@ -72,6 +78,43 @@ def test_a_plain_loop_in_float64_agrees(name: str, kind: str) -> None:
     assert rnnviz.perplexity(model, text=text).perplexity == pytest.approx(expected, rel=1e-4)
     other = list(scoring.score(model, text=text, piece=251))[-1]
     assert other.perplexity == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["prose", "Chinese", "one letter", "noise", "line ends"])
+@pytest.mark.parametrize("name", ["timemachine-gru", "timemachine-lstm", "timemachine-rnn"])
+def test_a_precise_score_is_the_loops_to_ten_digits(name: str, kind: str) -> None:
+    model, text = rnnviz.load(name), TEXTS[kind]
+    assert isinstance(model, CharModel)
+    expected = plain_loop(model, text)
+    report = rnnviz.perplexity(model, text=text, precise=True)
+    assert report.precise
+    assert report.perplexity == pytest.approx(expected, rel=1e-10)
+    assert rnnviz.perplexity(model, text=text).perplexity != pytest.approx(expected, rel=1e-10)
+
+
+def test_a_precise_record_has_ranks_and_entropies_of_every_cell(tmp_path: Path) -> None:
+    for name in ("timemachine-mlp", "timemachine-rnn", "timemachine-gru", "timemachine-lstm"):
+        model = rnnviz.load(name)
+        usual = run(record(model, None, tmp_path / f"{name}-usual", text=STORY))
+        precise = run(record(model, None, tmp_path / name, text=STORY, precise=True))
+        for column in ("nll", "entropy"):
+            np.testing.assert_allclose(
+                precise.read(column, 0, len(STORY)), usual.read(column, 0, len(STORY)), atol=1e-4
+            )
+        assert precise.report.precise
+        assert not usual.report.precise
+
+
+def test_counts_are_precise_already_and_a_model_of_ones_own_says_what_it_lacks() -> None:
+    counted = rnnviz.load("timemachine-6gram")
+    usual, precise = (rnnviz.perplexity(counted, text=STORY, precise=p) for p in (False, True))
+    assert precise.perplexity == usual.perplexity
+    own = SimpleNamespace(
+        name="own", vocabulary=counted.vocabulary, normaliser="newlines", scorer=counted.scorer
+    )
+    assert rnnviz.perplexity(own, text=STORY).perplexity == usual.perplexity
+    with pytest.raises(ConfigError, match=r"'own' has no method precise_scorer"):
+        rnnviz.perplexity(own, text=STORY, precise=True)
 
 
 def test_twenty_kinds_and_one_of_them_long() -> None:

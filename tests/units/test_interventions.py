@@ -17,7 +17,17 @@ from rnnviz.networks.stepping import NetworkReader
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace
-from rnnviz.units import Intervention, continuation, intervene, resume
+from rnnviz.units import (
+    Intervention,
+    Unit,
+    ablate,
+    continuation,
+    intervene,
+    pushes,
+    resume,
+    run,
+    scan,
+)
 from rnnviz.units.batch import Batch
 from tests.conftest import TEXT, tiny
 
@@ -193,6 +203,52 @@ def test_a_batch_is_texts_read_alone(cell: str) -> None:
 def test_what_cannot_be_done_to_any_network_is_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Intervention(**wrong)
+
+
+@pytest.mark.parametrize("units", [Unit(1, 5), (Unit(1, 5),), [Unit(1, 5)]], ids=repr)
+def test_a_unit_brings_its_layer_with_it(units: Any) -> None:
+    model = tiny("gru", layers=2)
+    held = Intervention(units, "clamp", 1.0)
+    assert (held.units, held.layer) == ((5,), 1)
+    assert held == Intervention((5,), "clamp", 1.0, layer=1) == Intervention(units, "clamp", 1.0, layer=1)
+    changed, plain = intervene(model, SHORT, held).hidden, rnnviz.trace(model, SHORT).hidden
+    assert (changed[:, 1, 5] == 1.0).all()
+    np.testing.assert_array_equal(changed[:, 0], plain[:, 0])  # nothing below it
+
+
+@pytest.mark.parametrize(("units", "more", "message"), [
+    ((Unit(0, 1), Unit(1, 5)), {}, "of layers 0, 1; give those of one layer at a time"),
+    ((Unit(1, 5), 3), {}, "Units or numbers of one layer, not both"),
+    (Unit(1, 5), {"layer": 0}, "layer 0 was asked for, and the Units are of layer 1"),
+])  # fmt: skip
+def test_units_that_contradict_each_other_are_refused(units: Any, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Intervention(units, **more)
+
+
+def test_a_pair_that_may_be_one_unit_is_refused_where_there_is_such_a_layer() -> None:
+    model, single = tiny("gru", layers=2), tiny("gru")
+    said = (
+        r"\(1, 5\) may be unit 5 of layer 1, or units 1 and 5 of layer 0: give Unit\(1, 5\), or say layer=0"
+    )
+    with pytest.raises(ConfigError, match=said):
+        intervene(model, SHORT, Intervention((1, 5), "clamp", 1.0))
+    with pytest.raises(ConfigError, match=said):
+        run(ablate(model, SHORT, units=(1, 5)))
+    for clear in (Intervention((1, 5), layer=0), Intervention([1, 5]), Intervention((2, 5))):  # type: ignore[arg-type]
+        assert (intervene(model, SHORT, clear).hidden[:, 0, list(clear.units)] == 0).all()
+    assert (intervene(single, SHORT, Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()
+
+
+def test_wherever_units_are_taken_they_bring_their_layer() -> None:
+    model = tiny("gru", layers=2)
+    found = run(ablate(model, SHORT, units=Unit(1, 5)))
+    assert (found.layer, found.units.tolist()) == (1, [5])
+    np.testing.assert_array_equal(found.loss, run(ablate(model, SHORT, layer=1, units=[5])).loss)
+    assert run(scan(model, text=SHORT, units=[Unit(1, 5), Unit(1, 2)])).units == [Unit(1, 5), Unit(1, 2)]
+    assert pushes(model, Unit(1, 5)) == pushes(model, 5)
+    with pytest.raises(ConfigError, match="layer 1 was asked for, and the Units are of layer 0"):
+        pushes(model, Unit(0, 5))
 
 
 def test_what_cannot_be_done_to_this_network_is_refused() -> None:

@@ -27,6 +27,15 @@ def notes(scored: Scored) -> None:
                 "can tell, so no margin of error is given."
             )
         )
+    if scored.report.unsettled:
+        st.caption(
+            _(
+                "**Rounding grows on this text:** along {n} of its {all} characters the network kept "
+                "magnifying it instead of forgetting it, as it may where a text is unlike all it was trained "
+                "on. Another machine gives single characters there another cost, and may give the perplexity "
+                "other last digits. `python -m rnnviz perplexity --precise` computes in float64."
+            ).format(n=f"{scored.report.unsettled:,}", all=f"{scored.report.characters:,}")
+        )
     overlap = scored.trained_on
     if overlap is not None and overlap.share - 2 * overlap.error >= NOTABLE:
         st.warning(

@@ -1,0 +1,106 @@
+"""What can be scored, and the simplest such model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.prediction import Scorer, Scores
+from rnnviz.text.vocabulary import Ids, Vocabulary
+
+
+class LanguageModel(Protocol):
+    """What can be scored: CharModel, NgramModel, UniformModel, or a class of your own.
+
+    `scorer()` returns a fresh reader of one text. Its `advance(ids)` returns log P in nats (n,) of the next
+    characters (n,), each given everything before it; 0 is `<unk>`, the rest of whose cost is added here.
+    `advance_details(ids)`, for a record and `pieces(..., details=True)`, returns (log P, rank, entropy).
+    `precise_scorer()`, needed for `precise=True` alone, returns such a reader that computes in float64.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def normaliser(self) -> str: ...
+
+    def scorer(self) -> Scorer: ...
+
+
+@runtime_checkable
+class Stepwise(Protocol):
+    """A scorer that reports its progress with a long piece; see `rnnviz.networks.text_scorer.CharScorer`."""
+
+    def advancing(self, ids: Ids, *, want: bool) -> Generator[Any, None, Any]: ...
+
+
+@runtime_checkable
+class Precise(Protocol):
+    """A model that can be scored in float64."""
+
+    def precise_scorer(self) -> Scorer: ...
+
+
+@dataclass(frozen=True)
+class UniformModel:
+    """Every symbol has probability 1 / V: perplexity V on known characters.
+
+    >>> import rnnviz
+    >>> model = UniformModel(rnnviz.Vocabulary(("a", "b", "c")))
+    >>> round(rnnviz.perplexity(model, text="abba").perplexity, 9)
+    4.0
+    """
+
+    vocabulary: Vocabulary
+    name: str = "uniform"
+    normaliser: str = "newlines"
+
+    def scorer(self) -> _UniformScorer:
+        """A reader of one text."""
+        return _UniformScorer(-math.log(self.vocabulary.size))
+
+    precise_scorer = scorer
+
+
+@dataclass(frozen=True)
+class _UniformScorer:
+    log_probability: float
+
+    def advance(self, ids: Ids) -> npt.NDArray[np.float64]:
+        return np.full(len(ids), self.log_probability)
+
+    def advance_details(self, ids: Ids) -> Scores:
+        ranks = np.ones(len(ids), np.int32)  # nothing is more likely than what came
+        return Scores(self.advance(ids), ranks, np.full(len(ids), -self.log_probability, np.float32))
+
+
+def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
+    """A reader of one text. Raises ConfigError where the model has none that can do this."""
+    if not precise:
+        scorer = model.scorer()
+    elif isinstance(model, Precise):
+        scorer = model.precise_scorer()
+    else:
+        raise ConfigError(
+            "a precise score was asked for, and the model {name!r} has no method precise_scorer(): it "
+            "returns a scorer that computes in float64; add it, or leave precise out",
+            name=model.name,
+        )
+    if details and not isinstance(scorer, Stepwise) and not hasattr(scorer, "advance_details"):
+        raise ConfigError(
+            "details were asked for, and the scorer of the model {name!r}, {scorer}, "
+            "has no method advance_details(ids): it returns log P, rank and entropy of each symbol, (n,) "
+            "each; add it, or ask for the perplexity alone",
+            name=model.name,
+            scorer=type(scorer).__name__,
+        )
+    return scorer
