@@ -27,8 +27,8 @@ class CharScorer:
 
     Long pieces are read as stretches side by side. Short ones go step by step: on a CPU in numpy, which is
     faster than torch's fused layers except an LSTM's. Where more than one thread may compute, the number that
-    proves fastest does; with 1,024 units or so it shows in a figure's last digits. The ways agree to 1e-4 nats
-    a character, unless the text makes the network magnify rounding; see `rnnviz.networks.side_by_side`.
+    proves fastest does; with 1,024 units or so it shows in a figure's last digits. The ways agree to 1e-4
+    nats a character, unless the text makes the network magnify rounding; see `rnnviz.networks.side_by_side`.
     """
 
     def __init__(self, model: TorchNetwork) -> None:
