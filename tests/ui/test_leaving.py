@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import sources
@@ -77,4 +78,21 @@ def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_
     app.file_uploader[0].set_value([]).run()
     assert "one.txt" not in everything(app)
     assert not [b for b in app.button if "one" in b.label]
+    clean(app)
+
+
+def test_lost_files_are_spoken_of_until_one_is_there_again(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("perplexity", model="tiny-gru")
+    with monkeypatch.context() as lossy:  # as after the server's restart: the browser names what is gone
+        lossy.setattr(MemoryUploadedFileManager, "add_file", lambda *_args: None)
+        app.file_uploader[0].upload("one.txt", b"the time machine").run()
+    assert "Upload them again" in everything(app)
+    app.file_uploader[0].upload("one.txt", b"the time machine").run()
+    assert "Upload them again" not in everything(app)
+    turn(app, "learn")
+    turn(app, "perplexity")
+    assert "Uploaded before:" in everything(app)
+    assert "Upload them again" not in everything(app)
     clean(app)

@@ -13,6 +13,7 @@ from rnnviz.ui.trouble import plain
 FIELD = "files"
 _KEPT = "perplexity.uploads"  # files by their ids
 _EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
+_FORGOTTEN = "perplexity.uploads.forgotten"  # whether the reader is still to hear of that
 _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 
 
@@ -30,8 +31,11 @@ def files() -> list[Any]:
     if _lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
+        state[_FORGOTTEN] = True
         st.rerun()
-    if state.get(_EMPTIED) and not given:
+    if given:
+        state.pop(_FORGOTTEN, None)
+    if state.get(_FORGOTTEN):
         st.warning(
             _("The app was started anew and has forgotten the files that were here. Upload them again."),
             icon=":material/upload_file:",
