@@ -15,7 +15,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.jobs import memory
 
-OFTEN = 10.0  # seconds between two looks
+OFTEN = 10.0  # seconds between two looks, at most
+SELDOM = 0.5  # and at least: a server may be told to keep no session at all
 
 
 class Sessions:
@@ -55,7 +56,7 @@ async def reap() -> None:
     or a little less, as Streamlit closes none that it has given up; on the server's event loop, for ever.
     """
     keep: float = st.get_option("server.disconnectedSessionTTL")
-    often = min(OFTEN, keep / 4)
+    often = pause(keep)
     while True:
         await asyncio.sleep(often)
         server = runtime.get_instance()
@@ -64,6 +65,15 @@ async def reap() -> None:
             for session in gone:
                 server.close_session(session)
             await asyncio.to_thread(_give_back)
+
+
+def pause(keep: float) -> float:
+    """How many seconds lie between two looks where sessions are kept for `keep` seconds.
+
+    >>> pause(120), pause(4), pause(0)
+    (10.0, 1.0, 0.5)
+    """
+    return min(OFTEN, max(SELDOM, keep / 4))
 
 
 def _give_back() -> None:
