@@ -111,10 +111,10 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         lines.append(_("**Unknown characters**: none. The model knows every character of this text."))
     lines.append(
         _(
-            "**How exact?** A long text is read as stretches side by side, and where one begins not as the "
-            "one before ended, it is read again: the perplexity is that of reading in sequence to 0.01 %. "
-            "Only where the network magnifies rounding can no two ways of computing agree; a sentence under "
-            "the answer then says so."
+            "**How exact?** A long text is read in stretches side by side. A stretch that doesn't begin as the "
+            "one before it ended is read again. So the perplexity differs by at most 0.01 % from reading in "
+            "sequence. Only where the network magnifies rounding errors may it differ by more; a sentence "
+            "under the answer then says so."
         )
     )
     for line in lines:
