@@ -23,17 +23,17 @@ def notes(scored: Scored) -> None:
     else:
         st.caption(
             _(
-                "This is the figure of this text alone. Another passage of the same book has another one, and "
-                "this one can't tell how different. So no margin of error is given."
+                "This is the figure of this text alone. Another passage of the same book has another one, "
+                "and this one can't tell how different. So no margin of error is given."
             )
         )
     if scored.report.unsettled:
         st.caption(
             _(
                 "**Rounding grows on this text.** Along {n} of its {all} characters the network magnified "
-                "rounding errors instead of forgetting them. That may happen where a text is unlike all it was "
-                "trained on. Another machine gives single characters there another cost, and may give the "
-                "perplexity other last digits. `python -m rnnviz perplexity --precise` computes in float64."
+                "rounding errors instead of forgetting them. That may happen where a text is unlike all it "
+                "was trained on. Another machine gives single characters there another cost, and may give "
+                "the perplexity other last digits. `python -m rnnviz perplexity --precise` computes in float64."
             ).format(n=f"{scored.report.unsettled:,}", all=f"{scored.report.characters:,}")
         )
     overlap = scored.trained_on
