@@ -33,7 +33,8 @@ def notes(scored: Scored) -> None:
                 "**Rounding grows on this text.** Along {n} of its {all} characters the network magnified "
                 "rounding errors instead of forgetting them. That may happen where a text is unlike all it "
                 "was trained on. Another machine gives single characters there another cost, and may give "
-                "the perplexity other last digits. `python -m rnnviz perplexity --precise` computes in float64."
+                "the perplexity other last digits. `python -m rnnviz perplexity --precise` computes in "
+                "float64."
             ).format(n=f"{scored.report.unsettled:,}", all=f"{scored.report.characters:,}")
         )
     overlap = scored.trained_on

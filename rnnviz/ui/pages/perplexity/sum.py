@@ -112,8 +112,8 @@ def facts(context: Context, scored: Scored, total: float) -> None:
     lines.append(
         _(
             "**How exact?** A long text is read in stretches side by side. A stretch that doesn't begin as "
-            "the one before it ended is read again. So the perplexity differs by at most 0.01 % from reading in "
-            "sequence. Only where the network magnifies rounding errors may it differ by more; a sentence "
+            "the one before it ended is read again. So the perplexity differs by at most 0.01 % from reading "
+            "in sequence. Only where the network magnifies rounding errors may it differ by more; a sentence "
             "under the answer then says so."
         )
     )
