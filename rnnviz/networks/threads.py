@@ -7,6 +7,7 @@ still until it lets go: four may read a hundredth of what one reads. Importing t
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -41,14 +42,30 @@ def cores() -> int:
 
 
 _fixed = False
+_told = 0  # what torch was told, as last seen
+_here = threading.local()  # whether this thread has its own number
+
+
+def told() -> int:
+    """How many threads torch was told to use. To a thread that is new to torch it says what was set last in
+    any other, for a piece of work perhaps: such a thread takes over what was seen outside of pieces.
+    """
+    import torch
+
+    global _told
+    if _told and not getattr(_here, "known", False):
+        torch.set_num_threads(_told)
+    _here.known = True
+    _told = torch.get_num_threads()
+    return _told
 
 
 def fix(count: int) -> None:
     """Let all that this process computes take so many threads, neither more nor fewer."""
     import torch
 
-    global _fixed
-    _fixed = True
+    global _fixed, _told
+    _fixed, _told = True, count
     torch.set_num_threads(count)
 
 
@@ -56,9 +73,7 @@ def worth_trying(device: str = "cpu") -> list[int]:
     """Numbers of threads, ascending: 1, 2, 4 … and all cores but one, but no more than torch was told to use.
     Torch's own alone on a GPU, and where the number is fixed.
     """
-    import torch
-
-    now = torch.get_num_threads()
+    now = told()
     most = max(1, min(now, cores() - 1))
     return (
         [now]
@@ -95,7 +110,7 @@ class Threads:
         """Do a piece of the work inside, of `size` characters or the like; None: don't time it."""
         import torch
 
-        before = torch.get_num_threads()
+        before = told()
         torch.set_num_threads(self.now)
         began = perf_counter()
         try:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -102,8 +103,37 @@ def test_a_piece_is_done_on_that_many_and_leaves_torchs_number_alone() -> None:
     assert torch.get_num_threads() == 1
 
 
+def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_fixed", False)
+    monkeypatch.setattr(threads, "_told", 0)
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    found = []
+
+    def elsewhere() -> None:
+        found.append(worth_trying())
+        with Threads([1]).piece():
+            pass
+        found.append([torch.get_num_threads()])
+
+    def in_a_thread() -> None:
+        thread = Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+
+    try:
+        torch.set_num_threads(3)
+        with Threads([1]).piece():  # torch tells threads to come that 1 is the number
+            in_a_thread()
+        in_a_thread()
+        assert found == [[1, 2, 3], [3]] * 2
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(1)
+
+
 def test_a_core_is_left_to_others_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
+    monkeypatch.setattr(threads, "_told", 0)
     told = 8
     monkeypatch.setattr(torch, "get_num_threads", lambda: told)
     for cores, expected in ((1, [1]), (2, [1]), (4, [1, 2, 3]), (8, [1, 2, 4, 7]), (64, [1, 2, 4, 8])):
@@ -116,6 +146,7 @@ def test_a_core_is_left_to_others_and_what_torch_was_told_is_heeded(monkeypatch:
 
 def test_a_fixed_number_holds_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
+    monkeypatch.setattr(threads, "_told", 0)
     try:
         threads.fix(3)
         assert worth_trying() == [torch.get_num_threads()] == [3]
