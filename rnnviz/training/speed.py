@@ -91,7 +91,7 @@ def _stand_in(config: TrainConfig, V: int) -> tuple[TrainConfig, Corpus]:
     """A text of V symbols, <unk> among them, that lasts some steps, and the recipe to train on all of it."""
     from rnnviz.text import corpora
 
-    symbols = "".join(map(chr, range(0x10000, 0x10000 + V - 1)))
+    symbols = "".join(map(chr, range(0x10000, 0x10000 + max(V, 2) - 1)))  # all may be rare: V is 1
     length = 4 * config.batch * config.steps + 200
     text = corpora.from_text(symbols * (length // len(symbols) + 2))
     return replace(config, min_count=1, train_on="train+validation"), text

@@ -197,6 +197,11 @@ def test_precision_and_threads_are_chosen_together(
     assert (pace.precision, pace.threads.now) == chosen
 
 
+def test_a_text_of_rare_characters_alone_is_tried_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(speed, "worth_trying", lambda: [1, 2])
+    assert speed.fastest(replace(MIDDLING, precision="float32"), 1, device="cpu").threads.now in (1, 2)
+
+
 def test_a_run_takes_as_many_threads_as_are_found_fastest() -> None:
     corpus = corpora.from_text("a machine of brass and quartz, " * 100)
     trainer = Trainer(replace(TINY, epochs=1), corpus, device="cpu")
