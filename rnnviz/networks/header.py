@@ -157,7 +157,9 @@ def _sound(card: Mapping[str, Any]) -> dict[str, Any]:
         ):
             return False
         if name == "held_out" and isinstance(value, dict):
-            return all(number(v) for k, v in value.items() if k != "ngram_name")
+            return all(
+                isinstance(v, str | None) if k == "ngram_name" else number(v) for k, v in value.items()
+            )
         return shallow(value) and (name not in NUMBERS or number(value))
 
     written = json.dumps(

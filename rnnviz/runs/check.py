@@ -59,28 +59,29 @@ def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
 
 def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure]:
     """The figures of one model's card, beside what the file and its held-out text, where known, come to.
+    What the card doesn't say is left out.
 
     Takes as long as scoring the text with the model and its n-gram model. Raises what loading them raises.
     """
     model, card = checkpoint.load(info.path), info.card
     said = card.get("held_out", {})
 
-    def figure(name: str, found: Any) -> Figure:
-        return Figure(info.name, name, said.get(name), found)
+    def figure(of: Mapping[str, Any], name: str, found: Any) -> Iterator[Figure]:
+        if of.get(name) is not None:
+            yield Figure(info.name, name, of[name], found)
 
-    yield Figure(info.name, "parameters", card.get("parameters"), model.parameter_count)
-    yield figure("uniform", model.vocabulary.size)
-    if "perplexity" in said:
-        yield figure("bits_per_character", math.log2(said["perplexity"]))
-    if text is None:
+    yield from figure(card, "parameters", model.parameter_count)
+    yield from figure(said, "uniform", model.vocabulary.size)
+    if (said.get("perplexity") or 0) > 0:
+        yield from figure(said, "bits_per_character", math.log2(said["perplexity"]))
+    if not text or not said:
         return
-    if "sha256_held_out" in card:
-        yield Figure(info.name, "sha256_held_out", card["sha256_held_out"], corpora.sha256(text))
+    yield from figure(card, "sha256_held_out", corpora.sha256(text))
     report = perplexity(model, text=text)
     for name in ("characters", "unknown", "perplexity"):
-        yield figure(name, getattr(report, name))
-    if "ngram" in said:
-        yield figure("ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity)
+        yield from figure(said, name, getattr(report, name))
+    if said.get("ngram") is not None and said.get("ngram_name"):
+        yield from figure(said, "ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity)
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:

@@ -90,9 +90,10 @@ def test_entries_of_the_wrong_kind_are_left_out_of_a_card(folder: Path) -> None:
         "title": {"a": 1}, "corpus": ["x"], "example": 5, "characters": 1e999, "versions": "3.11",
         "recipe": {"epochs": 10**400}, "ngram": ["x"],
     }  # fmt: skip
-    copied(folder, lambda meta: meta["card"].update(wrong, language="en"))
+    held_out = {"perplexity": 4.0, "ngram": 5.0, "ngram_name": ["x"]}
+    copied(folder, lambda meta: meta["card"].update(wrong, language="en", held_out=held_out))
     card = next(model.card for model in checkpoint.available()[0] if model.name == "odd")
-    assert not set(wrong) & set(card)
+    assert not {*wrong, "held_out"} & set(card)
     assert card["language"] == "en"
 
 

@@ -77,3 +77,13 @@ def test_the_held_out_part_alone_will_do_and_a_missing_text_is_said(folder: Path
     made = found(parts)
     assert all(isinstance(one, check.Figure) and one.same for one in made)
     assert json.dumps([one.name for one in made if isinstance(one, check.Figure)]).count('"perplexity"') == 2
+
+
+def test_what_a_card_does_not_say_is_no_difference(folder: Path) -> None:
+    path = folder / "net.safetensors"
+    _, meta, _ = modelfile.read_header(path)
+    meta["card"] = {"sha256": meta["card"]["sha256"], "parameters": meta["card"]["parameters"]}
+    modelfile.write_model(path, modelfile.read_tensors(path), meta, None)
+    info = next(info for info in checkpoint.available()[0] if info.name == "net")
+    for text in (TEXT, "", None):  # "": a text too short to be split
+        assert [(one.name, one.same) for one in check.figures(info, text)] == [("parameters", True)]
