@@ -81,7 +81,9 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure]:
     for name in ("characters", "unknown", "perplexity"):
         yield from figure(said, name, getattr(report, name))
     if said.get("ngram") is not None and said.get("ngram_name"):
-        yield from figure(said, "ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity)
+        yield from figure(
+            said, "ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity
+        )
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:
