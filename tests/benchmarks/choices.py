@@ -53,7 +53,7 @@ CANDIDATES: dict[str, tuple[dict[str, Any], list[dict[str, Any]]]] = {
     ),
     "timemachine-gru": (
         {"cell": "gru", "learning_rate": 0.0015, "dropout_weight": 0.2, **TIMEMACHINE},
-        [{}, {"dropout_weight": 0.4}, {"epochs": 60}],
+        [{}, {"dropout_weight": 0.4}],
     ),
     "python-gru": (
         {
