@@ -169,6 +169,7 @@ def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
     files = {p.relative_to(ROOT).as_posix() for p in (ROOT / "rnnviz").rglob("*.*")} | {
         "app.py",
         "pyproject.toml",
+        ".streamlit/config.toml",
     }
     named = set(re.findall(r"`([\w/.]+\.(?:pyi?|js|po|toml))", page))
     assert len(named) > 40

@@ -42,8 +42,8 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
 def printable(name: str | os.PathLike[str]) -> str:
     """A file's name or path with escapes for bytes that are no text, to be shown or sent.
 
-    >>> printable(os.fsdecode(b"b\xff.txt"))
-    'b\\udcff.txt'
+    >>> printable(os.fsdecode(b"b\\xff.txt"))
+    'b\\\\udcff.txt'
     """
     return os.fspath(name).encode("utf-8", "backslashreplace").decode()
 
