@@ -13,7 +13,7 @@ import psutil
 import pytest
 import requests
 
-from rnnviz.ui.server.sessions import Sessions
+from rnnviz.ui.server.sessions import Sessions, close
 from tests.browser.driving import ROOT, serve
 from tests.ui.visitor import Visitor
 
@@ -64,6 +64,19 @@ def uploaded(url: str) -> float:
         asker.trust_env = False
         said = asker.get(f"{url}/_stcore/metrics?families=cache_memory_bytes", timeout=30).text
     return sum(float(line.split()[-1]) for line in said.splitlines() if "UploadedFileManager" in line)
+
+
+def test_a_session_that_cannot_be_closed_keeps_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    closed = []
+
+    def one(session: str) -> None:
+        if session == "a":
+            raise RuntimeError("its release failed")
+        closed.append(session)
+
+    close(["a", "b"], one)
+    assert closed == ["b"]
+    assert "its release failed" in caplog.text
 
 
 def test_what_a_reader_held_goes_although_nobody_else_leaves(models_folder: Path) -> None:

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.jobs import memory
+
+log = logging.getLogger("rnnviz")
 
 OFTEN = 10.0  # seconds between two looks, at most
 SELDOM = 0.5  # and at least: a server may be told to keep no session at all
@@ -62,9 +65,17 @@ async def reap() -> None:
         server = runtime.get_instance()
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
-            for session in gone:
-                server.close_session(session)
+            close(gone, server.close_session)
             await asyncio.to_thread(_give_back)
+
+
+def close(sessions: Iterable[str], one: Callable[[str], None]) -> None:
+    """Close them all: what one of them fails at is logged, and the clock goes on."""
+    for session in sessions:
+        try:
+            one(session)
+        except Exception:
+            log.exception("a session that is gone could not be closed")
 
 
 def pause(keep: float) -> float:
