@@ -170,7 +170,8 @@ class TrainConfig:
     dropout_*         see rnnviz.networks.torch_model.Dropout
     min_count         characters rarer than this in the training text are read as <unk>
     evaluate_every    steps between reports; 0: once an epoch
-    precision         "auto": bfloat16 autocast on CUDA, and on a processor where a trial proves it faster
+    precision         "auto": bfloat16 autocast on CUDA; on a processor float32, unless the command `train` or
+                      the app, which try both first, find bfloat16 faster
     """
 
     cell: Cell = "gru"

@@ -27,9 +27,8 @@ from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, 
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.vocabulary import Vocabulary
-from rnnviz.training import speed
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
-from rnnviz.training.optimiser import adamw, rate
+from rnnviz.training.optimiser import adamw, has_bfloat16, rate
 
 
 class Parts(Protocol):
@@ -119,9 +118,8 @@ class Trainer:
         self.dropout = Dropout(config.dropout_embedding, config.dropout_weight, config.dropout_output)
         self.generator = torch.Generator(self.device).manual_seed(config.seed)
         precision = config.precision
-        if precision == "auto":
-            now = torch.get_num_threads()
-            precision = speed.fastest(config, vocabulary.size, threads=now, device=str(self.device)).precision
+        if precision == "auto":  # a run's process has settled it by then, see rnnviz.training.speed
+            precision = "bfloat16" if self.device.type == "cuda" and has_bfloat16(self.device) else "float32"
         self.bfloat16 = precision == "bfloat16"
         self.threads: Threads | None = None
         """Says how many of torch's threads `run` takes; None leaves torch's number alone."""
