@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 
-SPIN = "1000"
+SPIN = "30000"
 """How often a thread of libgomp looks for more work before it sleeps; its own 300,000 times keep a core from
 whoever could use it."""
 

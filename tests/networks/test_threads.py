@@ -177,7 +177,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
 @pytest.mark.parametrize("start", ["rnnviz.ui", "rnnviz.__main__"])
 @pytest.mark.parametrize(
     ("given", "expected"),
-    [({}, "1000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, None)],
+    [({}, "30000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, None)],
 )
 def test_waiting_threads_make_way_unless_told_otherwise(
     start: str, given: dict[str, str], expected: str | None
