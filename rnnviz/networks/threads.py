@@ -16,8 +16,9 @@ SPIN = "30000"
 """How often a thread of libgomp looks for more work before it sleeps; its own 300,000 times keep a core from
 whoever could use it."""
 
-TRY, WATCH = 0.05, 0.5
-"""Seconds of work that a number of threads is tried for, and after which its speed is looked at again."""
+TRY, AGAIN, WATCH = 0.05, 0.2, 0.5
+"""Seconds of work that a number of threads is tried for at first and when it is tried again, as a thread that
+has just woken up is slow; and after which the speed is looked at again."""
 
 SOON, LATE = 10.0, 80.0
 """Seconds of work until other numbers are tried again: at first, and at most, if nothing changes."""
@@ -33,6 +34,13 @@ def spin_briefly() -> None:
     """Let threads that wait make way; heeded if called before torch is first imported."""
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN)
+
+
+def leave_a_core() -> None:
+    """Let this process and those it starts take all cores but one at most, as a server must that others wait
+    for; heeded if called before torch is first imported, and unless OMP_NUM_THREADS says otherwise.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() - 1)))
 
 
 def cores() -> int:
@@ -70,16 +78,14 @@ def fix(count: int) -> None:
 
 
 def worth_trying(device: str = "cpu") -> list[int]:
-    """Numbers of threads, ascending: 1, 2, 4 … and all cores but one, but no more than torch was told to use.
-    Torch's own alone on a GPU, and where the number is fixed.
+    """Numbers of threads, ascending: 1, 2, 4 …, all cores but one, and all, but no more than torch was told
+    to use: see `leave_a_core`. Torch's own alone on a GPU, and where the number is fixed.
     """
     now = told()
-    most = max(1, min(now, cores() - 1))
-    return (
-        [now]
-        if _fixed or device != "cpu"
-        else [*(2**n for n in range(most.bit_length()) if 2**n < most), most]
-    )
+    if _fixed or device != "cpu":
+        return [now]
+    most = min(now, cores())
+    return sorted({*(2**n for n in range(most.bit_length())), max(1, most - 1), most})
 
 
 class Threads:
@@ -128,7 +134,7 @@ class Threads:
             return
         self._size += size
         self._seconds += seconds
-        if self._seconds < (TRY if self.trying else WATCH):
+        if self._seconds < (WATCH if not self.trying else AGAIN if self._settled else TRY):
             return
         speed = self._size / self._seconds
         self._size = self._seconds = 0.0

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
@@ -57,11 +57,11 @@ def held_out(card: Mapping[str, Any], known: Mapping[str, str]) -> str | None:
     return known.get(str(card.get("sha256_held_out")))
 
 
-def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure]:
+def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure | str]:
     """The figures of one model's card, beside what the file and its held-out text, where known, come to.
-    What the card doesn't say is left out.
+    What the card doesn't say is left out; where its n-gram model isn't here, a sentence says so.
 
-    Takes as long as scoring the text with the model and its n-gram model. Raises what loading them raises.
+    Takes as long as scoring the text with the model and its n-gram model. Raises what loading it raises.
     """
     model, card = checkpoint.load(info.path), info.card
     said = card.get("held_out", {})
@@ -81,9 +81,12 @@ def figures(info: checkpoint.ModelInfo, text: str | None) -> Iterator[Figure]:
     for name in ("characters", "unknown", "perplexity"):
         yield from figure(said, name, getattr(report, name))
     if said.get("ngram") is not None and said.get("ngram_name"):
-        yield from figure(
-            said, "ngram", perplexity(checkpoint.load(said["ngram_name"]), text=text).perplexity
-        )
+        try:
+            rival = checkpoint.load(said["ngram_name"])
+        except CheckpointError:
+            yield f"{info.name}: the model {said['ngram_name']} is not here, so its figure was not computed"
+        else:
+            yield from figure(said, "ngram", perplexity(rival, text=text).perplexity)
 
 
 def check(models: Iterable[checkpoint.ModelInfo], folder: Path | None = None) -> Iterator[Figure | str]:

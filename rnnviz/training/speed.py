@@ -7,10 +7,12 @@ fast as float32, the other half as fast.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +38,10 @@ TRIED = 1024
 """Characters of a step, about, by which precisions and numbers of threads are compared: fewer time steps take
 less long, each with the same products.
 """
+
+
+LOOK = 0.2
+"""Seconds between two looks whether a trial is over or still wanted."""
 
 
 class Pace(NamedTuple):
@@ -143,25 +149,35 @@ def measured(
     *,
     seconds: float = 1.0,
     timeout: float = 60.0,
+    check: Callable[[], object] = lambda: None,
 ) -> float:
     """Characters a second that training by `config` reaches here, with V symbols. Measured for `seconds` in a
     process set up as a run's, which chooses precision and threads as a run does (some 4 seconds more in all);
-    call it from a thread. Raises TrainingError if that fails, as when memory runs out.
+    call it from a thread. What `check`, called now and then, raises ends it. Raises TrainingError if it
+    fails, as when memory runs out.
     """
     task = json.dumps([config.to_json(), vocabulary_size, threads, seconds])
     call = own_python("-c", "from rnnviz.training.speed import _measure; _measure()", task)
+    pipe, until = subprocess.PIPE, time.monotonic() + timeout
+    with subprocess.Popen(**call, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            while True:
+                check()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    out, err = process.communicate(timeout=LOOK)
+                    break
+                if time.monotonic() > until:
+                    raise TrainingError(
+                        "the speed of this recipe was not known after {timeout:g} s: other programs may have "
+                        "the processor, or its steps are too long; lower hidden_size, batch or steps",
+                        timeout=timeout,
+                    )
+        finally:
+            process.kill()
     try:
-        done = subprocess.run(
-            **call, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
-        )
-        return float(json.loads(done.stdout))
-    except subprocess.TimeoutExpired:
-        raise TrainingError(
-            "a step of this recipe takes longer than {timeout:g} s here; lower hidden_size, batch or steps",
-            timeout=timeout,
-        ) from None
+        return float(json.loads(out))
     except ValueError:
-        said = (done.stderr.strip().splitlines() or [f"the process ended with {done.returncode}"])[-1]
+        said = (err.strip().splitlines() or [f"the process ended with {process.returncode}"])[-1]
         raise TrainingError("the speed of this recipe could not be measured ({said})", said=said) from None
 
 

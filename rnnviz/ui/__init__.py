@@ -8,6 +8,7 @@ import os
 # long as they take themselves while the browser is using the same cores.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from rnnviz.networks.threads import spin_briefly
+from rnnviz.networks.threads import leave_a_core, spin_briefly
 
 spin_briefly()
+leave_a_core()

@@ -65,18 +65,7 @@ def _version(info: ModelInfo) -> tuple[str, int, int]:
 def _load(path: str, changed: int, size: int, light: bool) -> Model:
     if light:
         return checkpoint.load_numpy(path)
-    leave_a_core()
     return checkpoint.load(path, device="auto")
-
-
-@functools.cache
-def leave_a_core() -> None:
-    """Keep one core free of torch's threads, which wait for one another at every time step: with a browser on
-    one of two cores, two threads read a text ten times slower than one.
-    """
-    import torch
-
-    torch.set_num_threads(max(1, torch.get_num_threads() - 1))
 
 
 @functools.cache

@@ -5,11 +5,12 @@
     spinning  all cores, as torch comes: a thread that waits keeps its core
     brief     all cores, threads that wait sleep soon
     one       one thread
-    chosen    what a run takes: as many threads as prove fastest, tried again as it goes on
+    chosen    what a run takes: as many threads as prove fastest, tried again as it goes on; runs of the app
+              and its scoring take all cores but one at most
 
 Training is steps of the presets' shapes with dropout, in float32; scoring reads a long text. Each side has
 its own process, set up as `python -m rnnviz` is, and they take turns. The busy loops are this program's own.
-Wanted: beside the loops, `chosen` at least half of `one`; without them, not more than 5 % below `brief`.
+Wanted: beside the loops, `chosen` at least half of `one`; without them, not more than 5 % below `spinning`.
 """
 
 from __future__ import annotations
@@ -138,14 +139,14 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     args = parser.parse_args()
     print(f"{cores()} cores, load average {os.getloadavg()[0]:.1f}; characters a second")
-    print(f"{'':24}loops {''.join(f'{side:>10}' for side in SIDES)}   chosen ÷ brief   chosen ÷ one")
+    print(f"{'':24}loops {''.join(f'{side:>10}' for side in SIDES)}   chosen ÷ spinning   chosen ÷ one")
     for case in CASES:
         for loops in (0, args.loops):
             speeds = measured(case, loops, args.seconds, args.turns)
             what = f"{case[0]} {case[1]} {case[2]}" + (f" {case[3]} × {case[4]}" if case[3] else "")
             print(
                 f"{what:24}{loops:5} {''.join(f'{speed:10,.0f}' for speed in speeds)}"
-                f"   {speeds[3] / speeds[1]:14.2f}   {speeds[3] / speeds[2]:12.2f}",
+                f"   {speeds[3] / speeds[0]:17.2f}   {speeds[3] / speeds[2]:12.2f}",
                 flush=True,
             )
 

@@ -1,15 +1,16 @@
 """Characters a second in training, beside the textbook's loop, in one run.
 
-    python tests/benchmarks/training.py [--seconds 5] [--threads 2]
+    python tests/benchmarks/training.py [--seconds 3] [--threads 1 2 4] [--cases 3]
 
-    textbook  torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent, float32,
-              gradients clipped, state carried, in a process as it comes
-    plain     ours without dropout, at the batch and steps of the row
-    recipe    ours as the presets train: dropout on embedding, W_hh and output; precision "auto", as
-              users get it, on the threads given
-    float32, bfloat16   the recipe in either: the better should be what "auto" takes
-    of peak   the share of the processor's fastest product that the recipe's own products come to: six a
-              weight and character, forward and back
+    book      the textbook's: torch's layer on one-hot inputs, batch 32 × 35 steps, plain gradient descent,
+              float32, gradients clipped, state carried, on all cores, in a process as it comes
+    plain     ours without dropout, as users get it
+    users     ours as the presets train, with dropout on embedding, W_hh and output, as users get it:
+              precision and threads chosen by a trial, whose seconds are said, and threads tried again later
+    f32, bf16   each candidate by itself: the recipe in either precision on so many threads
+    ÷ best    users ÷ the best candidate: at least 0.95 is wanted
+    of peak   the share of the processor's fastest product, on all cores, that the recipe's own products come
+              to: six a weight and character, forward and back
 
 With --quality both sides of a question that speed alone doesn't answer are trained on The Time Machine
 for the same number of characters: batch 16 × 32, 32 × 64, 128 × 64, each at the best of three rates.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,14 +36,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from rnnviz.networks.config import Cell, TrainConfig
+from rnnviz.networks.threads import cores, fix, spin_briefly
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
 from rnnviz.training.optimiser import has_bfloat16
+from rnnviz.training.speed import fastest
 from rnnviz.training.trainer import Trainer
 from rnnviz.training.tuning import tune_process
-
-Clock = Callable[[], float]
-SIDES = ("textbook", "plain", "recipe", "float32", "bfloat16")
 
 
 def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callable[[], int]:
@@ -74,23 +75,23 @@ def textbook(cell: str, hidden: int, ids: torch.Tensor, symbols: int) -> Callabl
     return step
 
 
-def speed(step: Callable[[], int], seconds: float, clock: Clock) -> float:
+def speed(step: Callable[[], int], seconds: float) -> float:
     """Characters a second over about `seconds`."""
-    began, count = clock(), 0
-    while clock() - began < seconds:
+    began, count = time.perf_counter(), 0
+    while time.perf_counter() - began < seconds:
         count += step()
-    return count / (clock() - began)
+    return count / (time.perf_counter() - began)
 
 
-def products(dtype: torch.dtype, threads: int, clock: Clock, seconds: float = 0.5) -> float:
+def products(dtype: torch.dtype, threads: int, seconds: float = 0.5) -> float:
     """Multiplications and additions a second of square matrices, the best of several turns."""
     torch.set_num_threads(threads)
     a, b = (torch.randn(1024, 1024).to(dtype) for _ in range(2))
-    best, began = 0.0, clock()
-    while clock() - began < seconds or not best:
-        start = clock()
+    best, began = 0.0, time.perf_counter()
+    while time.perf_counter() - began < seconds or not best:
+        start = time.perf_counter()
         a @ b
-        best = max(best, 2 * 1024**3 / (clock() - start))
+        best = max(best, 2 * 1024**3 / (time.perf_counter() - start))
     return best
 
 
@@ -125,85 +126,107 @@ def quality(characters: int, threads: int) -> None:
         print(f"{batch:5} × {steps:<5} {min(found):7.3f}   at learning rate {found[min(found)]}", flush=True)
 
 
-def serve(pipe: Connection, side: str, case: tuple[Cell, int, int, int], threads: int, busy: bool) -> None:
-    """One side of one case: every number of seconds that arrives is answered with a speed."""
-    torch.set_num_threads(threads)
+Case = tuple[Cell, int, int, int]
+"""Cell, units, batch, time steps."""
+
+CASES: list[Case] = [
+    ("lstm", 256, 16, 32),  # the presets': small and frequent steps learn more from a character
+    ("gru", 256, 16, 32),
+    ("rnn", 256, 32, 64),  # TrainConfig's batch and steps
+    ("gru", 256, 32, 64),
+    ("lstm", 256, 32, 64),
+    ("gru", 512, 32, 64),
+    ("lstm", 512, 32, 64),
+    ("gru", 256, 128, 64),  # what a processor likes best
+    ("lstm", 256, 128, 64),
+    ("gru", 512, 128, 64),
+    ("lstm", 512, 128, 64),
+]
+
+
+def serve(pipe: Connection, side: str, case: Case) -> None:
+    """One side of one case: says the seconds of its trial, then answers numbers of seconds with speeds."""
     cell, hidden, batch, steps = case
     corpus = corpora.read("python-docs")
-    if side != "textbook":
+    if side == "book":
+        config = TrainConfig(cell, hidden, characters=1)
+        trainer = Trainer(config, corpus, device="cpu")
+        pipe.send(0.0)
+        step = textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
+    else:
         tune_process()
-    dropout = {"dropout_embedding": 0.1, "dropout_weight": 0.4, "dropout_output": 0.4}
-    config = TrainConfig(cell, hidden, batch=batch, steps=steps, **({} if side == "plain" else dropout))
-    if side == "float32" or side == "bfloat16":
-        config = replace(config, precision=side)
-    trainer = Trainer(config, corpus, device="cpu")
-    step = (
-        textbook(cell, hidden, trainer.streams.ids, trainer.model.vocabulary.size)
-        if side == "textbook"
-        else lambda: trainer.step()[2]
-    )
+        config = TrainConfig(cell, hidden, batch=batch, steps=steps, characters=10**12)
+        if side != "plain":
+            config = replace(config, dropout_embedding=0.1, dropout_weight=0.4, dropout_output=0.4)
+        fixed = None
+        if side not in ("plain", "users"):
+            precision, count = side.split()
+            config, fixed = (
+                replace(config, precision={"f32": "float32", "bf16": "bfloat16"}[precision]),
+                int(count),
+            )
+            fix(fixed)
+        began = time.perf_counter()
+        pace = fastest(config, len(set(corpus.text)) + 1, threads=fixed, device="cpu")
+        pipe.send(time.perf_counter() - began)
+        trainer = Trainer(replace(config, precision=pace.precision), corpus, device="cpu")
+        trainer.threads = pace.threads
+        step = trainer._paced_step
     while seconds := pipe.recv():
-        pipe.send(speed(step, seconds, time.process_time if busy else time.perf_counter))
+        pipe.send(speed(step, seconds))
+
+
+def measured(
+    case: Case, sides: list[str], seconds: float, turns: int
+) -> tuple[list[float], list[list[float]]]:
+    """The seconds of each side's trial, and its speeds by turn."""
+    spawn = multiprocessing.get_context("spawn")
+    pipes, workers, trials = [], [], []
+    for side in sides:
+        here, there = spawn.Pipe()
+        os.environ.pop("GOMP_SPINCOUNT", None)
+        if side != "book":
+            spin_briefly()  # heeded by the process that begins now
+        workers.append(spawn.Process(target=serve, args=(there, side, case), daemon=True))
+        workers[-1].start()
+        pipes.append(here)
+        trials.append(here.recv())  # by itself
+    found: list[list[float]] = []
+    for turn in range(turns + 1):
+        row = []
+        for pipe in pipes:
+            pipe.send(seconds if turn else 1.0)
+            row.append(pipe.recv())
+        if turn:  # the first warms up
+            found.append(row)
+    for pipe, worker in zip(pipes, workers, strict=True):
+        pipe.send(0)
+        worker.join()
+    return trials, found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0, help="for each side and turn")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument(
-        "--busy", action="store_true", help="count the seconds of one processor thread, where others work too"
-    )
+    parser.add_argument("--threads", type=int, nargs="+", default=sorted({1, 2, cores()}))
+    parser.add_argument("--cases", type=int, default=len(CASES), help="only the first so many rows")
     parser.add_argument("--quality", type=int, metavar="CHARACTERS", help="train on The Time Machine, too")
     args = parser.parse_args()
-    if args.busy:
-        args.threads = 1
-    clock = time.process_time if args.busy else time.perf_counter
-    rates = {d: products(d, args.threads, clock) for d in (torch.float32, torch.bfloat16)}
-    sides = SIDES if has_bfloat16(torch.device("cpu")) else SIDES[:-1]  # emulated, it takes minutes
+    rates = {d: products(d, cores()) for d in (torch.float32, torch.bfloat16)}
+    kinds = ["f32", "bf16"] if has_bfloat16(torch.device("cpu")) else ["f32"]  # emulated, it takes minutes
+    sides = ["book", "plain", "users", *(f"{kind} {count}" for kind in kinds for count in args.threads)]
     peak = max(rates.values())
     print(
-        f"products: float32 {rates[torch.float32] / 1e9:,.0f}, bfloat16 {rates[torch.bfloat16] / 1e9:,.0f} "
-        f"GFLOP/s"
+        f"{cores()} cores; products: float32 {rates[torch.float32] / 1e9:,.0f}, "
+        f"bfloat16 {rates[torch.bfloat16] / 1e9:,.0f} GFLOP/s"
     )
     symbols = len(set(corpora.read("python-docs").text)) + 1
-    print(f"{args.threads} threads; characters a second, median of {args.turns} turns\n")
+    print(f"characters a second, median of {args.turns} turns\n")
     heads = "".join(f"{side:>9}" for side in sides)
-    print(f"cell  units  batch × steps  {heads}   plain ÷ book   recipe ÷ book   ÷ best   of peak")
-    cases: list[tuple[Cell, int, int, int]] = [
-        ("lstm", 256, 16, 32),  # the presets': small and frequent steps learn more from a character
-        ("gru", 256, 16, 32),
-        ("rnn", 256, 32, 64),  # TrainConfig's batch and steps
-        ("gru", 256, 32, 64),
-        ("lstm", 256, 32, 64),
-        ("gru", 512, 32, 64),
-        ("lstm", 512, 32, 64),
-        ("gru", 256, 128, 64),  # what a processor likes best
-        ("lstm", 256, 128, 64),
-        ("gru", 512, 128, 64),
-        ("lstm", 512, 128, 64),
-    ]
-    spawn = multiprocessing.get_context("spawn")
-    for case in cases:
-        pipes, workers = [], []
-        for side in sides:
-            here, there = spawn.Pipe()
-            workers.append(
-                spawn.Process(target=serve, args=(there, side, case, args.threads, args.busy), daemon=True)
-            )
-            workers[-1].start()
-            pipes.append(here)
-        turns: list[list[float]] = []
-        for turn in range(args.turns + 1):
-            row = []
-            for pipe in pipes:
-                pipe.send(args.seconds if turn else 1.0)
-                row.append(pipe.recv())
-            if turn:  # the first warms up
-                turns.append(row)
-        for pipe, worker in zip(pipes, workers, strict=True):
-            pipe.send(0)
-            worker.join()
+    print(f"cell  units  batch × steps  {heads}   plain ÷ book   users ÷ book   ÷ best   of peak   trial")
+    for case in CASES[: args.cases]:
+        trials, turns = measured(case, sides, args.seconds, args.turns)
         cell, hidden, batch, steps = case
         speeds = "".join(f"{median(row[n] for row in turns):9,.0f}" for n in range(len(sides)))
         plain, recipe = (median(row[n] / row[0] for row in turns) for n in (1, 2))
@@ -211,11 +234,11 @@ def main() -> None:
         share = median(row[2] for row in turns) * work(TrainConfig(cell, hidden), symbols) / peak
         print(
             f"{cell:5} {hidden:5}  {batch:5} × {steps:<5}  {speeds}"
-            f"   {plain:12.2f}   {recipe:13.2f}   {best:6.2f}   {share:7.0%}",
+            f"   {plain:12.2f}   {recipe:12.2f}   {best:6.2f}   {share:7.0%}   {trials[2]:4.1f} s",
             flush=True,
         )
     if args.quality:
-        quality(args.quality, args.threads)
+        quality(args.quality, args.threads[-1])
 
 
 if __name__ == "__main__":

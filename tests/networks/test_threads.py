@@ -131,17 +131,35 @@ def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyP
         torch.set_num_threads(1)
 
 
-def test_a_core_is_left_to_others_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_cores_are_tried_and_what_torch_was_told_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_fixed", False)
     monkeypatch.setattr(threads, "_told", 0)
     told = 8
     monkeypatch.setattr(torch, "get_num_threads", lambda: told)
-    for cores, expected in ((1, [1]), (2, [1]), (4, [1, 2, 3]), (8, [1, 2, 4, 7]), (64, [1, 2, 4, 8])):
+    for cores, expected in (
+        (1, [1]),
+        (2, [1, 2]),
+        (4, [1, 2, 3, 4]),
+        (8, [1, 2, 4, 7, 8]),
+        (64, [1, 2, 4, 7, 8]),  # torch was told to use 8
+    ):
         monkeypatch.setattr(threads, "cores", lambda cores=cores: cores)
         assert worth_trying() == expected
     assert worth_trying("cuda") == [8]
     told = 1
     assert worth_trying() == [1]
+
+
+def test_the_app_and_what_it_starts_leave_a_core_to_others() -> None:
+    asked = "from rnnviz.networks.threads import cores, worth_trying; print(cores(), worth_trying()[-1])"
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    for package, left in (("rnnviz.ui", 1), ("rnnviz", 0)):
+        code = f"import {package}; {asked}"
+        out = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        here, most = map(int, out.split())
+        assert most == max(1, here - left)
 
 
 def test_a_fixed_number_holds_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:

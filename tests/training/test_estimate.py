@@ -131,10 +131,21 @@ def test_speed_is_measured_in_a_process_that_takes_nothing_from_the_working_dire
 
 
 def test_a_speed_that_cannot_be_measured_says_why() -> None:
-    with pytest.raises(TrainingError, match=r"longer than 0\.01 s"):
+    with pytest.raises(TrainingError, match=r"after 0\.01 s"):
         speed.measured(TINY, 30, 1, timeout=0.01)
     with pytest.raises(TrainingError, match=r"could not be measured \(.*set_num_threads"):
         speed.measured(TINY, 30, -1)
+
+
+def test_a_speed_that_nobody_wants_any_more_is_not_measured_to_the_end() -> None:
+    looks = iter([None, None, KeyError("left")])
+
+    def check() -> None:
+        if (said := next(looks)) is not None:
+            raise said
+
+    with pytest.raises(KeyError, match="left"):  # an hour before it would be known
+        speed.measured(TINY, 30, 1, seconds=3600.0, timeout=3600.0, check=check)
 
 
 MIDDLING = TrainConfig(cell="gru", hidden_size=64, embedding_size=8, batch=16, steps=400)

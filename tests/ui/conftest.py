@@ -68,7 +68,7 @@ def started(
     kept = tmp_path / "kept"
     kept.mkdir()
     monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [kept, only_tiny_models])
-    monkeypatch.setattr(speed, "measured", lambda config, symbols: 20_000.0)
+    monkeypatch.setattr(speed, "measured", lambda config, symbols, check: 20_000.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast.QUIET", 0.0)
     monkeypatch.setattr("rnnviz.ui.pages.train.forecast._speeds", {})
     asked: list[runs.Description] = []

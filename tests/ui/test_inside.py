@@ -20,6 +20,7 @@ from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
+from tests.ui.test_jobs import SOON, Endless
 
 GRU = tiny("gru", card=tiny_card())
 PARTS = ("units", "map", "gates", "memory", "cause", "compare")
@@ -301,6 +302,24 @@ def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str
     assert said in words_said
     assert ("remembers" in words_said) == (not changed)
     assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
+
+
+def test_another_part_of_the_page_drops_what_this_one_was_reading(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = Endless()
+    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(sources, "searching", lambda *asked: endless(asked[-1]))
+    app = open_app("inside", model="tiny-gru")
+    next(box for box in app.selectbox if box.label == "On which text").set_value("python-docs").run()
+    assert endless.started.wait(SOON)
+    jobs = app.session_state["inside.jobs"]
+    app.run()
+    assert len(jobs.busy()) == 1  # it is still asked for
+    app.segmented_control(key="part").set_value("map").run()
+    assert not jobs.busy()
+    assert endless.closed.wait(SOON)
+    clean(app)
 
 
 def test_on_a_long_text_the_network_untrained_stands_beside(

@@ -184,11 +184,14 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
     assert not huge.exists()
 
 
-def test_a_result_that_is_put_again_replaces_its_folder() -> None:
-    store = Store()
-    first, second = filled(store, 10), filled(store, 20)
-    store.put("a", 1, first)
-    store.put("a", 2, second)
-    assert (store.get("a"), store.bytes) == (2, 20)
+def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder() -> None:
+    store = Store(on_disk=25)
+    first, second, other, third = (filled(store, size) for size in (10, 20, 20, 5))
+    assert store.put("a", 1, first) == 1
+    assert store.put("a", 2, second) == 1
+    assert (store.get("a"), store.bytes, first.exists(), second.exists()) == (1, 10, True, False)
+    store.put("b", 3, other)  # takes the room of the first
     assert not first.exists()
+    assert store.put("a", 4, third) == 4
+    assert (store.get("a"), store.bytes) == (4, 25)
     store.clear()

@@ -12,6 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
+from rnnviz.errors import TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import speed
 from rnnviz.ui.jobs import memory, slots
@@ -178,19 +179,45 @@ def test_a_trial_waits_for_another_trial_but_keeps_nobody_else_waiting_and_a_dow
     assert sorted(log) == sorted(held.name for held in helds)
 
 
+def small_recipe() -> tuple[Recipe, Chosen]:
+    config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
+    text = Chosen("own", "own", "own", "en", "abc " * 2500, "", 10_000, 4, 5, (8_000, 1_000, 1_000))
+    return Recipe(config, None, "", "own", False), text
+
+
+def test_a_speed_that_was_not_measured_for_one_visitor_is_for_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forecast, "_speeds", {})
+    monkeypatch.setattr(forecast, "QUIET", 0.0)
+    answers = iter([TrainingError("the processor was busy"), 5_000.0])
+
+    def measured(config: TrainConfig, symbols: int, check: Check) -> float:
+        if isinstance(answer := next(answers), Exception):
+            raise answer
+        return answer
+
+    monkeypatch.setattr(speed, "measured", measured)
+    recipe, text = small_recipe()
+    for owner, expected in enumerate([None, 5_000.0]):
+        jobs = Jobs(owner=owner)
+        asked = forecast.of(jobs, text, recipe, measure=True)
+        assert jobs.wait([asked.job], 60)
+        known = forecast.of(jobs, text, recipe, measure=True)
+        assert (known.speed, known.job) == (expected, None)  # nothing more to wait for
+
+
 def test_ten_visitors_who_choose_the_same_recipe_share_one_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "_speeds", {})
     trials: list[TrainConfig] = []
     real = speed.measured
 
-    def counted(config: TrainConfig, symbols: int) -> float:
+    def counted(config: TrainConfig, symbols: int, check: Check) -> float:
         trials.append(config)
-        return real(config, symbols, 1, seconds=0.1)
+        return real(config, symbols, 1, seconds=0.1, check=check)
 
     monkeypatch.setattr(speed, "measured", counted)
-    config = TrainConfig(cell="rnn", hidden_size=8, embedding_size=8, batch=4, steps=8, characters=100_000)
-    recipe = Recipe(config, None, "", "own", False)
-    text = Chosen("own", "own", "own", "en", "abc " * 2500, "", 10_000, 4, 5, (8_000, 1_000, 1_000))
+    recipe, text = small_recipe()
     places = Slots(4, alone=("trial",))
     visitors = [Jobs(places=places, owner=n) for n in range(10)]
     seen = [forecast.of(jobs, text, recipe, measure=True) for jobs in visitors]

@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -21,6 +21,8 @@ KEPT = 50_000  # results: far more than a page of many texts and models shows
 ON_DISK = 2 << 30  # bytes of their characters
 FORGETTING = "rnnviz-forgetting"  # the name of the thread that waits for it
 AWAY = 60.0  # seconds that a browser may be away, as when its network falters, before its texts are forgotten
+
+R = TypeVar("R")
 
 
 class Store:
@@ -42,11 +44,17 @@ class Store:
             self._results.move_to_end(key)
             return self._results[key][0]
 
-    def put(self, key: Hashable, result: Any, folder: Path | None = None) -> None:
-        """Keep a result and its `folder`, if any. The oldest make room; the newest always stays."""
+    def put(self, key: Hashable, result: R, folder: Path | None = None) -> R:
+        """Keep a result and its `folder`, if any. The oldest make room; the newest always stays. Returns what
+        is kept: of two with folders the first, which others may be reading.
+        """
         size = sum(f.stat().st_size for f in folder.iterdir()) if folder else 0
+        unwanted: set[Path | None] = set()
         with self._lock:
-            unwanted = {self._results.pop(key, (None, None, 0))[1]}
+            before, there, _size = self._results.pop(key, (None, None, 0))
+            if folder and there:
+                unwanted.add(folder)
+                result, folder, size = before, there, _size
             self._results[key] = result, folder, size
             while len(self._results) > max(1, self.kept):
                 unwanted.add(self._results.popitem(last=False)[1][1])
@@ -58,11 +66,15 @@ class Store:
         for one in unwanted - {None, folder}:
             # Open files can be read to the end.
             shutil.rmtree(str(one), ignore_errors=True)
+        return result
 
     def forget(self, key: Hashable) -> None:
         """Drop the result of this key."""
         with self._lock:
-            _result, folder, _size = self._results.pop(key, (None, None, 0))
+            self._drop(key)
+
+    def _drop(self, key: Hashable) -> None:
+        _result, folder, _size = self._results.pop(key, (None, None, 0))
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -81,9 +93,8 @@ class Store:
             if not kept:
                 del self._held[holder]
             gone = gone.difference(*self._held.values())
-            keys = [key for key in self._results if _content(key) in gone]
-        for key in keys:
-            self.forget(key)
+            for key in [key for key in self._results if _content(key) in gone]:
+                self._drop(key)
 
     @property
     def bytes(self) -> int:

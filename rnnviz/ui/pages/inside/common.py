@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,7 +45,10 @@ LONGEST = gradients.memory.MAX_SQUARE
 """Most characters of the text: as many as a whole connectivity takes."""
 
 REMEMBERED = 40  # results of a session
-_KEPT = "inside.kept"
+_KEPT, _ASKED = "inside.kept", "inside.asked"
+_asking: ContextVar[tuple[dict[str, set[Hashable]], set[Hashable]] | None] = ContextVar(
+    "asking", default=None
+)
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,31 @@ def fragment(section: Callable[[View], None]) -> Callable[[View], None]:
     @st.fragment
     @functools.wraps(section)
     def run(view: View) -> None:
-        try:
-            section(view)
-        except Exception as error:
-            trouble.show(error)
+        with asking(section.__module__):
+            try:
+                section(view)
+            except Exception as error:
+                trouble.show(error)
 
     return run
+
+
+@contextmanager
+def asking(part: str) -> Iterator[None]:
+    """Drop the jobs that this part of the page asked for before and doesn't ask for inside: others would wait
+    for them. "": the whole page is made anew.
+    """
+    outer = _asking.get()
+    by_part = outer[0] if outer else {}
+    token = _asking.set((by_part, by_part.setdefault(part, set())))
+    try:
+        yield
+    finally:
+        _asking.reset(token)
+    if outer is None:
+        before = {} if part == "" else st.session_state.get(_ASKED, {})
+        st.session_state[_ASKED] = now = before | by_part
+        of_session("inside").retain(set().union(*now.values()))
 
 
 def kept(key: Hashable, make: Callable[[], T]) -> T:
@@ -119,6 +143,8 @@ def kept(key: Hashable, make: Callable[[], T]) -> T:
 def done(key: Hashable, title: str, make: Make, name: str, *, patience: float = 0.3) -> Any:
     """The result of a job, started if unknown; while None, its progress or failure is shown here."""
     jobs = of_session("inside")
+    if asked := _asking.get():
+        asked[1].add(key)
     job = jobs.ask(key, title, make)
     jobs.wait([key], patience)
     if job.state != "done":

@@ -4,16 +4,15 @@ looked for in it, and what they reach is kept for everybody.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
-
-import streamlit as st
 
 from rnnviz import units
 from rnnviz.text.normalising import normalise
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
-from rnnviz.ui.jobs.worker import Step, Steps, as_steps, of_session
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import question, sources
 from rnnviz.ui.pages.inside.common import View, done
 from rnnviz.ui.pages.inside.question import Question
@@ -21,19 +20,17 @@ from rnnviz.ui.pages.inside.sources import Source
 
 Scores = Mapping[str, tuple[float, ...]]
 
-_ASKED = "inside.control.asked"
-
 
 def of(view: View, asked: Question) -> Scores:
     """What untrained copies reach, by the target's name; empty while it is being measured, with a bar."""
     source = asked.source
     assert source is not None
-    base = (view.mark, view.layer, asked.quantity, source.identity(view))
     whole = asked.target in units.KINDS and not asked.edges
-    which = "kinds" if whole else (asked.target, asked.pattern, asked.edges)
-    key = ("control", base, which)
-    only(base, key)
-    st.session_state[_ASKED] = key
+    which = "kinds" if whole else _checksum(asked.target, asked.pattern, asked.edges)
+    text = _checksum(source.identity(view))
+    if source.kind != "corpus":  # the reader's own
+        store.shared().hold(store.holder(), [text])
+    key = ("control", (view.mark, view.layer, asked.quantity), (text, which))
     found: Scores | None = store.shared().get(key)
     if found is None:
         asks = [replace(asked, target=name) for name in units.KINDS] if whole else [asked]
@@ -47,11 +44,9 @@ def of(view: View, asked: Question) -> Scores:
     return found or {}
 
 
-def only(base: Hashable, key: Hashable | None = None) -> None:
-    """Drop what was asked for another network, text or question: other jobs would wait for it."""
-    before = st.session_state.get(_ASKED)
-    if before is not None and (before[1] != base or key not in (None, before)):
-        of_session("inside").forget([before])
+def _checksum(*values: object) -> str:
+    """What a key tells of what a reader wrote or uploaded."""
+    return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def _measuring(key: Hashable, view: View, source: Source, asks: list[Question]) -> Steps[Scores]:

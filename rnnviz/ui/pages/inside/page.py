@@ -9,7 +9,7 @@ import streamlit as st
 from rnnviz.ui import choice, examples
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside.common import LONGEST, view
+from rnnviz.ui.pages.inside.common import LONGEST, asking, view
 from rnnviz.ui.trouble import show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
@@ -33,10 +33,11 @@ def page(context: Context) -> None:
     if not text.strip():
         st.info(_("There is no text to look at: write one under **Text**."), icon=":material/edit:")
         return
-    try:
-        importlib.import_module(f"rnnviz.ui.pages.inside.{part}").section(view(context, text, layer))
-    except Exception as error:
-        show(error)
+    with asking(""):
+        try:
+            importlib.import_module(f"rnnviz.ui.pages.inside.{part}").section(view(context, text, layer))
+        except Exception as error:
+            show(error)
 
 
 def _text(context: Context) -> str:

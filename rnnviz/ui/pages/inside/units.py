@@ -85,7 +85,6 @@ def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, 
         return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
 
     key = ("searcher", view.mark, view.layer, asked.quantity, source.identity(view))
-    control.only(key[1:])
     ready: tuple[str, Searcher] | None
     if source.kind == sources.OWN:
         ready = view.text, kept(key, lambda: _searcher(view, asked))

@@ -87,7 +87,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
         except BaseException:  # cancelled, say, when the record was there already
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        kept.put(key, found, folder)
+        found = kept.put(key, found, folder)
         kept.put(plain_key(info, text), found.report)
     return found
 

@@ -16,7 +16,7 @@ from rnnviz.training import speed
 from rnnviz.training.estimate import Estimate, estimate
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
-from rnnviz.ui.jobs.worker import Check, Jobs, Step
+from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
@@ -25,7 +25,7 @@ from rnnviz.ui.words import duration
 log = logging.getLogger("rnnviz")
 
 QUIET = 1.5  # seconds that a choice must stand before its speed is measured
-_speeds: dict[Hashable, float | None] = {}  # None: it could not be measured
+_speeds: dict[Hashable, float] = {}
 _lock = threading.Lock()
 
 
@@ -42,13 +42,13 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     """What is known by now; `measure`: whether to measure the speed."""
     key = shape(recipe.config, text.symbols)
     with _lock:
-        known, fast = key in _speeds, _speeds.get(key)
+        fast = _speeds.get(key)
     found = estimate(recipe.config, text.symbols, text.characters)
-    if known or found.refusal or not measure or text.toy:
+    if fast or found.refusal or not measure or text.toy:
         return Forecast(found, fast, None)
-    job = ("speed", key)
-    jobs.ask(job, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")
-    return Forecast(found, None, job)
+    name = ("speed", key)
+    job = jobs.ask(name, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")
+    return Forecast(found, job.result, None if job.state in OVER else name)  # over: not for want of asking
 
 
 def shape(config: TrainConfig, symbols: int) -> Hashable:
@@ -70,13 +70,11 @@ def _measuring(
     with _lock:
         if key in _speeds:  # measured for another visitor while this one waited
             return _speeds[key]
-    found = None  # the page then says what it knows without
     try:
-        found = speed.measured(config, symbols)
-    except RnnvizError:
-        pass
-    except Exception:
-        log.exception("the speed could not be measured")
+        found = speed.measured(config, symbols, check=check)
+    except (RnnvizError, OSError) as error:  # the page then says what it knows without
+        log.warning("the speed could not be measured: %s", error)
+        return None
     with _lock:
         _speeds[key] = found
     return found

@@ -18,6 +18,7 @@ import { Store } from "./store.js";
 const SHORTEST = 330; // pixels of the picture's height
 const TALLEST = 680;
 const BELOW = 34; // room for what stands under it
+const OPEN = "[role='dialog'], [data-baseweb='popover'], [data-baseweb='menu']"; // what Escape closes
 
 export class View extends BaseView {
   store = new Store();
@@ -58,10 +59,9 @@ export class View extends BaseView {
   pin = null;
   paint = new MessageChannel();
   onResize = () => this.resized();
-  /** Escape lets go wherever the focus is, but not while it closes a list. @param {KeyboardEvent} event */
+  /** Escape lets go wherever the focus is, but not while it closes something. @param {KeyboardEvent} event */
   onKey = (event) => {
-    const [at] = /** @type {Element[]} */ (event.composedPath());
-    if (event.key === "Escape" && at.ariaExpanded !== "true" && !this.editor.composing) this.release();
+    if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN)) this.release();
   };
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
