@@ -1,8 +1,8 @@
 """How far a figure would move on other passages of the same kind: the moving-block bootstrap.
 
 Neighbouring characters depend on each other, so blocks of neighbours are drawn with replacement, from
-anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989, Annals of
-Statistics 17). A block is at least as long as what makes neighbours alike:
+anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989,
+Annals of Statistics 17). A block is at least as long as what makes neighbours alike:
 
     from_runs(mask)          a run of a target and the gap after it: what depends on where a target holds
     from_correlation(rows)   by the rows' own autocorrelation (Politis & White 2004, Econometric Reviews 23,
@@ -79,8 +79,8 @@ def resample(
 
     `rows` (n,) or (n, C) has a row for each position, in order; `statistic` takes any such table and returns
     a number or an array, None: the mean of each column, which is much quicker. `block` is a number of
-    positions, None: `from_correlation`. The interval is of percentiles, the same draws for all columns, widened as a
-    mean's of so few blocks is by Student's t. Raises ConfigError for settings out of range.
+    positions, None: `from_correlation`. The interval is of percentiles, the same draws for all columns,
+    widened as a mean's of so few blocks is by Student's t. Raises ConfigError for settings out of range.
 
     >>> import numpy as np
     >>> found = resample(np.arange(2000) % 7, block=7)

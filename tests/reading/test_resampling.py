@@ -1,4 +1,4 @@
-"""Intervals over passages: known blocks, coverage where the truth is known, none where there is too little."""
+"""Intervals over passages: known blocks, coverage where the truth is known, none of too little text."""
 
 from __future__ import annotations
 
