@@ -12,6 +12,7 @@
     units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
     units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then
     for progress in units.ablate(model, text): ...                     what each unit is worth
+    units.directions.component(trace, 0)                               a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
     units.compare([one, other], text)                                  several networks on one text
 
@@ -22,10 +23,12 @@ cancels.
 from __future__ import annotations
 
 from rnnviz.networks.progress import run
+from rnnviz.units import directions
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
 from rnnviz.units.claims import Found, Search
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import ControlProgress, control, untrained
+from rnnviz.units.directions import Direction
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
@@ -42,6 +45,7 @@ __all__ = [
     "Comparison",
     "Context",
     "ControlProgress",
+    "Direction",
     "Found",
     "Gates",
     "Intervention",
@@ -61,6 +65,7 @@ __all__ = [
     "compare",
     "continuation",
     "control",
+    "directions",
     "gates",
     "intervene",
     "memory",

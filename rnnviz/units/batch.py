@@ -1,5 +1,5 @@
-"""Several texts read in step, in numpy, each without a unit of its own if asked. Shape letters: B texts, L
-layers, H units, G parts of a cell.
+"""Several texts read in step, in numpy, each without a unit or a direction of its own if asked. Shape
+letters: B texts, L layers, H units, G parts of a cell.
 """
 
 from __future__ import annotations
@@ -9,18 +9,28 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnviz.networks.config import CELLS
-from rnnviz.networks.stepping import Floats, Ids, Layer, Weights, product
+from rnnviz.networks.stepping import Doubles, Floats, Ids, Layer, Weights, product
 
 FEW = 4
 """Rows that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
 
 
 class Held(NamedTuple):
-    """One unit of `layer` in each text: `units` (B,), held at `values` (B,) at every step."""
+    """One unit of `layer` in each text, held at `values` (B,) at every step: `units` (B,), or directions of
+    length 1 (B, H), whose value is v · H_t.
+    """
 
     layer: int
-    units: Ids
+    units: Ids | Doubles
     values: Floats
+
+    def apply(self, h: Floats) -> None:
+        """Hold them in the states (B, H), in place."""
+        if self.units.ndim == 1:
+            h[np.arange(len(h)), self.units.astype(np.int64, copy=False)] = self.values
+            return
+        own = np.einsum("bh,bh->b", h, self.units)[:, None]
+        h[:] = (h - own * self.units) + self.values[:, None] * self.units
 
 
 class Batch:
@@ -65,7 +75,7 @@ class Batch:
                     pre = x if layer.W_h is None else _times(h, layer.W_h) + x
                     h[:] = np.tanh(pre) if layer.activation == "tanh" else np.maximum(pre, 0)
                 if self._held is not None and self._held.layer == n:
-                    h[np.arange(len(h)), self._held.units] = self._held.values
+                    self._held.apply(h)
         return h
 
 

@@ -1,4 +1,4 @@
-"""What a network does when some of its units are held, silenced or scaled while it reads.
+"""What a network does when some of its units, or a direction, are held, silenced or scaled while it reads.
 
 A correlation says that a unit knows something; changing it says whether anything depends on it. Small changes
 (a scale of 0.5, the unit's mean) say more than large ones, which lead to states that no text leads to.
@@ -23,42 +23,83 @@ from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
 from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.units import directions
+from rnnviz.units.directions import Direction, Span
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
 
 Action = Literal["clamp", "zero", "scale"]
+Quantity = Literal["hidden", "cell"]
+Chosen = int | Sequence[int] | Unit | Sequence[Unit] | Direction | Sequence[Direction]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Intervention:
-    """What is done to `units` of one layer, right after the layer has computed them.
+    """What is done to `units` of one layer, or along a Direction, right after the layer has computed them.
 
-    units     their numbers within `layer`, or Units, which carry their layer: one or a tuple. Kept as numbers
-    layer     counted from 0; left out: that of the Units, or 0
+    units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry
+              their quantity too: one or a tuple. Units are kept as numbers
+    layer     counted from 0; left out: that of the Units or Directions, or 0
     action    "clamp": they are `value`; "zero": they are 0; "scale": they are multiplied by `value`
     start     the first row of `Trace.log_probs`: 0 changes the state after the start symbol,
               t the state after t characters, which expects character t + 1
     stop      the first row that it leaves alone; None: it goes on
-    quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows
+    quantity  "hidden" is H_t; "cell" an LSTM's C_t, from which H_t then follows; left out: that of the
+              Directions, or "hidden"
 
-    A scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
+    A direction's value is v · H_t: "zero" projects it out of the state; see `rnnviz.units.directions`. A
+    scaled state is carried on and scaled again at the next step. Raises ConfigError for unfit values; and
     when it is used, for a pair of plain numbers without a layer that may be meant as one Unit.
 
     >>> from rnnviz import units
     >>> units.Intervention(units.Unit(layer=1, unit=5)).units, units.Intervention(units.Unit(1, 5)).layer
     ((5,), 1)
+    >>> units.Intervention(units.directions.random(256, seed=3, layer=1), "clamp", 2.0).layer
+    1
     """
 
-    units: tuple[int, ...] | tuple[Unit, ...]
+    units: tuple[int, ...] | tuple[Direction, ...]
     action: Action = "zero"
     value: float = 0.0
-    layer: int = cast("int", None)
+    layer: int = 0
     start: int = 0
     stop: int | None = None
-    quantity: Literal["hidden", "cell"] = "hidden"
+    quantity: Quantity = "hidden"
     _pair: bool = field(init=False, repr=False, compare=False)
     _index: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
+    _span: Span | None = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        units: Chosen,
+        action: Action = "zero",
+        value: float = 0.0,
+        layer: int | None = None,
+        start: int = 0,
+        stop: int | None = None,
+        quantity: Quantity | None = None,
+    ) -> None:
+        found = directions.within(units)
+        numbers, layer = ([0], layer) if found else within_layer(units, layer)  # type: ignore[arg-type]
+        index = check_units(numbers, 1 << 30)
+        if found:
+            layer, quantity = _of_directions(found[0], layer, quantity)
+        values = {
+            "units": found or tuple(index.tolist()),
+            "action": action,
+            "value": value,
+            "layer": 0 if layer is None else layer,
+            "start": start,
+            "stop": stop,
+            "quantity": "hidden" if quantity is None else quantity,
+            "_pair": layer is None and may_be_one(numbers),
+            "_index": index,
+            "_span": Span(found) if found else None,
+        }
+        for name, one in values.items():
+            object.__setattr__(self, name, one)
+        self._check_values()
+
+    def _check_values(self) -> None:
         if self.action not in ("clamp", "zero", "scale"):
             raise ConfigError("an action is clamp, zero or scale; received {action!r}", action=self.action)
         if not math.isfinite(self.value):
@@ -76,17 +117,16 @@ class Intervention:
                 start=self.start,
                 stop=self.stop,
             )
-        numbers, layer = within_layer(self.units, self.layer)
-        object.__setattr__(self, "_pair", layer is None and may_be_one(numbers))
-        object.__setattr__(self, "_index", check_units(numbers, 1 << 30))
-        object.__setattr__(self, "units", tuple(self._index.tolist()))
-        object.__setattr__(self, "layer", 0 if layer is None else layer)
 
     def _check(self, weights: Weights) -> None:
         if self._pair:
             refuse_pair(self._index.tolist(), len(weights.layers))
         check_layer(self.layer, len(weights.layers))
-        check_units(self._index, weights.layers[self.layer].units)
+        H = weights.layers[self.layer].units
+        for one in self.units:
+            if isinstance(one, Direction):
+                one.check(H)
+        check_units(self._index, H)
         if self.quantity == "cell" and not CELLS[weights.cell].has_cell:
             raise ConfigError(
                 "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
@@ -96,10 +136,29 @@ class Intervention:
         """Change a state (1, H) after input number t."""
         if t < self.start or (self.stop is not None and t >= self.stop):
             return
-        if self.action == "scale" and self.value:
+        scaled = self.action == "scale" and self.value
+        value = self.value if self.action == "clamp" else 0
+        if self._span is not None:
+            if scaled:
+                self._span.scale(state, self.value)
+            else:
+                self._span.hold(state, value)
+        elif scaled:
             state[:, self._index] *= self.value
         else:  # 0 too: infinity times 0 is NaN
-            state[:, self._index] = self.value if self.action == "clamp" else 0
+            state[:, self._index] = value
+
+
+def _of_directions(one: Direction, layer: int | None, quantity: Quantity | None) -> tuple[int, Quantity]:
+    """The layer and quantity of Directions. Raises ConfigError where others were asked for."""
+    for asked, theirs in ((layer, one.layer), (quantity, one.quantity)):
+        if asked is not None and asked != theirs:
+            raise ConfigError(
+                "{asked!r} was asked for, and the direction is of {theirs!r}; leave it out",
+                asked=asked,
+                theirs=theirs,
+            )
+    return one.layer, cast("Quantity", one.quantity)
 
 
 Interventions = Intervention | Sequence[Intervention]

@@ -105,7 +105,11 @@ def within_layer(
 
 def may_be_one(units: object) -> bool:
     """Whether plain `units` are a pair such as (1, 5), which a Unit without its name is too."""
-    return type(units) is tuple and len(units) == 2 and all(isinstance(number, int) for number in units)
+    return (
+        type(units) is tuple
+        and len(units) == 2
+        and all(isinstance(number, int | np.integer) for number in units)
+    )
 
 
 def refuse_pair(units: Sequence[int], layers: int) -> None:

@@ -235,6 +235,8 @@ def test_a_pair_that_may_be_one_unit_is_refused_where_there_is_such_a_layer() ->
         intervene(model, SHORT, Intervention((1, 5), "clamp", 1.0))
     with pytest.raises(ConfigError, match=said):
         run(ablate(model, SHORT, units=(1, 5)))
+    with pytest.raises(ConfigError, match=said):
+        intervene(model, SHORT, Intervention((np.int64(1), np.int64(5)), "clamp", 1.0))
     for clear in (Intervention((1, 5), layer=0), Intervention([1, 5]), Intervention((2, 5))):  # type: ignore[arg-type]
         assert (intervene(model, SHORT, clear).hidden[:, 0, list(clear.units)] == 0).all()
     assert (intervene(single, SHORT, Intervention((1, 5))).hidden[:, 0, [1, 5]] == 0).all()

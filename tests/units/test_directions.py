@@ -1,0 +1,200 @@
+"""A direction is used as a unit is: held along an axis it is the unit, exactly; projected out it is gone."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.networks.stepping import NetworkReader
+from rnnviz.units import (
+    Direction,
+    Intervention,
+    Target,
+    Unit,
+    continuation,
+    directions,
+    intervene,
+    resume,
+    target,
+)
+from rnnviz.units.batch import Batch, Held
+from tests.conftest import TEXT, tiny
+
+SHORT = TEXT[:60]
+H = 12  # of `tiny`
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize(("action", "value"), [("clamp", 0.37), ("zero", 0.0), ("scale", -1.3)])
+def test_along_an_axis_it_is_the_unit_exactly(cell: str, action: Any, value: float) -> None:
+    model = tiny(cell, layers=2)
+    axis = directions.coordinate(Unit(1, 5), H)
+    one = intervene(model, SHORT, Intervention(axis, action, value, start=3))
+    other = intervene(model, SHORT, Intervention(Unit(1, 5), action, value, start=3))
+    rounding = 1e-6 if action == "scale" else 0  # float32 multiplies by a rounded number
+    np.testing.assert_allclose(one.hidden, other.hidden, rtol=rounding, atol=rounding)
+    np.testing.assert_allclose(one.nll, other.nll, rtol=rounding, atol=rounding)
+
+
+def test_along_two_axes_it_is_both_units_exactly() -> None:
+    model = tiny("gru")
+    axes = [directions.coordinate(Unit(0, n), H) for n in (2, 7)]
+    one = intervene(model, SHORT, Intervention(axes, "clamp", 0.4))
+    np.testing.assert_array_equal(
+        one.hidden, intervene(model, SHORT, Intervention([2, 7], "clamp", 0.4)).hidden
+    )
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn"])
+def test_without_all_components_nothing_is_left(cell: str) -> None:
+    model = tiny(cell)
+    every = directions.components(rnnviz.trace(model, TEXT[:300]))
+    assert len(every) == H
+    gone = intervene(model, SHORT, Intervention(every))
+    zeroed = intervene(model, SHORT, Intervention(tuple(range(H))))
+    np.testing.assert_allclose(gone.hidden, 0, atol=1e-7)
+    np.testing.assert_allclose(gone.log_probs, zeroed.log_probs, atol=1e-6)
+
+
+@pytest.mark.parametrize("quantity", ["hidden", "cell"])
+def test_a_clamped_direction_has_its_value_and_the_rest_of_the_state_is_left_alone(quantity: str) -> None:
+    model = tiny("lstm", layers=2)
+    along = directions.random(H, seed=4, layer=1, quantity=quantity)
+    held = Intervention(along, "clamp", 0.8)
+    assert (held.layer, held.quantity, held.units) == (1, quantity, (along,))
+    changed, before = intervene(model, SHORT, held), rnnviz.trace(model, SHORT)
+    np.testing.assert_allclose(along.along(changed), 0.8, atol=1e-6)
+    # At the first step the states were the same before the change: they differ along the direction alone.
+    first = Intervention(along, "clamp", 0.8, start=1)
+    apart = getattr(intervene(model, SHORT, first), quantity)[0, 1] - getattr(before, quantity)[0, 1]
+    across = apart - (apart @ along.vector) * along.vector
+    assert np.abs(across).max() < 1e-6 < np.abs(apart).max()
+    np.testing.assert_array_equal(changed.hidden[:, 0], before.hidden[:, 0])  # nothing below it
+
+
+def test_a_scaled_direction_is_multiplied_once_at_the_first_step() -> None:
+    model, along = tiny("gru"), directions.random(H, seed=2)
+    before = rnnviz.trace(model, SHORT)
+    after = intervene(model, SHORT, Intervention(along, "scale", 2.5, start=1))
+    assert along.along(after)[0] == pytest.approx(2.5 * along.along(before)[0], rel=1e-5)
+
+
+def test_directions_that_are_not_at_right_angles_each_have_their_value() -> None:
+    model = tiny("gru")
+    two = [Direction("a", np.eye(H)[0]), Direction("b", np.eye(H)[0] + np.eye(H)[1])]
+    held = intervene(model, SHORT, Intervention(two, "clamp", 0.25))
+    for one in two:
+        np.testing.assert_allclose(one.along(held), 0.25, atol=1e-6)
+    with pytest.raises(ConfigError, match="one of these 3 directions follows from the others"):
+        Intervention([*two, Direction("c", np.eye(H)[1])])
+
+
+def test_a_text_goes_on_under_a_direction() -> None:
+    model, held = tiny("gru"), Intervention(directions.random(H, seed=1), "clamp", 2.0)
+    read = intervene(model, SHORT, held)
+    assert resume(read, 20, 30, held, seed=3) == continuation(model, SHORT[:20], 30, held, seed=3)
+    assert continuation(model, SHORT[:20], 30, seed=3) != continuation(model, SHORT[:20], 30, held, seed=3)
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_a_batch_holds_a_direction_in_each_text(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    weights = weights_of(model)
+    held = [directions.random(H, seed, layer=1) for seed in range(5)] + [directions.coordinate(Unit(1, 3), H)]
+    values = np.linspace(-0.5, 0.5, 6).astype(np.float32)
+    batch = Batch(weights, 6, Held(1, np.stack([one.vector for one in held]), values))
+    ids = np.concatenate(([model.vocabulary.start], model.vocabulary.encode(SHORT)))
+    states = np.stack([batch.step(ids[t : t + 1]).copy() for t in range(len(ids))])
+    for n, one in enumerate(held):
+        alone = intervene(model, SHORT, Intervention(one, "clamp", float(values[n])))
+        np.testing.assert_allclose(states[1:, n], alone.hidden[:, 1], atol=1e-5)
+    assert (states[:, 5, 3] == values[5]).all()
+    assert NetworkReader(weights).read(ids).shape == states[:, 0].shape
+
+
+def test_a_component_is_the_axis_of_the_projection() -> None:
+    read = rnnviz.trace(tiny("gru", layers=2), TEXT[:300])
+    every = directions.components(read, layer=1)
+    centred = read.hidden[:, 1] - read.hidden[:, 1].mean(axis=0)
+    spread = [float(one.along(centred).var()) for one in every]
+    assert spread == sorted(spread, reverse=True)
+    assert sum(spread) == pytest.approx(float(centred.var(axis=0, dtype=np.float64).sum()), rel=1e-5)
+    assert directions.component(read, 2, layer=1) == every[2]
+    assert abs(every[0].cosine(every[1])) < 1e-9
+    with pytest.raises(ConfigError, match="vary along 2 axes; asked for 3"):
+        directions.component(rnnviz.trace(tiny("gru"), "abc"), 2)
+
+
+def test_a_difference_of_means_points_to_where_the_target_holds() -> None:
+    read = rnnviz.trace(tiny("gru", layers=2), TEXT[:300])
+    where = target("vowel", read.text)
+    along = directions.mean_difference(read, where, layer=1)
+    states = read.hidden[:, 1].astype(np.float64)
+    apart = states[where.values].mean(axis=0) - states[~where.values].mean(axis=0)
+    np.testing.assert_allclose(along.vector, apart / np.linalg.norm(apart), atol=1e-6)
+    graded = Target("height", states @ np.eye(H)[4])
+    assert directions.mean_difference(read, graded, layer=1).vector[4] > 0
+    with pytest.raises(ConfigError, match="the same at every character"):
+        directions.mean_difference(read, Target("all", np.ones(300, np.bool_)))
+    with pytest.raises(ConfigError, match="covers 3 characters, the activations 300"):
+        directions.mean_difference(read, Target("short", np.ones(3, np.bool_)))
+
+
+def test_a_random_direction_has_length_1_and_is_always_the_same() -> None:
+    every = [directions.random(64, seed) for seed in range(200)]
+    assert all(np.linalg.norm(one.vector) == pytest.approx(1) for one in every)
+    assert directions.random(64, 3) == every[3] != every[4]
+    assert len(set(every)) == 200
+    means = np.mean([one.vector for one in every], axis=0)
+    assert np.abs(means).max() < 4 / np.sqrt(64 * 200)  # no way is preferred
+
+
+def test_directions_are_values() -> None:
+    one = Direction("a", [3.0, 4.0], layer=1)
+    assert one == Direction("another name", [0.6, 0.8], layer=1) != Direction("a", [3.0, 4.0])
+    assert not one.vector.flags.writeable
+    held = Intervention(one, "clamp", 1.0)
+    assert held == pickle.loads(pickle.dumps(held)) == replace(held, value=1.0)
+    assert len({held, Intervention(one, "clamp", 1.0), replace(held, value=2.0)}) == 2
+    assert (-one).cosine(one) == pytest.approx(-1)
+    assert "layer 1, hidden, 2 units" in repr(one)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"vector": [0.0, 0.0]}, "not all 0"),
+        ({"vector": [np.nan, 1.0]}, "a vector of numbers"),
+        ({"vector": [[1.0]]}, "a vector of numbers"),
+        ({"vector": [1.0], "layer": -1}, "received layer -1"),
+    ],
+)
+def test_what_is_no_direction_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Direction("wrong", **wrong)
+
+
+def test_directions_that_do_not_fit_are_refused() -> None:
+    model, one = tiny("gru"), directions.random(H, 1)
+    for wrong, message in [
+        (lambda: Intervention((one, 3)), "units or directions, not both"),
+        (lambda: Intervention((one, directions.random(H, 1, layer=1))), "several layers or quantities"),
+        (lambda: Intervention(one, layer=1), "1 was asked for, and the direction is of 0"),
+        (lambda: Intervention(one, quantity="cell"), "'cell' was asked for, and the direction is of 'hid"),
+        (lambda: Intervention(directions.random(H, quantity="update")), "hidden state or an LSTM's cell"),
+        (lambda: intervene(model, SHORT, Intervention(directions.random(9))), "of 9 units; these have 12"),
+        (lambda: intervene(model, SHORT, Intervention(directions.random(H, layer=1))), "received layer 1"),
+        (lambda: intervene(model, SHORT, Intervention(directions.random(H, quantity="cell"))), "gru cells"),
+        (lambda: directions.random(0), "H is at least 1"),
+        (lambda: directions.coordinate(Unit(0, H), H), "units 0 to 11; received 12"),
+        (lambda: one.along(np.zeros((3, 9))), "states of 12 units; these have 9"),
+    ]:  # fmt: skip
+        with pytest.raises(ConfigError, match=message):
+            wrong()  # type: ignore[no-untyped-call]
