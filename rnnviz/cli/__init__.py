@@ -1,6 +1,6 @@
-"""The command line: python -m rnnviz train | perplexity | sample | trace | units | models | sketch | story.
-Results go to standard output, all else to standard error. Exit codes: 0 success; 1 failure, in one line on
-standard error; 2 misspelt command; 130 Ctrl-C. Commands import late: `--help` and `models` answer at once.
+"""The command line, `python -m rnnviz COMMAND`: one file a command. Results go to standard output, all else
+to standard error. Exit codes: 0 success; 1 failure, in one line on standard error; 2 misspelt command; 130
+Ctrl-C. Commands import late: `--help` and `models` answer at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from rnnviz import __version__
-from rnnviz.cli import models, perplexity, sample, sketch, story, trace, train, units
+from rnnviz.cli import models, patch, perplexity, sample, sketch, story, trace, train, units
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError
 
@@ -64,6 +64,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for each in (train, perplexity, sample, trace, units, models, sketch, story):
+    for each in (train, perplexity, sample, trace, units, patch, models, sketch, story):
         each.add_parser(commands)
     return parser

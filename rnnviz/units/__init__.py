@@ -14,10 +14,13 @@
     for progress in units.ablate(model, text): ...                     what each unit is worth
     units.directions.component(trace, 0)                               a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
+    units.patch(model, one, 40, other, 30)                             a state put into another text's reading
+    units.patch_controls(model, patched, third)                        the same beside what any state does
+    for progress in units.patch_grid(model, one, other): ...           the same at all places of both
     units.compare([one, other], text)                                  several networks on one text
 
-`scan`, `ablate` and `control` are generators that return their result: `units.run` waits for it, closing
-cancels.
+`scan`, `ablate`, `patch_grid` and `control` are generators that return their result: `units.run` waits for
+it, closing cancels.
 """
 
 from __future__ import annotations
@@ -31,6 +34,14 @@ from rnnviz.units.controls import ControlProgress, control, untrained
 from rnnviz.units.directions import Direction
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
+from rnnviz.units.patch_effects import (
+    PatchControls,
+    PatchGrid,
+    PatchProgress,
+    patch_controls,
+    patch_grid,
+)
+from rnnviz.units.patching import Patched, patch
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
@@ -51,6 +62,10 @@ __all__ = [
     "Intervention",
     "Memory",
     "Move",
+    "PatchControls",
+    "PatchGrid",
+    "PatchProgress",
+    "Patched",
     "Perturbation",
     "Projection",
     "ScanProgress",
@@ -69,6 +84,9 @@ __all__ = [
     "gates",
     "intervene",
     "memory",
+    "patch",
+    "patch_controls",
+    "patch_grid",
     "pattern_target",
     "perturb",
     "perturb_all",

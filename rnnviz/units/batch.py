@@ -4,6 +4,8 @@ letters: B texts, L layers, H units, G parts of a cell.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +15,14 @@ from rnnviz.networks.stepping import Doubles, Floats, Ids, Layer, Weights, produ
 
 FEW = 4
 """Rows that are multiplied one by one: BLAS would wait for all cores over so few; see stepping.PRODUCT."""
+
+Change = Callable[[Floats], None]
+"""Changes a layer's states (B, H) in place."""
+
+Changes = Mapping[tuple[int, str], Change]
+"""The change of a layer's "hidden" states, or of an LSTM's "cell", from which the hidden ones then follow."""
+
+NO_CHANGES: Changes = MappingProxyType({})
 
 
 class Held(NamedTuple):
@@ -50,8 +60,10 @@ class Batch:
         if self.cell is not None and state[1] is not None:
             self.cell[:, text] = state[1]
 
-    def step(self, ids: Ids) -> Floats:
-        """Read one symbol per text, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy."""
+    def step(self, ids: Ids, changes: Changes = NO_CHANGES) -> Floats:
+        """Read one symbol per text, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy.
+        `changes` are made to this step's states as soon as they are there.
+        """
         h: Floats = self.hidden[0]
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -70,16 +82,18 @@ class Batch:
                     raise NotImplementedError(layer.cell)
                 elif layer.cell == "lstm":
                     assert self.cell is not None
-                    _lstm(layer, x, h, self.cell[n])
+                    _lstm(layer, x, h, self.cell[n], changes.get((n, "cell")))
                 else:
                     pre = x if layer.W_h is None else _times(h, layer.W_h) + x
                     h[:] = np.tanh(pre) if layer.activation == "tanh" else np.maximum(pre, 0)
                 if self._held is not None and self._held.layer == n:
                     self._held.apply(h)
+                if (change := changes.get((n, "hidden"))) is not None:
+                    change(h)
         return h
 
 
-def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats) -> None:
+def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats, change: Change | None) -> None:
     H = layer.units
     pre = _times(h, layer.W_h)  # (B, 4 H): input, forget, output, candidate
     pre += x
@@ -89,6 +103,8 @@ def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats) -> None:
     gates += 0.5
     c *= gates[:, H : 2 * H]
     c += gates[:, :H] * pre[:, 3 * H :]
+    if change is not None:
+        change(c)
     np.tanh(c, out=h)
     h *= gates[:, 2 * H :]
 

@@ -1,0 +1,279 @@
+"""What of one text's state another text's predictions depend on: the state, or a part of it, after `at`
+characters of a source is put into the reading of a target after `to` characters (activation patching, Vig et
+al. 2020, arXiv:2004.12265; of whole states: Geiger et al. 2021, arXiv:2106.02997).
+
+    H'_to = H_at of the source, in the layers, units or direction that are patched; from there on the target
+    is read as ever
+
+    KL_t    Σ_x P(x) log P(x)/P'(x), of the prediction after t characters; P' with the patch
+    loss_t  -log P'(x_t | x_<t)  -  -log P(x_t | x_<t)
+
+Any other state moves predictions too: see the controls in `rnnviz.units.patch_effects`. A whole state that is
+patched gives the source's prediction by definition; what tells is a part of it, or what is read afterwards.
+
+Shape letters: T characters of the target, L layers, H units, B states side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_model import Network
+from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights
+from rnnviz.reading import sampling
+from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.units.batch import Change
+from rnnviz.units.directions import Direction
+from rnnviz.units.perturbation import kl
+from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
+
+Doubles = npt.NDArray[np.float64]
+Quantity = Literal["state", "hidden", "cell"]
+States = tuple[Floats, "Floats | None"]
+"""H, and C of an LSTM, (B, L, H) each."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What of a state is patched; made by `part`.
+
+    layers      their numbers from 0
+    quantities  "hidden" and, of an LSTM, "cell"
+    index       units within the layer; None: all
+    direction   along which alone the state is changed, or None
+    """
+
+    layers: tuple[int, ...]
+    quantities: tuple[str, ...]
+    index: Ids | None = None
+    direction: Direction | None = None
+
+    def put(self, states: Floats, source: Floats) -> None:
+        """Change `states` (B, H) of one layer and quantity to those of `source` (B or 1, H), in place."""
+        if self.direction is not None:
+            v = self.direction.vector
+            # What is missing is added, so that a state patched into itself stays as it is to the last bit.
+            states += ((source.astype(np.float64) - states) @ v)[:, None] * v
+        elif self.index is None:
+            states[:] = source
+        else:
+            states[:, self.index] = source[:, self.index]
+
+    def changes(self, source: States) -> dict[tuple[int, str], Change]:
+        """What puts the states `source` in, by layer and quantity."""
+        held = by_quantity(source)
+
+        def change(rows: Floats) -> Change:
+            return lambda states: self.put(states, rows)
+
+        found = {}
+        for quantity in self.quantities:
+            for layer in self.layers:
+                found[layer, quantity] = change(held[quantity][:, layer])
+        return found
+
+
+def part(
+    weights: Weights,
+    *,
+    layer: int | None = None,
+    units: int | Sequence[int] | Unit | Sequence[Unit] | Direction | None = None,
+    quantity: Quantity = "state",
+) -> Part:
+    """A part of a network's state: all of it, one `layer`, or some `units` of a layer, or a Direction.
+
+    Units and Directions carry their layer; plain numbers are of layer 0 unless `layer` says otherwise.
+    `quantity` is "state", H and an LSTM's C; "hidden", H alone; or "cell", C alone, from which H follows. A
+    Direction has its own. Raises ConfigError for what isn't there.
+    """
+    L, H = len(weights.layers), weights.layers[0].units
+    if quantity not in get_args(Quantity):
+        raise ConfigError(
+            "what is patched is the 'state', or 'hidden' or 'cell' alone; received {quantity!r}",
+            quantity=quantity,
+        )
+    if isinstance(units, Direction):
+        return _along(weights, units, layer)
+    index = None
+    if units is not None:
+        several: Sequence[int] | Sequence[Unit] = [units] if isinstance(units, int) else units
+        numbers, said = within_layer(several, layer)
+        if said is None and may_be_one(numbers):
+            refuse_pair(numbers, L)
+        layer = 0 if said is None else said
+        index = check_units(numbers, H)
+    if layer is not None:
+        check_layer(layer, L)
+    has_cell = CELLS[weights.cell].has_cell
+    if quantity == "cell" and not has_cell:
+        _no_cell(weights)
+    both = ("hidden", "cell") if has_cell else ("hidden",)
+    layers = tuple(range(L)) if layer is None else (layer,)
+    return Part(layers, both if quantity == "state" else (quantity,), index)
+
+
+def _along(weights: Weights, direction: Direction, layer: int | None) -> Part:
+    if direction.quantity not in ("hidden", "cell"):
+        raise ConfigError(
+            "what is patched is the hidden state or an LSTM's cell; this direction is of {quantity!r}",
+            quantity=direction.quantity,
+        )
+    if layer is not None and layer != direction.layer:
+        raise ConfigError(
+            "layer {layer} was asked for, and the direction is of layer {theirs}; leave `layer` out",
+            layer=layer,
+            theirs=direction.layer,
+        )
+    check_layer(direction.layer, len(weights.layers))
+    direction.check(weights.layers[0].units)
+    if direction.quantity == "cell" and not CELLS[weights.cell].has_cell:
+        _no_cell(weights)
+    return Part((direction.layer,), (direction.quantity,), direction=direction)
+
+
+def _no_cell(weights: Weights) -> None:
+    raise ConfigError("only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Patched:
+    """A target read with a part of a source's state put in after `to` of its characters.
+
+    source, at   the source's Trace, and after how many of its characters (0 .. S) the state was taken
+    target, to   the target's Trace without the patch, and where the state was put (0 .. T)
+    after        its Trace with the patch
+    part         what was patched
+    divergence   (T + 1,) KL_t in nats; row t is about character t + 1, as in `Trace.log_probs`; 0 before `to`
+    loss         (T,) nats that each character of the target costs more with the patch; 0 up to `to`
+    lengths      by layer and quantity, how far the patch moved the state: the Euclidean length of the change
+    """
+
+    source: Trace
+    at: int
+    target: Trace
+    to: int
+    after: Trace
+    part: Part
+    divergence: Doubles
+    loss: Doubles
+    lengths: Mapping[tuple[int, str], float]
+
+    def __repr__(self) -> str:
+        return (
+            f"<Patched: the state after {self.at:,} characters put in after {self.to:,}, "
+            f"KL {self.divergence[self.to]:.3f} nats>"
+        )
+
+    @property
+    def moved(self) -> float:
+        """How far the patch moved the state, all of `lengths` together."""
+        return float(np.sqrt(sum(length**2 for length in self.lengths.values())))
+
+    @property
+    def remainder(self) -> float:
+        """The mean of `loss` over the target's characters after `to`; nan if there are none."""
+        rest = self.loss[self.to :]
+        return float(rest.mean()) if len(rest) else float("nan")
+
+    def continuation(
+        self, length: int, *, temperature: float = 1.0, top_k: int | None = None, seed: int | None = None
+    ) -> str:
+        """`length` characters as the network goes on from the patched state; see `rnnviz.sample`. With the
+        whole state patched they are those that follow the source, by the same seed.
+        """
+        return sampling.resume(self.after, self.to, length, temperature=temperature, top_k=top_k, seed=seed)
+
+
+def patch(
+    model: Network,
+    source: str | Trace,
+    at: int,
+    target: str | Trace,
+    to: int,
+    *,
+    layer: int | None = None,
+    units: int | Sequence[int] | Unit | Sequence[Unit] | Direction | None = None,
+    quantity: Quantity = "state",
+) -> Patched:
+    """Read `target` with what the state was after `at` characters of `source` put in after `to` of its own.
+
+    `layer`, `units` and `quantity` say which part of the state, all of it by default; see `part`. Layers
+    above a patched one follow from it in the same step. Raises ConfigError for places outside the texts and
+    parts that aren't there, TextError for half a surrogate pair.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> done = units.patch(model, '"I am afraid', 12, "He was afraid, he said", 13)
+    >>> done.divergence.shape, bool(done.divergence[:13].any())
+    ((23,), False)
+    >>> done.continuation(8, seed=0) == rnnviz.sample(model, '"I am afraid', 8, seed=0)
+    True
+    """
+    taken, before = read(model, source), read(model, target)
+    check_place("at", at, taken)
+    check_place("to", to, before)
+    which = part(before.weights, layer=layer, units=units, quantity=quantity)
+    state = states_at(taken, [at])
+
+    def hook(change: Change) -> Hook:
+        return lambda t, own: change(own) if t == to else None
+
+    hooks = {where: hook(change) for where, change in which.changes(state).items()}
+    after = Tracer(model, hooks).extend(before.text)
+    divergence, loss = np.zeros(len(before) + 1), np.zeros(len(before))
+    step = max(1, LOGITS // before.vocabulary.size)
+    for begin in range(to, len(before) + 1, step):
+        end = min(begin + step, len(before) + 1)
+        divergence[begin:end] = kl(before.log_probs_at(begin, end), after.log_probs_at(begin, end))
+    loss[to:] = after.nll[to:] - before.nll[to:]
+    lengths = _lengths(which, state, states_at(before, [to]))
+    return Patched(taken, at, before, to, after, which, divergence, loss, lengths)
+
+
+def read(model: Network, text: str | Trace) -> Trace:
+    """The Trace of a text, which may be one already."""
+    return text if isinstance(text, Trace) else trace(model, text)
+
+
+def check_place(name: str, t: int, read: Trace) -> None:
+    """Raise ConfigError unless t characters of a Trace can have been read."""
+    if type(t) is not int or not 0 <= t <= len(read):
+        raise ConfigError(
+            "`{name}` counts the characters read, from 0 to {count:,}; received {t}",
+            name=name,
+            count=len(read),
+            t=t,
+        )
+
+
+def by_quantity(states: States) -> dict[str, Floats]:
+    """H and, of an LSTM, C, by name."""
+    hidden, cell = states
+    return {"hidden": hidden} if cell is None else {"hidden": hidden, "cell": cell}
+
+
+def states_at(read: Trace, places: Sequence[int] | Ids) -> States:
+    """The states after each of `places` characters of a Trace."""
+    found = [read.state_after(int(t)) for t in places]
+    cells = [c for _, c in found if c is not None]
+    return np.stack([h for h, _ in found]), np.stack(cells) if cells else None
+
+
+def _lengths(which: Part, source: States, own: States) -> dict[tuple[int, str], float]:
+    """By layer and quantity, the length of the change of one state (1, L, H) to that of `source`."""
+    out = {}
+    held = by_quantity(own)
+    for (layer, quantity), change in which.changes(source).items():
+        values = held[quantity][:, layer]
+        changed = values.copy()
+        change(changed)
+        out[layer, quantity] = float(np.linalg.norm((changed - values).astype(np.float64)))
+    return out

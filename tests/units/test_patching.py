@@ -1,0 +1,248 @@
+"""Patching changes what it says and nothing else: against itself, the source, a plain loop, and by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.reading import sampling
+from rnnviz.units.patching import Patched
+from tests.conftest import TEXT, tiny
+from tests.units.built import LATCHES, UNUSED, built
+
+SOURCE, TARGET = TEXT[:50], TEXT[60:130]
+CELLS: list[tuple[str, dict[str, Any]]] = [
+    ("mlp", {}),
+    ("rnn", {}),
+    ("gru", {}),
+    ("lstm", {}),
+    ("rnn", {"layers": 2}),
+    ("gru", {"layers": 2}),
+    ("lstm", {"layers": 3}),
+]
+PARTS: list[dict[str, Any]] = [
+    {},
+    {"layer": 0},
+    {"units": [2, 7]},
+    {"units": units.directions.random(12, 1)},
+    {"quantity": "hidden"},
+]
+each_cell = pytest.mark.parametrize(("cell", "options"), CELLS, ids=str)
+
+
+@each_cell
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_a_state_patched_into_itself_changes_nothing(
+    cell: str, options: dict[str, Any], part: dict[str, Any]
+) -> None:
+    model = tiny(cell, **options)
+    plain = rnnviz.trace(model, TARGET)
+    for at in (0, 1, 33, len(TARGET)):
+        done = units.patch(model, TARGET, at, TARGET, at, **part)
+        assert np.array_equal(done.after.hidden, plain.hidden)
+        assert np.array_equal(done.after.log_probs, plain.log_probs)
+        assert not done.divergence.any()
+        assert not done.loss.any()
+        assert done.moved == 0
+
+
+@each_cell
+def test_all_of_a_state_goes_on_as_the_source_does(cell: str, options: dict[str, Any]) -> None:
+    model = tiny(cell, **options)
+    for at, to in ((50, 0), (0, 41), (23, 70), (31, 31)):
+        done = units.patch(model, SOURCE, at, TARGET, to)
+        assert np.array_equal(done.after.log_probs[to], rnnviz.trace(model, SOURCE).log_probs[at])
+        for seed in range(3):
+            there = sampling.resume(rnnviz.trace(model, SOURCE), at, 60, seed=seed)
+            assert done.continuation(60, seed=seed) == there
+            assert there == rnnviz.sample(model, SOURCE[:at], 60, seed=seed)
+        # What is read afterwards is read as if it followed the source.
+        joined = rnnviz.trace(model, SOURCE[:at] + TARGET[to:])
+        np.testing.assert_allclose(done.after.nll[to:], joined.nll[at:], rtol=0, atol=2e-5)
+        assert np.array_equal(done.after.nll[:to], done.target.nll[:to])
+
+
+@each_cell
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_only_the_part_is_changed(cell: str, options: dict[str, Any], part: dict[str, Any]) -> None:
+    model = tiny(cell, **options)
+    at, to = 20, 30
+    done = units.patch(model, SOURCE, at, TARGET, to, **part)
+    (theirs, _), (own, _), (now, cells) = (
+        done.source.state_after(at),
+        done.target.state_after(to),
+        done.after.state_after(to),
+    )
+    expected = own[0].copy()
+    if "units" not in part:
+        expected = theirs[0]
+    elif isinstance(part["units"], list):
+        expected[part["units"]] = theirs[0][part["units"]]
+    else:
+        v = part["units"].vector
+        expected = own[0] + (theirs[0] - own[0]) @ v * v
+    np.testing.assert_allclose(now[0], expected, rtol=0, atol=1e-6)
+    before = done.target.state_after(to)[1]
+    if cells is not None and before is not None and (part == {"quantity": "hidden"} or "vector" in str(part)):
+        assert np.array_equal(cells[0], before[0])
+    assert done.moved > 0
+    assert not done.divergence[:to].any()
+    assert not done.loss[:to].any()
+    p, q = (np.exp(t.log_probs[to:].astype(np.float64)) for t in (done.target, done.after))
+    np.testing.assert_allclose(done.divergence[to:], (p * np.log(p / q)).sum(axis=1), atol=2e-6)
+
+
+def test_an_lstms_cell_alone_changes_the_state_that_follows_from_it() -> None:
+    model = tiny("lstm")
+    done = units.patch(model, SOURCE, 20, TARGET, 30, quantity="cell")
+    cell = done.after.state_after(30)[1]
+    theirs = done.source.state_after(20)[1]
+    assert cell is not None
+    assert theirs is not None
+    assert np.array_equal(cell, theirs)
+    gate = done.target.gates["output"][29]
+    np.testing.assert_allclose(done.after.state_after(30)[0], gate * np.tanh(cell), atol=1e-6)
+    assert done.lengths.keys() == {(0, "cell")}
+
+
+def test_a_coordinates_direction_is_the_unit() -> None:
+    model = tiny("gru", layers=2)
+    axis = units.directions.coordinate(units.Unit(1, 5), 12)
+    one = units.patch(model, SOURCE, 20, TARGET, 30, units=units.Unit(1, 5))
+    other = units.patch(model, SOURCE, 20, TARGET, 30, units=axis)
+    np.testing.assert_allclose(one.divergence, other.divergence, atol=1e-7)
+    assert one.divergence[30] > 1e-6
+
+
+@each_cell
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_a_grid_holds_what_single_patches_give(
+    cell: str, options: dict[str, Any], part: dict[str, Any]
+) -> None:
+    model = tiny(cell, **options)
+    at, to = [0, 3, 50], [0, 5, 68, 70]
+    kl = units.run(units.patch_grid(model, SOURCE, TARGET, at=at, to=to, ahead=3, **part))
+    loss = units.run(units.patch_grid(model, SOURCE, TARGET, at=at, to=to, measure="loss", ahead=3, **part))
+    for row, s in enumerate(at):
+        for column, t in enumerate(to):
+            done = units.patch(model, SOURCE, s, TARGET, t, **part)
+            assert kl.effect[row, column] == pytest.approx(done.divergence[t : t + 3].mean(), abs=2e-6)
+            if t < 70:
+                assert loss.effect[row, column] == pytest.approx(done.loss[t : t + 3].mean(), abs=2e-5)
+            else:
+                assert np.isnan(loss.effect[row, column])
+
+
+def test_a_grid_is_the_whole_of_both_texts_says_how_far_it_is_and_can_be_cancelled() -> None:
+    steps = units.patch_grid(tiny("gru"), SOURCE[:6], TARGET[:4])
+    seen: list[float] = []
+    found = units.run(steps, lambda now: seen.append(now.fraction))
+    assert found.effect.shape == (7, 5)
+    assert seen[-1] == 1
+    assert sorted(seen) == seen
+    assert np.isfinite(found.effect).all()
+    cancelled = units.patch_grid(tiny("gru"), SOURCE, TARGET)
+    next(cancelled)
+    cancelled.close()
+
+
+def test_a_latch_that_is_patched_alone_opens_the_quote() -> None:
+    model = built()
+    source, target = "abc “bad cafe", "abc .bad cafe and” so.\n"
+    of = {"at": 12, "target": target, "to": 12}
+    latch = units.patch(model, source, **of, units=LATCHES)
+    latched = latch.after.hidden[:, 0, LATCHES]
+    assert latched[12:17].min() > 0.9
+    assert latched[18:].max() < -0.9  # the closing mark closes it
+    unused = units.patch(model, source, **of, units=UNUSED)
+    assert not unused.divergence.any()
+    controls = units.patch_controls(model, latch, "cafe bad.\n", n=30, ahead=5)
+    assert controls.kl > 3 * np.quantile(controls.elsewhere, 0.95)
+
+
+def controlled(model: Any, **part: Any) -> tuple[Patched, units.PatchControls]:
+    done = units.patch(model, SOURCE, 20, TARGET, 30, **part)
+    return done, units.patch_controls(model, done, TEXT[200:260], n=6, ahead=7)
+
+
+@each_cell
+@pytest.mark.parametrize("part", PARTS, ids=str)
+def test_controls_are_as_long_and_of_the_same_predictions(
+    cell: str, options: dict[str, Any], part: dict[str, Any]
+) -> None:
+    done, found = controlled(tiny(cell, **options), **part)
+    assert found.ahead == 7
+    assert found.kl == pytest.approx(done.divergence[30:37].mean())
+    assert len(found.random) == len(found.elsewhere) == len(found.random_left) == 6
+    assert (found.random > 0).any()
+    if not part:
+        assert found.left == 0
+        assert found.apart > 0
+
+
+def test_the_patch_itself_among_the_controls_is_the_patch() -> None:
+    model = tiny("lstm", layers=2)
+    done = units.patch(model, SOURCE, 1, TARGET, 30, units=[3, 4], layer=1)
+    found = units.patch_controls(model, done, SOURCE[:1], n=3, ahead=9)  # its only place
+    np.testing.assert_allclose(found.elsewhere, found.kl, atol=1e-6)
+    np.testing.assert_allclose(found.elsewhere_left, found.left, atol=1e-6)
+
+
+def test_random_moves_are_as_long_as_the_patch(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rnnviz.units import patch_effects
+
+    made = []
+    follow = patch_effects._follow
+
+    def watch(target: Any, to: int, changes: Any, B: int, ahead: int) -> Any:
+        made.append((target, to, changes))
+        return follow(target, to, changes, B, ahead)
+
+    monkeypatch.setattr(patch_effects, "_follow", watch)
+    done, _ = controlled(tiny("lstm"))
+    target, to, changes = made[0]
+    own = dict(zip(("hidden", "cell"), target.state_after(to), strict=True))
+    for (layer, quantity), change in changes.items():
+        states = np.zeros((6, 12), np.float32)
+        change(states)
+        lengths = np.linalg.norm(states - own[quantity][layer], axis=1)
+        np.testing.assert_allclose(lengths, done.lengths[layer, quantity], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("cell", "what", "said"),
+    [
+        ("gru", {"at": 51}, "`at` counts the characters read, from 0 to 50; received 51"),
+        ("gru", {"to": -1}, "`to` counts"),
+        ("gru", {"layer": 1}, "1 layers"),
+        ("gru", {"units": [12]}, "units 0 to 11"),
+        ("gru", {"quantity": "cell"}, "only an LSTM"),
+        ("gru", {"quantity": "reset"}, "'hidden' or 'cell'"),
+        ("gru", {"units": (0, 5)}, "Unit\\(0, 5\\)"),
+        ("gru", {"units": units.directions.random(5)}, "5 units"),
+        ("gru", {"units": units.directions.random(12), "layer": 1}, "leave `layer` out"),
+        ("gru", {"units": units.directions.random(12, quantity="cell")}, "only an LSTM"),
+        ("gru", {"units": units.directions.random(12, quantity="reset")}, "'reset'"),
+    ],
+)
+def test_what_isnt_there_is_refused(cell: str, what: dict[str, Any], said: str) -> None:
+    asked = {"at": 20, "to": 30, **what}
+    with pytest.raises(ConfigError, match=said):
+        units.patch(tiny(cell), SOURCE, target=TARGET, **asked)
+
+
+def test_bad_numbers_are_refused() -> None:
+    model = tiny("gru")
+    done = units.patch(model, SOURCE, 20, TARGET, 30)
+    with pytest.raises(ConfigError, match="at least 1"):
+        units.patch_controls(model, done, n=0)
+    with pytest.raises(EmptyTextError):
+        units.patch_controls(model, done, "")
+    for wrong in ({"measure": "x"}, {"ahead": 0}, {"at": [99]}):
+        with pytest.raises(ConfigError):
+            units.run(units.patch_grid(model, SOURCE, TARGET, **wrong))  # type: ignore[arg-type]
