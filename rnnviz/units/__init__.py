@@ -18,9 +18,11 @@
     units.patch_controls(model, patched, third)                        the same beside what any state does
     for progress in units.patch_grid(model, one, other): ...           the same at all places of both
     units.compare([one, other], text)                                  several networks on one text
+    for progress in units.index(model, text): ...                      every state of a corpus, on disk
+    made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `patch_grid` and `control` are generators that return their result: `units.run` waits for
-it, closing cancels.
+`scan`, `ablate`, `patch_grid`, `control` and `index` are generators that return their result: `units.run` waits
+for it, closing cancels.
 """
 
 from __future__ import annotations
@@ -28,12 +30,15 @@ from __future__ import annotations
 from rnnviz.networks.progress import run
 from rnnviz.units import directions
 from rnnviz.units.ablation import Ablation, AblationProgress, ablate
+from rnnviz.units.annotation_file import read_annotations
 from rnnviz.units.claims import Found, Search
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import ControlProgress, control, untrained
 from rnnviz.units.directions import Direction
 from rnnviz.units.gating import Gates, gates
+from rnnviz.units.indexing import Index, IndexProgress, index, open_index
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
+from rnnviz.units.matching import Match, Matches, Pattern, pattern
 from rnnviz.units.patch_effects import (
     PatchControls,
     PatchGrid,
@@ -59,13 +64,18 @@ __all__ = [
     "Direction",
     "Found",
     "Gates",
+    "Index",
+    "IndexProgress",
     "Intervention",
+    "Match",
+    "Matches",
     "Memory",
     "Move",
     "PatchControls",
     "PatchGrid",
     "PatchProgress",
     "Patched",
+    "Pattern",
     "Perturbation",
     "Projection",
     "ScanProgress",
@@ -82,17 +92,21 @@ __all__ = [
     "control",
     "directions",
     "gates",
+    "index",
     "intervene",
     "memory",
+    "open_index",
     "patch",
     "patch_controls",
     "patch_grid",
+    "pattern",
     "pattern_target",
     "perturb",
     "perturb_all",
     "project",
     "pushes",
     "quantities",
+    "read_annotations",
     "resume",
     "run",
     "scan",

@@ -1,0 +1,357 @@
+"""What every unit is at every character of a long text, kept on disk, for `rnnviz.units.matching` to search.
+
+An index is a folder of three files, readable by its user alone:
+
+    index.json     which network and text it is of, and their sizes
+    values.npy     (L·H, N) float16, the hidden states: 2 bytes a unit and character, a unit's row in one
+    piece points.npy     (N,) uint32, the text's code points
+
+It is written under another name and renamed once it is whole, so a folder with the right name is a whole
+index. Both arrays are memory-mapped: a search reads the rows of the units it is about, and nothing else.
+
+Shape letters: N characters of the text, n of a piece, L layers, H units of each, V symbols.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock
+from rnnviz.networks.stepping import Layer, NetworkReader, Weights
+from rnnviz.text.normalising import normalise
+from rnnviz.text.vocabulary import code_points
+from rnnviz.units import index_cache
+from rnnviz.units.index_cache import ABOUT, PARTIAL
+from rnnviz.units.matching import Matches, Pattern, find
+from rnnviz.units.unit import check_layer
+
+Floats = npt.NDArray[np.float32]
+Halves = npt.NDArray[np.float16]
+Points = npt.NDArray[np.uint32]
+
+FORMAT = "rnnviz index 1"
+PIECE = 2048
+"""Characters that are read at a time."""
+
+WRITTEN = 16_384
+"""Characters that are written at a time: each unit's in one piece."""
+
+_VALUES, _POINTS = "values.npy", "points.npy"
+
+
+@dataclass(frozen=True)
+class _About:
+    """What index.json holds. `model` is `fingerprint(model)`, `text` the SHA-256 of the text in UTF-8."""
+
+    format: str
+    model: str
+    model_name: str
+    text: str
+    characters: int
+    layers: int
+    units: int
+
+
+@dataclass(frozen=True)
+class IndexProgress:
+    """How far an index is, in characters."""
+
+    characters: int
+    total: int
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text that has been read, 0 to 1."""
+        return self.characters / self.total
+
+
+class Index:
+    """A text's hidden states on disk; see `index` and `open_index`.
+
+    path        its folder
+    model       which network it is of, as `fingerprint` says
+    model_name  what that network is called
+    layers      L
+    units       H, of each layer
+    """
+
+    def __init__(self, path: Path, about: _About, values: Halves, points: Points) -> None:
+        self.path, self._about, self._values, self._points = path, about, values, points
+        self.model, self.model_name = about.model, about.model_name
+        self.layers, self.units = about.layers, about.units
+
+    def __len__(self) -> int:
+        """N, the characters of the text."""
+        return self._about.characters
+
+    def __repr__(self) -> str:
+        units = f"{self.layers} × {self.units}" if self.layers > 1 else f"{self.units}"
+        return f"<Index of {len(self):,} characters, {units} units of {self.model_name or 'a model'}>"
+
+    def text(self, start: int = 0, stop: int | None = None) -> str:
+        """Characters start .. stop - 1, cut to where the text begins and ends."""
+        points = self._points[max(start, 0) : len(self) if stop is None else max(stop, 0)]
+        return points.tobytes().decode("utf-32-le")
+
+    def values(self, start: int, stop: int, columns: Sequence[int] | None = None) -> Floats:
+        """Hidden states after characters start .. stop - 1, (stop - start, U) float32; `columns` are those of
+        `rnnviz.units.activations`, None: all.
+        """
+        if not 0 <= start <= stop <= len(self):
+            raise ConfigError(
+                "the indexed text has {count:,} characters; received {start} to {stop}",
+                count=len(self),
+                start=start,
+                stop=stop,
+            )
+        rows = self._values[:, start:stop] if columns is None else self._values[list(columns), start:stop]
+        return np.asarray(rows.T, np.float32)
+
+    def match(
+        self, pattern: Pattern, *, share: float = 0.75, least: int | None = None, most: int = 20
+    ) -> Matches:
+        """The places where most of a pattern's units are on; see `rnnviz.units.matching.find`.
+
+        Takes some 0.5 ms for a unit of the pattern and a million characters. Raises ConfigError for a pattern
+        of units that this network hasn't got.
+        """
+        for unit in pattern.units:
+            check_layer(unit.layer, self.layers)
+            if not 0 <= unit.unit < self.units:
+                raise ConfigError(
+                    "a layer has units 0 to {last}; received {unit}", last=self.units - 1, unit=unit
+                )
+        return find(self._values, self.units, pattern, share=share, least=least, most=most)
+
+    def next(self, model: Network, position: int, k: int = 5) -> list[tuple[str, float]]:
+        """The k most probable characters after character `position`, with their probabilities.
+
+        Computed from the states as they are kept, so within 0.01 of what the network itself says. Raises
+        ConfigError for another network than the index is of, or a position outside the text.
+        """
+        self.check(model)
+        top = self.values(
+            position, position + 1, range((self.layers - 1) * self.units, self.layers * self.units)
+        )
+        probabilities = np.exp(weights_of(model).log_probs(top)[0].astype(np.float64))
+        best = np.argsort(-probabilities, kind="stable")[:k].tolist()
+        return [(model.vocabulary.symbol(s), float(probabilities[s])) for s in best]
+
+    def ends_with(self, text: str) -> npt.NDArray[np.int64]:
+        """The positions of the characters at which the indexed text has just read `text`."""
+        wanted = code_points(text)
+        count = len(self) - len(wanted) + 1
+        if not len(wanted) or count < 1:
+            return np.empty(0, np.int64)
+        same = np.ones(count, np.bool_)
+        for n, point in enumerate(wanted.tolist()):
+            same &= self._points[n : n + count] == point
+        return np.flatnonzero(same) + len(wanted) - 1
+
+    def check(self, model: Network) -> None:
+        """Raise ConfigError unless it is of this network."""
+        if self.model != fingerprint(model):
+            raise ConfigError(
+                "the index in {path} is of {theirs!r}, with other weights or another vocabulary than "
+                "{name!r}; make one with this network",
+                path=self.path,
+                theirs=self.model_name,
+                name=model.name,
+            )
+
+
+def fingerprint(model: Network) -> str:
+    """What identifies a network's states: the SHA-256 of its weights, cell, vocabulary and normaliser."""
+    found = hashlib.sha256()
+    weights = weights_of(model)
+    found.update(json.dumps([weights.cell, model.vocabulary.to_json(), model.normaliser]).encode())
+    parts: list[Layer | Weights] = [*weights.layers, weights]
+    for part in parts:
+        for each in fields(part):
+            value = getattr(part, each.name)
+            if isinstance(value, np.ndarray):
+                found.update(f"{each.name} {value.shape} {value.dtype}".encode())
+                found.update(value.tobytes())
+            elif isinstance(value, str):
+                found.update(value.encode())
+    return found.hexdigest()
+
+
+def index(
+    model: Network, text: str, path: str | os.PathLike[str] | None = None
+) -> Generator[IndexProgress, None, Index]:
+    """Read `text` and keep every hidden state in the folder `path`; returns the Index. Without a `path` it
+    goes into the user's cache, which holds at most `rnnviz.units.index_cache.KEPT` bytes.
+
+    Yields about ten times a second; closed before its end, it leaves nothing behind. An index of the same
+    network and text that is there already is opened instead. A GRU with 256 units takes half a minute and
+    512 MB for a million characters. Raises EmptyTextError for no text, TextError for half a surrogate pair,
+    and ConfigError for a folder that holds something else or can't be written.
+
+    >>> import tempfile
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> text = "the time machine and the time traveller"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = units.run(units.index(model, text, f"{folder}/index"))
+    ...     shape = units.pattern(rnnviz.trace(model, "the time"), 4, 8)
+    ...     found = made.match(shape, share=0.5)
+    ...     print(made, [made.text(m.start, m.stop) for m in found.found])
+    <Index of 39 characters, 256 units of timemachine-gru> ['time', 'time']
+    """
+    text = normalise(text, model.normaliser)
+    if not text:
+        raise EmptyTextError("{name} has no characters; choose another text", name="the text to index")
+    weights = weights_of(model)
+    about = _About(
+        FORMAT,
+        fingerprint(model),
+        model.name,
+        _checksum(text),
+        len(text),
+        len(weights.layers),
+        weights.layers[0].units,
+    )
+    in_cache = path is None
+    path = index_cache.place(about.model, about.text) if path is None else Path(path)
+    if path.exists():
+        return _same(open_index(path), about)
+    with _writing(path) as folder:
+        if in_cache:
+            index_cache.make_room(2 * about.characters * about.layers * about.units)
+        partial = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
+    try:
+        with _writing(path):
+            yield from _write(model, text, partial, about)
+            try:
+                partial.rename(path)
+            except OSError:  # another process was faster
+                if not path.exists():
+                    raise
+        return _same(open_index(path), about)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def open_index(path: str | os.PathLike[str]) -> Index:
+    """The index in a folder. Raises ConfigError where there is none, or one that is damaged or of another
+    version.
+    """
+    path = Path(path)
+    try:
+        about = _About(**json.loads((path / ABOUT).read_text("utf-8")))
+        values = np.load(path / _VALUES, mmap_mode="r", allow_pickle=False)
+        points = np.load(path / _POINTS, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, TypeError, EOFError):
+        raise _unusable(path) from None
+    shape = (about.layers * about.units, about.characters)
+    if (about.format, values.shape, values.dtype, points.shape, points.dtype) != (
+        FORMAT,
+        shape,
+        np.dtype("<f2"),
+        shape[1:],
+        np.dtype("<u4"),
+    ):
+        raise _unusable(path)
+    with contextlib.suppress(OSError):
+        os.utime(path / ABOUT)  # used just now
+    return Index(path, about, values, points)
+
+
+def _checksum(text: str) -> str:
+    code_points(text)  # refuses half a surrogate pair
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _unusable(path: Path) -> ConfigError:
+    return ConfigError(
+        "{path} holds no index, a damaged one or one of another version; remove it, or choose another "
+        "folder, and make it again",
+        path=path,
+    )
+
+
+def _same(found: Index, about: _About) -> Index:
+    """The index found, if it is of this network and text. Raises ConfigError."""
+    if (found.model, found._about.text) != (about.model, about.text):
+        raise ConfigError(
+            "{path} holds the index of another network or text; choose another folder", path=found.path
+        )
+    return found
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[Path]:
+    """The folder that `path` is in. Raises ConfigError where it can't be written."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        yield path.parent
+    except OSError as error:
+        raise ConfigError(
+            "the index can't be written to {path} ({strerror}); choose another folder, or set RNNVIZ_CACHE",
+            path=path,
+            strerror=error.strerror or error,
+        ) from None
+
+
+def _write(model: Network, text: str, folder: Path, about: _About) -> Generator[IndexProgress, None, None]:
+    """The three files of an index."""
+    shape = (about.layers * about.units, about.characters)
+    ids, points = model.vocabulary.encode(text), code_points(text)
+    reader = NetworkReader(weights_of(model))
+    reader.read(np.array([model.vocabulary.start]))
+    clock = Clock()
+    with _created(folder / _POINTS) as file:
+        np.save(file, points)
+    with _created(folder / _VALUES) as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": shape})
+        begin, waiting = file.tell(), np.empty((shape[0], WRITTEN), "<f2")
+        _reserve(file, begin + 2 * shape[0] * shape[1])
+        for start in range(0, len(text), WRITTEN):
+            stop = min(start + WRITTEN, len(text))
+            for at in range(start, stop, PIECE):
+                end = min(at + PIECE, stop)
+                waiting[:, at - start : end - start] = _halves(reader.states(ids[at:end])[0][1:])
+                if clock.due():
+                    yield IndexProgress(end, len(text))
+            for row in range(shape[0]):
+                file.seek(begin + 2 * (row * shape[1] + start))
+                file.write(waiting[row, : stop - start].tobytes())
+    with _created(folder / ABOUT) as file:
+        file.write(json.dumps(asdict(about)).encode())
+    yield IndexProgress(len(text), len(text))
+
+
+def _halves(hidden: Floats) -> Halves:
+    """(n, L, H) as (L·H, n) float16; a relu network may explode."""
+    largest = float(np.finfo(np.float16).max)
+    return np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T.astype(np.float16)
+
+
+def _created(path: Path) -> IO[bytes]:
+    """A new file for this user alone."""
+    return open(path, "xb", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
+def _reserve(file: IO[bytes], size: int) -> None:
+    """Raise OSError now rather than half an hour later if there is no room."""
+    free = shutil.disk_usage(os.path.dirname(os.path.abspath(str(file.name)))).free
+    if free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    file.truncate(size)

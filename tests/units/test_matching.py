@@ -1,0 +1,352 @@
+"""Patterns, matches and the index: equal to looking at every state of the text, one place after another."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import stat
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
+from rnnviz.units import Pattern, Unit, index_cache, matching
+from rnnviz.units.indexing import fingerprint
+from tests.conftest import TEXT, tiny
+from tests.units.built import COUNTS, LATCHES, built, quoted
+
+BOOK = quoted(3000)
+
+
+def halves(model: Any, text: str) -> np.ndarray:
+    """(T, L·H): the states as an index keeps them, by a way of its own."""
+    hidden = rnnviz.trace(model, text).hidden
+    return hidden.reshape(len(hidden), -1).astype(np.float16).astype(np.float64)
+
+
+def on(states: np.ndarray, pattern: Pattern, H: int) -> np.ndarray:
+    """(T, U): which of the pattern's units are on where."""
+    columns = [unit.layer * H + unit.unit for unit in pattern.units]
+    return states[:, columns] * np.array(pattern.signs) >= float(np.float16(pattern.threshold))
+
+
+def scanned(
+    states: np.ndarray, pattern: Pattern, H: int, share: float, least: int
+) -> tuple[list[tuple[int, int, int]], int]:
+    """All stretches (units, start, stop) that a match may be, best first, and the windows with enough; in
+    plain Python, one window after another.
+    """
+    table = on(states, pattern, H)
+    sets = [
+        frozenset(np.flatnonzero(table[t : t + least].all(axis=0)).tolist())
+        for t in range(len(table) - least + 1)
+    ]
+    needed = max(1, int(np.ceil(share * len(pattern) - 1e-9)))
+    found, start = [], 0
+    for t in range(1, len(sets) + 1):
+        if t == len(sets) or sets[t] != sets[start]:
+            if len(sets[start]) >= needed:
+                found.append((len(sets[start]), start, t - 1 + least))
+            start = t
+    found.sort(key=lambda one: (-one[0], one[1] - one[2], one[1]))
+    return found, sum(len(s) >= needed for s in sets)
+
+
+def apart(found: list[tuple[int, int, int]], most: int) -> list[tuple[int, int, int]]:
+    chosen: list[tuple[int, int, int]] = []
+    for one in found:
+        if len(chosen) < most and all(one[2] <= other[1] or one[1] >= other[2] for other in chosen):
+            chosen.append(one)
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def two_layers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, str, units.Index]:
+    model, text = tiny("lstm", layers=2), TEXT * 3
+    return model, text, units.run(units.index(model, text, tmp_path_factory.mktemp("index") / "lstm"))
+
+
+def test_the_index_holds_every_state_and_the_text(two_layers: tuple[Any, str, units.Index]) -> None:
+    model, text, index = two_layers
+    states = halves(model, text)
+    assert (len(index), index.layers, index.units) == (len(text), 2, 12)
+    assert index.text() == text
+    assert index.text(-5, 4) == text[:4]
+    np.testing.assert_array_equal(index.values(0, len(text)), states)
+    np.testing.assert_array_equal(index.values(7, 9, [3, 20]), states[7:9, [3, 20]])
+    assert (index.path / "values.npy").stat().st_size <= 2 * states.size + 128
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
+def test_matches_are_those_of_a_plain_scan(
+    two_layers: tuple[Any, str, units.Index], seed: int, share: float
+) -> None:
+    model, text, index = two_layers
+    states, random = halves(model, text), np.random.default_rng(seed)
+    columns = random.choice(24, int(random.integers(1, 9)), replace=False).tolist()
+    pattern = Pattern(
+        tuple(Unit(c // 12, c % 12) for c in columns),
+        tuple(random.choice([-1, 1], len(columns)).tolist()),
+        threshold=float(random.choice([0.01, 0.05, 0.1])),
+        length=int(random.integers(1, 6)),
+    )
+    least = int(random.integers(1, 9))
+    found = index.match(pattern, share=share, least=least, most=7)
+    expected, windows = scanned(states, pattern, 12, share, least)
+    assert [(m.overlap, m.start, m.stop) for m in found.found] == apart(expected, 7)
+    assert (found.windows, found.of) == (windows, len(text) - least + 1)
+    table = on(states, pattern, 12)
+    for match in found.found:
+        held = table[match.start : match.stop].all(axis=0)
+        assert match.units == tuple(u for u, is_on in zip(pattern.units, held, strict=True) if is_on)
+
+
+@pytest.mark.parametrize("edges", [0, 1, 3])
+@pytest.mark.parametrize(("start", "stop"), [(0, 3), (20, 27), (190, 197)])
+def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: int, stop: int) -> None:
+    trace = rnnviz.trace(tiny("gru", layers=2), TEXT[:197])
+    states = trace.hidden.astype(np.float16).astype(float)
+    for layer in (None, 1):
+        expected = {}
+        for n in (0, 1) if layer is None else (layer,):
+            for u in range(12):
+                for sign in (1, -1):
+                    is_on = sign * states[:, n, u] >= float(np.float16(0.1))
+                    around = [
+                        *range(max(0, start - edges), start),
+                        *range(stop, min(len(trace), stop + edges)),
+                    ]
+                    if is_on[start:stop].all() and not is_on[[*before, *after]].any():
+                        expected[Unit(n, u)] = sign
+        found = units.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
+        assert dict(zip(found.units, found.signs, strict=True)) == expected
+        assert found.length == stop - start
+
+
+def test_the_latch_that_was_built_finds_every_quotation(tmp_path: Path) -> None:
+    index = units.run(units.index(built(), BOOK, tmp_path / "built"))
+    spans = units.target("quotes", BOOK).spans()
+    longest = sorted((stop - start for start, stop in spans), reverse=True)
+    found = index.match(Pattern((Unit(0, LATCHES),), (1,), 0.9, 3), most=1000)
+    assert [len(m) for m in found.found] == [n for n in longest if n >= 3]
+    assert {(m.start, m.stop) for m in found.found} == {s for s in spans if s[1] - s[0] >= 3}
+    elsewhere = index.match(Pattern((Unit(0, LATCHES),), (-1,), 0.9, 1), most=10_000)
+    assert sum(map(len, elsewhere.found)) == len(BOOK) - sum(longest)
+    start, stop = next(s for s in spans if s[1] - s[0] >= 3)
+    shape = units.pattern(rnnviz.trace(built(), BOOK), start, stop, threshold=0.9, edges=1)
+    assert Unit(0, LATCHES) in shape.units
+    assert Unit(0, COUNTS) not in shape.units
+
+
+def test_predictions_from_the_index_are_those_of_the_network(
+    two_layers: tuple[Any, str, units.Index],
+) -> None:
+    model, text, index = two_layers
+    probabilities = np.exp(rnnviz.trace(model, text[:60]).log_probs)
+    for position in (0, 30, 59):
+        found = index.next(model, position, k=3)
+        best = np.argsort(-probabilities[position + 1], kind="stable")[:3]
+        assert [symbol for symbol, _ in found] == [model.vocabulary.symbol(int(s)) for s in best]
+        np.testing.assert_allclose([p for _, p in found], probabilities[position + 1, best], atol=0.01)
+    with pytest.raises(ConfigError, match="other weights or another vocabulary"):
+        index.next(tiny("lstm"), 3)
+    with pytest.raises(ConfigError, match="received 990000"):
+        index.next(model, 990_000)
+
+
+def test_where_the_text_has_just_read_something(two_layers: tuple[Any, str, units.Index]) -> None:
+    _, text, index = two_layers
+    wanted = [n for n in range(len(text)) if text[: n + 1].endswith("was")]
+    assert index.ends_with("was").tolist() == wanted
+    assert not len(index.ends_with(""))
+    assert not len(index.ends_with(text + "x"))
+
+
+def test_an_index_is_whole_or_not_there_and_its_users_alone(tmp_path: Path) -> None:
+    path, model = tmp_path / "new" / "index", tiny("gru")
+    steps = units.index(model, TEXT * 40, path)
+    next(steps)
+    assert [p.name[:9] for p in path.parent.iterdir()] == [".partial-"]
+    steps.close()  # cancelled
+    assert not list(path.parent.iterdir())
+    seen: list[float] = []
+    made = units.run(units.index(model, TEXT, path), lambda now: seen.append(now.fraction))
+    assert seen[-1] == 1.0
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(file.stat().st_mode) for file in path.iterdir()} == {0o600}
+    assert [p.name for p in path.parent.iterdir()] == ["index"]
+    again = units.index(model, TEXT, path)
+    assert units.run(again).text() == made.text()
+    with pytest.raises(ConfigError, match="another network or text"):
+        units.run(units.index(model, TEXT + ".", path))
+    with pytest.raises(ConfigError, match="another network or text"):
+        units.run(units.index(tiny("rnn"), TEXT, path))
+
+
+def test_an_index_without_a_path_is_found_again_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    model = tiny("gru")
+    first = units.run(units.index(model, TEXT))
+    assert first.path.parent == tmp_path / "indexes"
+    monkeypatch.setattr(units.indexing, "_write", None)  # it is not written again
+    assert units.run(units.index(model, TEXT.replace("\n", "\r\n"))).path == first.path
+
+
+def test_the_cache_keeps_what_was_used_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    model, now = tiny("gru"), time.time()
+    made = [units.run(units.index(model, TEXT + "." * n)) for n in range(3)]
+    for age, each in zip((30, 10, 20), made, strict=True):
+        os.utime(each.path / "index.json", (now - age, now - age))
+    left, fresh = (tmp_path / "indexes" / f".partial-{n}" for n in "ab")
+    for folder in (left, fresh):
+        folder.mkdir()
+    os.utime(left, (1, 1))
+    size = sum(file.stat().st_size for file in made[0].path.iterdir())
+    index_cache.make_room(kept=int(2.5 * size))
+    assert [each.path.exists() for each in made] == [False, True, True]
+    assert (left.exists(), fresh.exists()) == (False, True)
+    index_cache.make_room(size, kept=int(2.5 * size))
+    assert [each.path.exists() for each in made] == [False, True, False]
+    assert made[2].text() == TEXT + ".."  # what is open can be read to the end
+
+
+@pytest.mark.parametrize("damage", ["none", "json", "other", "short", "pickle", "version"])
+def test_a_damaged_index_is_refused_in_a_sentence(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "index"
+    if damage != "none":
+        units.run(units.index(tiny("gru"), TEXT[:50], path))
+    about = path / "index.json"
+    if damage == "json":
+        about.write_text("{")
+    elif damage == "other":
+        about.write_text("[1]")
+    elif damage == "short":
+        (path / "values.npy").write_bytes((path / "values.npy").read_bytes()[:-9])
+    elif damage == "pickle":
+        np.save(path / "points.npy", np.array([{}], object), allow_pickle=True)
+    elif damage == "version":
+        about.write_text(json.dumps({**json.loads(about.read_text()), "format": "rnnviz index 99"}))
+    with pytest.raises(ConfigError, match="holds no index, a damaged one or one of another version"):
+        units.open_index(path)
+
+
+def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = type("usage", (), {"free": 100})
+    monkeypatch.setattr("rnnviz.units.indexing.shutil.disk_usage", lambda path: usage)
+    with pytest.raises(ConfigError, match="can't be written to"):
+        units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_networks_are_never_taken_for_each_other() -> None:
+    one = fingerprint(tiny("gru"))
+    assert one == fingerprint(tiny("gru", name="another name"))
+    others = [tiny("gru", layers=2), tiny("rnn"), tiny("rnn", activation="relu"), built()]
+    assert len({one, *map(fingerprint, others)}) == 5
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda i, t: units.pattern(t, 3, 3), "a span begins and ends within the text of 20"),
+        (lambda i, t: units.pattern(t, 3, 21), "received 3 to 21"),
+        (lambda i, t: units.pattern(t, 3, 5, threshold=0.0), "a threshold is how far from 0"),
+        (lambda i, t: units.pattern(t, 3, 5, threshold=float("nan")), "a threshold is how far from 0"),
+        (lambda i, t: units.pattern(t, 3, 5, edges=-1), "edges is at least 0; received -1"),
+        (lambda i, t: units.pattern(t, 3, 5, layer=4), "this network has 2 layers"),
+        (lambda i, t: Pattern((Unit(0, 1),), (2,)), "a sign, 1 or -1, for each unit"),
+        (lambda i, t: Pattern((Unit(0, 1), Unit(0, 1)), (1, 1)), "names each unit once"),
+        (lambda i, t: i.match(Pattern((), ())), "no unit is on throughout the passage"),
+        (lambda i, t: i.match(Pattern((Unit(0, 12),), (1,))), "a layer has units 0 to 11"),
+        (lambda i, t: i.match(Pattern((Unit(2, 0),), (1,))), "this network has 2 layers"),
+        (
+            lambda i, t: i.match(Pattern((Unit(0, 0),), (1,)), share=0.0),
+            "above 0 and at most 1",
+        ),
+        (lambda i, t: i.match(Pattern((Unit(0, 0),), (1,)), least=0), "least is at least 1"),
+        (lambda i, t: i.match(Pattern((Unit(0, 0),), (1,)), most=0), "most is at least 1"),
+    ],
+)
+def test_what_cannot_be_is_a_sentence(two_layers: tuple[Any, str, units.Index], call: Any, said: str) -> None:
+    model, text, index = two_layers
+    with pytest.raises(ConfigError, match=said):
+        call(index, rnnviz.trace(model, text[:20]))
+
+
+def test_texts_that_cannot_be_indexed(tmp_path: Path) -> None:
+    with pytest.raises(EmptyTextError):
+        next(units.index(tiny("gru"), "", tmp_path / "a"))
+    with pytest.raises(TextError):
+        next(units.index(tiny("gru"), "a\ud800", tmp_path / "a"))
+    with pytest.raises(ConfigError, match="no hidden state"):
+        next(units.index(rnnviz.load("timemachine-6gram"), "a", tmp_path / "a"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_text_shorter_than_the_passage_has_no_match(two_layers: tuple[Any, str, units.Index]) -> None:
+    _, text, index = two_layers
+    found = index.match(Pattern((Unit(0, 0),), (1,), 0.01, len(text) + 1))
+    assert (found.found, found.windows, found.of, found.share) == ((), 0, 0, 0.0)
+
+
+def test_the_share_that_is_on_at_each_character(two_layers: tuple[Any, str, units.Index]) -> None:
+    model, text, index = two_layers
+    pattern = Pattern((Unit(0, 3), Unit(1, 8)), (1, -1), 0.05)
+    columns = [matching.column(unit, 12) for unit in pattern.units]
+    found = matching.shares(index.values(10, 40, columns), pattern)
+    np.testing.assert_array_equal(found, on(halves(model, text), pattern, 12)[10:40].mean(axis=1))
+
+
+# ---- annotations --------------------------------------------------------------------------------------
+
+
+def read(text: str, length: int = 20) -> list[units.Target]:
+    return units.read_annotations(io.BytesIO(text.encode()), length)
+
+
+def test_annotations_are_read_from_csv_and_json() -> None:
+    as_csv = read("\ufeffwho,label,start,stop\nme,name, 0,3\nme,verb,2,6\nyou,name,10,20\n")
+    rows = [(0, 3, "name"), (2, 6, "verb"), (10, 20, " name ")]
+    as_json = read(json.dumps([dict(zip(("start", "stop", "label"), row, strict=True)) for row in rows]))
+    for found in (as_csv, as_json):
+        assert [(t.name, t.spans()) for t in found] == [("name", [(0, 3), (10, 20)]), ("verb", [(2, 6)])]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("start,end,label\n1,2,a\n", "it has no stop"),
+        ("1,2,a\n", "it has no start, stop, label"),
+        ("start,stop,label\n", "have no span"),
+        ("[]", "have no span"),
+        ("start,stop,label\n1,2,a\n1,x,a\n", "annotation 2 has no whole number as its stop; received 'x'"),
+        ("start,stop,label\n1\n", "annotation 1 has no whole number as its stop; received None"),
+        ("start,stop,label\n-1,2,a\n", "annotation 1 has no whole number as its start"),
+        ("start,stop,label\n3,3,a\n", "annotation 1 goes from 3 to 3"),
+        ("start,stop,label\n3,21,a\n", "lies within the text of 20 characters"),
+        ("start,stop,label\n3,4,\n", "needs a label of 1 to 60 characters"),
+        ("start,stop,label\n3,4," + "a" * 61, "needs a label"),
+        ("start,stop,label\n" + "".join(f"1,2,{n}\n" for n in range(33)), "more than the 32"),
+        ("[1]", "annotation 1 is no object"),
+        ('[{"start": true, "stop": 2, "label": "a"}]', "no whole number as its start; received True"),
+        ('[{"start": 1.5, "stop": 2, "label": "a"}]', "no whole number"),
+        ('{"start": 1}', "are a list of objects"),
+        ("[{", "are no JSON"),
+        ("[" * 100_000, "are no JSON"),
+        ("start,stop,label\n1,2," + "a" * 200_000, "are no CSV"),
+    ],
+)
+def test_annotations_of_another_form_are_refused_in_a_sentence(text: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        read(text)
