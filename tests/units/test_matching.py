@@ -119,10 +119,10 @@ def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: in
             for u in range(12):
                 for sign in (1, -1):
                     is_on = sign * states[:, n, u] >= float(np.float16(0.1))
-                    around = [
-                        *range(max(0, start - edges), start),
-                        *range(stop, min(len(trace), stop + edges)),
-                    ]
+                    before, after = (
+                        range(max(0, start - edges), start),
+                        range(stop, min(len(trace), stop + edges)),
+                    )
                     if is_on[start:stop].all() and not is_on[[*before, *after]].any():
                         expected[Unit(n, u)] = sign
         found = units.pattern(trace, start, stop, threshold=0.1, edges=edges, layer=layer)
