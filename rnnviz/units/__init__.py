@@ -21,8 +21,8 @@
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `patch_grid`, `control` and `index` are generators that return their result: `units.run` waits
-for it, closing cancels.
+`scan`, `ablate`, `patch_grid`, `control` and `index` are generators that return their result: `units.run`
+waits for it, closing cancels.
 """
 
 from __future__ import annotations
