@@ -4,6 +4,7 @@ All in numpy, on one text and a CPU, for `CharModel` and `NumpyModel` alike.
 """
 
 from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row, half_life
+from rnnviz.gradients.reaching import Reach, ReachProgress, reach, reach_of
 from rnnviz.gradients.small import SmallRNN, unroll
 from rnnviz.gradients.spectrum import eigenvalues, hidden_weights, power_norms, scaled
 from rnnviz.gradients.states import StateNorms, jacobian_norms, state_gradients
@@ -24,6 +25,8 @@ __all__ = [
     "Clipped",
     "Connectivity",
     "ConnectivityRow",
+    "Reach",
+    "ReachProgress",
     "SmallRNN",
     "StateNorms",
     "clip",
@@ -41,6 +44,8 @@ __all__ = [
     "pair_weights",
     "power_norms",
     "random_crossings",
+    "reach",
+    "reach_of",
     "scaled",
     "state_gradients",
     "truncated_gradient",

@@ -40,7 +40,8 @@ OnInput = Callable[[int, Floats, Exponents], None]
 
 def norms(rows: Floats, exponents: Exponents) -> Doubles:
     """The lengths of rows (k, X) · 2^exponents, float64: valid down to 1e-300."""
-    lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows).astype(np.float64))
+    # In float64: squares of a row that has just joined, not rescaled yet, may leave float32's range.
+    lengths: Doubles = np.sqrt(np.einsum("kx,kx->k", rows, rows, dtype=np.float64))
     return np.asarray(np.ldexp(lengths, exponents), np.float64)
 
 

@@ -65,6 +65,13 @@ class Resampled:
         """Where the interval lies on one side of `value`, (…); False where there is none."""
         return np.asarray((self.low > value) | (self.high < value))
 
+    def of(self, figure: Callable[[Doubles], Doubles]) -> Resampled:
+        """What `figure` makes of it: of (…, C), the text's, and, as (S, …, C), of all that were drawn."""
+        estimate, draws = np.asarray(figure(self.estimate)), np.asarray(figure(self.draws))
+        none = np.full(estimate.shape, np.nan)
+        low, high = _ends(draws, self.level, self.blocks) if self.enough else (none, none)
+        return Resampled(estimate, low, high, draws, self.level, self.block, self.blocks)
+
 
 def resample(
     rows: npt.ArrayLike,
@@ -125,11 +132,13 @@ def resample(
 
 def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles]:
     """The percentiles of the draws (S, …), a little further from their median than they lie."""
-    ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
+    with np.errstate(invalid="ignore"):  # infinite figures have no width
+        ends = np.quantile(draws, [(1 - level) / 2, 0.5, (1 + level) / 2], axis=0)
     normal = NormalDist().inv_cdf((1 + level) / 2)
     student = 1 + (normal**2 + 1) / (4 * (blocks - 1))  # t / normal, by Cornish and Fisher
     wider = student * math.sqrt(blocks / (blocks - 1))
-    return ends[1] - wider * (ends[1] - ends[0]), ends[1] + wider * (ends[2] - ends[1])
+    with np.errstate(invalid="ignore"):
+        return ends[1] - wider * (ends[1] - ends[0]), ends[1] + wider * (ends[2] - ends[1])
 
 
 def _means(table: Rows, starts: npt.NDArray[np.int64], size: int) -> Doubles:

@@ -8,7 +8,8 @@ With a gate of constant value g what a unit holds shrinks by g at each step, to 
     τ = -1 / ln(g)     characters; g is the gate's mean over the text
 
 through the unit's own gate alone, without other units' feedback. A gate that is open but for one reset a line
-has a mean near 1 as well.
+has a mean near 1 as well. A reset more or less moves τ of the longest units by much; the median unit's is
+steadier, and has an interval over passages.
 
 Shape letters: T time steps, H units.
 """
@@ -23,6 +24,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.config import CELLS
+from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
 
@@ -31,6 +33,9 @@ Doubles = npt.NDArray[np.float64]
 LOW, HIGH = 0.1, 0.9
 """A gate below or above them counts as saturated (Karpathy, Johnson & Fei-Fei 2015)."""
 
+SAMPLES = 200
+"""Texts that are drawn for the median's interval."""
+
 
 @dataclass(frozen=True, eq=False)
 class Gates:
@@ -38,6 +43,8 @@ class Gates:
 
     low, high      the share of time steps with the gate below LOW, above HIGH
     time_constant  (H,) τ in characters; inf for a gate that never closes
+    median         () the median of `time_constant`, a Resampled with an interval over passages; a text too
+                   short for one has `median.enough` False
     """
 
     layer: int
@@ -45,6 +52,7 @@ class Gates:
     high: Mapping[str, Doubles]
     mean: Mapping[str, Doubles]
     time_constant: Doubles
+    median: Resampled
 
 
 def gates(trace: Trace, *, layer: int = 0) -> Gates:
@@ -67,12 +75,21 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
         name: activations(trace, layer=layer, quantity=name) for name in trace.gates if name != "candidate"
     }
     mean = {name: v.mean(axis=0, dtype=np.float64) for name, v in values.items()}
-    with np.errstate(divide="ignore"):
-        time_constant = -1 / np.log(np.minimum(mean[keeps], 1.0))
     return Gates(
         layer=layer,
         low={name: (v < LOW).mean(axis=0) for name, v in values.items()},
         high={name: (v > HIGH).mean(axis=0) for name, v in values.items()},
         mean=mean,
-        time_constant=np.abs(time_constant),
+        time_constant=_constants(mean[keeps]),
+        median=resample(values[keeps], samples=SAMPLES).of(_median),
     )
+
+
+def _constants(mean: Doubles) -> Doubles:
+    """τ of gates of these means."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.abs(-1 / np.log(np.minimum(mean, 1.0))))
+
+
+def _median(mean: Doubles) -> Doubles:
+    return np.asarray(np.median(_constants(mean), axis=-1))

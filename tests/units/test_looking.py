@@ -80,6 +80,22 @@ def test_a_kept_value_falls_to_one_in_e_after_its_time_constant() -> None:
     assert found.time_constant[0] == pytest.approx(steps, abs=1)
 
 
+def test_the_median_constant_has_an_interval_where_the_text_is_long_enough() -> None:
+    still = gates(rnnviz.trace(constant("gru", 0.95), "ab" * 30)).median
+    assert still.enough
+    model = tiny("lstm", layers=2)
+    text = "".join(np.random.default_rng(1).choice(list(TEXT), 900).tolist())
+    found = gates(rnnviz.trace(model, text), layer=1)
+    assert found.median.estimate == pytest.approx(np.median(found.time_constant))
+    assert found.median.low < found.median.estimate < found.median.high
+    # Another text of the same kind is about as far off as the interval says.
+    other = "".join(np.random.default_rng(2).choice(list(TEXT), 900).tolist())
+    again = float(gates(rnnviz.trace(model, other), layer=1).median.estimate)
+    width = found.median.high - found.median.low
+    assert found.median.low - width < again < found.median.high + width
+    assert not gates(rnnviz.trace(model, "machine")).median.enough
+
+
 @pytest.mark.parametrize(
     ("cell", "text", "layer", "message"),
     [

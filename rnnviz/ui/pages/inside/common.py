@@ -45,7 +45,7 @@ LONGEST = gradients.memory.MAX_SQUARE
 """Most characters of the text: as many as a whole connectivity takes."""
 
 REMEMBERED = 40  # results of a session
-_KEPT, _ASKED = "inside.kept", "inside.asked"
+_KEPT, _ASKED = "inside.kept", "inside.jobs.asked"
 _asking: ContextVar[tuple[dict[str, set[Hashable]], set[Hashable]] | None] = ContextVar(
     "asking", default=None
 )

@@ -13,14 +13,17 @@ from rnnviz import units
 from rnnviz.figures import plain, points
 from rnnviz.figures.order import seriate
 from rnnviz.networks.config import CELLS
+from rnnviz.reading.trace import Tracer
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import dashboard
-from rnnviz.ui.pages.inside.common import View, cursor, fragment, gate, heat_panel, kept
+from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside.common import View, cursor, done_on_request, fragment, gate, heat_panel, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.words import notices, quantities
 from rnnviz.units.gating import HIGH, LOW, Gates
 
 KEY = "inside.gates"
+READ = 20_000  # characters of a longer text
 LONGEST = 10_000.0  # characters; a gate that is never less than open has no end
 
 
@@ -44,34 +47,74 @@ def section(view: View) -> None:
     values = units.activations(view.trace, layer=view.layer, quantity=looked)
     order = kept(("order", view.mark, view.text, view.layer, looked), lambda: seriate(values))
     scale, mean = view.scale(looked), values.mean(axis=1)
+    board = st.container()
+    longer = _longer(view)
+    measured = longer or measured
     constants = np.sort(np.minimum(measured.time_constant, LONGEST))[::-1]
     longest = np.argsort(-measured.time_constant, kind="stable")[:3].tolist()
-    st.caption(
-        _(
-            "Half of the units keep less than {median} characters by their own gate; those that keep longest "
-            "are {units}."
-        ).format(median=f"{np.median(constants):.1f}", units=", ".join(map(str, longest)))
-    )
     name = quantities()[looked]
-    dashboard.mount(
-        KEY,
-        texts=[painted(view.text, mean, scale, _("{gate}, mean of all units").format(gate=name))],
-        panels=[
-            heat_panel(
-                "gate",
-                name,
-                values[:, order],
-                scale,
-                _notice(looked),
-                _("what flows through: an open gate over a state of 0 lets nothing through."),
-                height=330,
-            ),
-            _saturation(measured),
-            _time_constants(constants),
-        ],
-        at=at,
-        scale=ends(scale),
+    with board:
+        st.caption(_said(measured, longest))
+        dashboard.mount(
+            KEY,
+            texts=[painted(view.text, mean, scale, _("{gate}, mean of all units").format(gate=name))],
+            panels=[
+                heat_panel(
+                    "gate",
+                    name,
+                    values[:, order],
+                    scale,
+                    _notice(looked),
+                    _("what flows through: an open gate over a state of 0 lets nothing through."),
+                    height=330,
+                ),
+                _saturation(measured),
+                _time_constants(constants),
+            ],
+            at=at,
+            scale=ends(scale),
+        )
+
+
+def _longer(view: View) -> Gates | None:
+    """The gates over a longer text, by a job; None until there is one."""
+    source = sources.pick(view, "inside.gates.source")
+    if source is None:
+        return None
+    found: Gates | None = done_on_request(
+        ("gates", view.mark, view.layer, source.identity(view)),
+        _("Reading a longer text"),
+        lambda check: _reading(view, source),
+        "gates",
+        label=_("Measure them on a longer text"),
+        icon=":material/straighten:",
+        said=_("Reads up to {n} characters; it takes some seconds.").format(n=f"{READ:,}"),
     )
+    return found
+
+
+def _reading(view: View, source: sources.Source) -> Steps[Gates]:
+    text = source.read(view, READ)
+    tracer = Tracer(view.model)
+    traced = tracer.extend("")
+    for end in range(sources.PIECE, len(text) + sources.PIECE, sources.PIECE):
+        traced = tracer.extend(text[:end])
+        yield Step(0.9 * len(traced) / max(1, len(text)), len(traced))
+    return units.gates(traced, layer=view.layer)
+
+
+def _said(measured: Gates, longest: list[int]) -> str:
+    median = measured.median
+    values = {"median": f"{float(median.estimate):.2f}", "units": ", ".join(map(str, longest))}
+    if not median.enough:
+        return _(
+            "On this text half of the units keep less than {median} characters by their own gate, and units "
+            "{units} keep longest. It is too short to say how far off that is for other passages."
+        ).format(**values)
+    return _(
+        "Half of the units keep less than {median} characters by their own gate ({low} to {high}, 95 % over "
+        "passages); units {units} keep longest."
+    ).format(**values, low=f"{float(median.low):.2f}", high=f"{float(median.high):.2f}")
 
 
 def _saturation(measured: Gates) -> Panel:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +10,36 @@ import streamlit as st
 
 from rnnviz import gradients
 from rnnviz.figures import heat, plain
+from rnnviz.gradients.reaching import LAGS
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import dashboard
-from rnnviz.ui.pages.inside.common import View, beside, cursor, fragment, kept, of_the_same_text
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside.common import (
+    Networks,
+    View,
+    beside,
+    cursor,
+    done_on_request,
+    fragment,
+    kept,
+    of_the_same_text,
+)
 from rnnviz.ui.pages.inside.dashboard import Panel, Text
+from rnnviz.ui.trouble import plain as safe
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from rnnviz.gradients import Connectivity
+    from rnnviz.gradients import Connectivity, Reach, ReachProgress
+    from rnnviz.reading.resampling import Resampled
 
     Floats = npt.NDArray[np.float32]
-    Doubles = npt.NDArray[np.float64]
 
 KEY = "inside.memory"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
+REACHED = 5_000  # characters from which is gone back; an interval takes a thousand or so
+FLOOR = 1e-6  # a smaller share is rounding
 
 
 @fragment
@@ -65,10 +78,19 @@ def section(view: View) -> None:
                 said=f"{name}, %",
             )
         )
+    board = st.container()
+    longer = _measured(view, networks)
+    reached = longer or {name: r for name, square in found.items() if (r := _reach_of(square))}
+    with board:
+        st.markdown("  \n".join(_said(name, each) for name, each in reached.items()))
+        _mount(at, texts, [*_squares(found), *([_panel(reached)] if reached else [])])
+
+
+def _mount(at: int, texts: list[Text], panels: list[Panel]) -> None:
     dashboard.mount(
         KEY,
         texts=texts,
-        panels=[*_squares(found), _decay(found)],
+        panels=panels,
         at=at,
         scale=("sequential", _("0.01 % of all"), "100 %"),
     )
@@ -139,30 +161,98 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
     return out
 
 
-def _fading(square: Connectivity) -> tuple[Doubles, float]:
-    # The picture is kept with them, so that its id() isn't reused.
-    found = kept(("decay", id(square)), lambda: (square, square.decay(), square.half_life()))
-    return found[1], found[2]
+def _reach_of(square: Connectivity) -> Reach | None:
+    # The picture is kept with it, so that its id() isn't reused.
+    lags = min(LAGS, len(square) // 3)
+    if lags < 2:
+        return None
+    return kept(("reach", id(square), lags), lambda: (square, gradients.reach_of(square, lags)))[1]
 
 
-def _decay(found: dict[str, Connectivity]) -> Panel:
-    curves = {}
-    for name, square in found.items():
-        curve, half = _fading(square)
-        if math.isfinite(half):
-            called = _("{model}, halves in {n} characters").format(model=name, n=f"{half:.1f}")
-        else:
-            called = name
-        curves[called] = curve[: max(2, len(curve) // 2)]
-    return Panel(
-        "decay",
-        _("How fast it fades: the median over all predictions"),
-        partial(plain.lines, curves, x=_("characters read since"), y=_("size of the gradient"), log=True),
-        _(
-            "A straight line is forgetting by a fixed share at each character; a flatter one remembers "
-            "longer."
+def _measured(view: View, networks: Networks) -> dict[str, Reach] | None:
+    """The reach of each network on a longer text, by a job; None until there is one."""
+    source = sources.pick(view, "inside.memory.source")
+    if source is None:
+        return None
+    found: dict[str, Reach] | None = done_on_request(
+        ("reach", *(mark for mark, _model in networks.values()), source.identity(view)),
+        _("Going back from every character"),
+        lambda check: _reaching(view, source, networks),
+        "reach",
+        label=_("Measure it on a longer text"),
+        icon=":material/straighten:",
+        said=_("Goes back from each of up to {n} characters; it takes some seconds for each network.").format(
+            n=f"{REACHED:,}"
         ),
-        _("single characters: an opening quote may still be felt when the median has long gone."),
+    )
+    return found
+
+
+def _reaching(view: View, source: sources.Source, networks: Networks) -> Steps[dict[str, Reach]]:
+    text = source.read(view, REACHED)
+    found = {}
+    for number, (name, (_mark, model)) in enumerate(networks.items()):
+        lags = min(LAGS, len(text) // 3)
+        steps = gradients.reach(model, text, lags=lags)
+        found[name] = yield from as_steps(steps, partial(_of_all, number, len(networks)))
+    return found
+
+
+def _of_all(number: int, count: int, now: ReachProgress) -> Step:
+    return Step((number + now.fraction) / count)
+
+
+def _said(name: str, found: Reach) -> str:
+    """What may be said of one network, in Markdown."""
+    lags = [lag for lag in (10, 20, 50) if lag < found.lags]
+    values = {
+        "model": safe(name),
+        "half": f"{float(found.half.estimate):.1f}",
+        "n": f"{found.predictions:,}",
+        "shares": ", ".join(
+            _("{share} more than {lag} back").format(share=_percent(found.beyond, lag), lag=lag)
+            for lag in lags
+        ),
+    }
+    if not found.half.enough:
+        return _(
+            "**{model}**: half of the gradient lies within the last {half} characters, on {n} predictions: "
+            "too few to say how far off that is for other passages."
+        ).format(**values)
+    values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
+    return _(
+        "**{model}**: half of the gradient lies within the last {half} characters ({low} to {high}, 95 % "
+        "over passages); {shares}. From {n} predictions."
+    ).format(**values)
+
+
+def _percent(beyond: Resampled, lag: int) -> str:
+    low, high = 100 * beyond.low[lag], 100 * beyond.high[lag]
+    return f"{100 * beyond.estimate[lag]:.1f} % ({low:.1f}–{high:.1f})"
+
+
+def _panel(found: dict[str, Reach]) -> Panel:
+    curves = {
+        name: np.where(r.beyond.estimate > FLOOR, r.beyond.estimate, np.nan) for name, r in found.items()
+    }
+    return Panel(
+        "reach",
+        _("How far back it reaches"),
+        partial(
+            plain.lines,
+            curves,
+            x=_("lag: characters before the last one"),
+            y=_("share of the gradient beyond"),
+            log=True,
+        ),
+        _(
+            "The lower a line starts, the more rests on the last character; the slower it falls, the further "
+            "back predictions reach."
+        ),
+        _(
+            "single characters: an opening quote may still be felt when nearly all of the average has gone; "
+            "nor anything below a share of 10⁻⁶, which is rounding."
+        ),
         height=380 if len(found) == 1 else 320,
         width=3 if len(found) == 1 else 6,
     )
