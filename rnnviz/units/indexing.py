@@ -108,6 +108,10 @@ class Index:
         points = self._points[max(start, 0) : len(self) if stop is None else max(stop, 0)]
         return points.tobytes().decode("utf-32-le")
 
+    def points(self, positions: npt.NDArray[np.int64]) -> Points:
+        """The code points of the characters at these positions."""
+        return np.asarray(self._points[positions])
+
     def values(self, start: int, stop: int, columns: Sequence[int] | None = None) -> Floats:
         """Hidden states after characters start .. stop - 1, (stop - start, U) float32; `columns` are those of
         `rnnviz.units.activations`, None: all.

@@ -16,7 +16,7 @@ import pytest
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError, EmptyTextError, TextError
-from rnnviz.units import Pattern, Unit, index_cache, matching
+from rnnviz.units import Pattern, Unit, index_cache, match_controls, matching
 from rnnviz.units.indexing import fingerprint
 from tests.conftest import TEXT, tiny
 from tests.units.built import COUNTS, LATCHES, built, quoted
@@ -306,6 +306,43 @@ def test_the_share_that_is_on_at_each_character(two_layers: tuple[Any, str, unit
     columns = [matching.column(unit, 12) for unit in pattern.units]
     found = matching.shares(index.values(10, 40, columns), pattern)
     np.testing.assert_array_equal(found, on(halves(model, text), pattern, 12)[10:40].mean(axis=1))
+
+
+def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have(tmp_path: Path) -> None:
+    index = units.run(units.index(built(), BOOK, tmp_path / "built"))
+    found = index.match(Pattern((Unit(0, LATCHES),), (1,), 0.9, 3), most=1000)
+    quotes = units.target("quotes", BOOK)
+    longer = units.Target("longer", np.append(quotes.values, [True] * 9))
+    capital = units.target("capital", BOOK)
+    controls = match_controls.beside(index, found, "“a", [quotes, longer, capital])
+    ends = [match.stop - 1 for match in found.found]
+    same = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
+    assert len(same) < match_controls.ENOUGH  # so fewer characters must do
+    same = [n for n in range(len(BOOK)) if BOOK[n] == "a"]
+    assert controls.ending == "a"
+    assert controls.same.tolist() == same
+    assert (controls.ends.inside, controls.ends.matches) == (sum(BOOK[n] == "a" for n in ends), len(ends))
+    assert controls.ends.everywhere == pytest.approx(len(same) / len(BOOK))
+    inside, again, third = controls.tracks
+    assert (inside.inside, inside.matches) == (len(ends), len(ends))
+    assert inside.same == pytest.approx(np.mean([quotes.values[n] for n in same]))
+    assert inside.everywhere == pytest.approx(quotes.values.mean())
+    assert (again.inside, again.same, again.everywhere) == (inside.inside, inside.same, inside.everywhere)
+    assert third.inside == sum(BOOK[n] in "ABC" for n in ends)
+    for wrong in (units.target("line-position", BOOK), units.target("quotes", BOOK[:-1])):
+        with pytest.raises(ConfigError, match="a track says for each of the"):
+            match_controls.beside(index, found, "a", [wrong])
+
+
+def test_too_few_places_with_the_same_ending_give_no_share(two_layers: tuple[Any, str, units.Index]) -> None:
+    _, text, index = two_layers
+    found = index.match(Pattern((Unit(0, 0),), (1,), 0.01, 2))
+    controls = match_controls.beside(index, found, "q", [units.target("quotes", text)])
+    assert (controls.ending, controls.tracks[0].same) == ("q", None)
+    often = match_controls.beside(index, found, "a machine", [])
+    assert len(often.same) >= match_controls.ENOUGH
+    assert often.same.tolist() == index.ends_with(often.ending).tolist()
+    assert "a machine".endswith(often.ending)
 
 
 # ---- annotations --------------------------------------------------------------------------------------

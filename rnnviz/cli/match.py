@@ -1,0 +1,273 @@
+"""`python -m rnnviz match`: the units that are on throughout a passage, and where else in a corpus most of
+them are. A row a place: its units and length, its context, what is expected next, and the annotations it
+lies in; then what the places have in common, beside what the same characters and the whole corpus have.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.cli.output import STANDARD_INPUT, as_json, command, print_table, progress_bar, read_text
+from rnnviz.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.units import Index, Match, Matches, Target
+    from rnnviz.units.match_controls import Controls, Share
+
+MOST = 1_000_000
+"""Characters that are indexed, unless --characters says otherwise."""
+
+BEFORE, AFTER = 30, 15
+"""Characters of the context that the table shows; JSON has twice as many."""
+
+EXAMPLE = """examples:
+  python -m rnnviz match --model shakespeare-lstm --corpus tinyshakespeare --threshold 0.3 \\
+      --text "ROMEO: What, shall this speech be spoke" --span 7:12
+  python -m rnnviz match --model python-gru --corpus python-source --text "x = 'the value'" --span 5:14 \\
+      --threshold 0.8 --target quotes --annotations mine.csv --json
+
+--span counts characters from 0; its second number is the first character after the passage. Annotations are
+a CSV file with the columns start, stop and label, or a JSON list of such objects; they count the corpus's
+characters in the same way.
+"""
+
+
+def add_parser(commands: Any) -> None:
+    """Add the `match` command."""
+    parser = command(
+        commands, "match", main, "Find the places of a corpus where the same units are on as in a passage"
+    )
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
+    parser.add_argument(
+        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
+    )
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--corpus", help="a corpus's name or the text file of one, to look in")
+    where.add_argument("--file", "-f", help="a text file to look in; - reads standard input")
+    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+    parser.add_argument("--text", required=True, help="a text with the passage in it; - reads standard input")
+    parser.add_argument(
+        "--span",
+        required=True,
+        metavar="START:STOP",
+        help="the passage in --text, counted from 0",
+    )
+    parser.add_argument(
+        "--threshold", type=float, default=0.5, help="how far from 0 a unit is on (default: 0.5)"
+    )
+    parser.add_argument(
+        "--edges",
+        type=int,
+        default=0,
+        help="take only units that are off within so many characters before and after (default: 0)",
+    )
+    parser.add_argument("--layer", type=int, help="look at one layer, counted from 0 (default: all)")
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=0.75,
+        help="the share of the units that a place needs (default: 0.75)",
+    )
+    parser.add_argument(
+        "--least", type=int, help="characters over which it needs them (default: as many as the passage has)"
+    )
+    parser.add_argument("--most", type=int, default=20, help="places to show at most (default: 20)")
+    parser.add_argument("--annotations", metavar="FILE", help="labelled spans of the corpus, CSV or JSON")
+    parser.add_argument(
+        "--target", action="append", metavar="NAME", help="quotes and the like as annotations, again for more"
+    )
+    parser.add_argument(
+        "--unclosed",
+        choices=("paragraph", "line"),
+        default="paragraph",
+        help="where quotes and brackets end that are never closed (default: paragraph)",
+    )
+    parser.add_argument(
+        "--characters", type=int, default=MOST, help=f"characters to index at most (default: {MOST:,})"
+    )
+    parser.add_argument(
+        "--index", metavar="FOLDER", help="keep the index there (default: in the user's cache folder)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object with the units and all places")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Run `match`; returns the exit status. Raises ConfigError for a model without hidden state and for
+    settings out of range.
+    """
+    from rnnviz import units
+    from rnnviz.networks.checkpoint import load_numpy
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.reading.trace import trace
+    from rnnviz.text.normalising import normalise
+    from rnnviz.units import match_controls
+
+    model = load_numpy(args.model)
+    if not isinstance(model, NumpyModel):
+        raise ConfigError(
+            "matches are those of a network's units; {model} counts n-grams and has none", model=args.model
+        )
+    if args.characters < 1:
+        raise ConfigError("characters is at least 1; received {n}", n=args.characters)
+    read = trace(model, _passages_text(args))
+    start, stop = _span(args.span)
+    pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
+    text = normalise(_corpus(args), model.normaliser)
+    tracks = _tracks(args, text)
+    with progress_bar(f"indexing {min(len(text), args.characters):,} characters") as show:
+        index = units.run(
+            units.index(model, text[: args.characters], args.index),
+            show and (lambda now: show(now.fraction, f"{now.characters:,} characters")),
+        )
+    found = index.match(pattern, share=args.share, least=args.least, most=args.most)
+    controls = match_controls.beside(index, found, read.text[start:stop], tracks)
+    if args.json:
+        print(as_json(_object(args, model, index, found, controls, tracks)))
+    else:
+        print(f"{len(pattern)} units are on throughout {read.text[start:stop]!r}: {_names(found)}")
+        _print(model, index, found, controls, tracks)
+    return 0
+
+
+def _span(written: str) -> tuple[int, int]:
+    start, _, stop = written.partition(":")
+    if not (start.strip().isdecimal() and stop.strip().isdecimal()):
+        raise ConfigError(
+            "--span is two numbers as in 10:24, the first character and the one after the last; "
+            "received {written!r}",
+            written=written,
+        )
+    return int(start), int(stop)
+
+
+def _passages_text(args: argparse.Namespace) -> str:
+    if args.text != STANDARD_INPUT:
+        return str(args.text)
+    if args.file == STANDARD_INPUT:
+        raise ConfigError("--text and --file can't both be read from standard input; give a file's path")
+    return read_text(STANDARD_INPUT, None)
+
+
+def _corpus(args: argparse.Namespace) -> str:
+    if args.file is not None:
+        return read_text(args.file, args.encoding)
+    from rnnviz.text.corpora import open_corpus
+
+    if args.encoding is not None:
+        raise ConfigError(
+            "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
+        )
+    return open_corpus(args.corpus).text
+
+
+def _tracks(args: argparse.Namespace, text: str) -> list[Target]:
+    """The annotations of one's own, then the targets asked for by name."""
+    from rnnviz import units
+
+    tracks = units.read_annotations(args.annotations, len(text)) if args.annotations else []
+    for name in args.target or []:
+        found = units.target(name, text, unclosed=args.unclosed)
+        if found.graded:
+            raise ConfigError(
+                "{name} is a matter of degree and has no spans; choose one that holds or not", name=name
+            )
+        tracks.append(found)
+    return tracks
+
+
+def _inside(match: Match, tracks: list[Target]) -> list[str]:
+    return [track.name for track in tracks if track.values[match.stop - 1]]
+
+
+def _object(
+    args: argparse.Namespace,
+    model: NumpyModel,
+    index: Index,
+    found: Matches,
+    controls: Controls,
+    tracks: list[Target],
+) -> dict[str, Any]:
+    pattern = found.pattern
+    return {
+        "model": args.model,
+        "characters": len(index),
+        "threshold": pattern.threshold,
+        "edges": args.edges,
+        "units": [
+            {"layer": unit.layer, "unit": unit.unit, "sign": sign}
+            for unit, sign in zip(pattern.units, pattern.signs, strict=True)
+        ],
+        "needed": found.needed,
+        "least": found.least,
+        "share_of_places": found.share,
+        "matches": [
+            {
+                "start": match.start,
+                "stop": match.stop,
+                "overlap": match.overlap,
+                "units": [[unit.layer, unit.unit] for unit in match.units],
+                "before": index.text(match.start - 2 * BEFORE, match.start),
+                "text": index.text(match.start, match.stop),
+                "after": index.text(match.stop, match.stop + 2 * AFTER),
+                "next": [list(one) for one in index.next(model, match.stop - 1)],
+                "annotations": _inside(match, tracks),
+            }
+            for match in found.found
+        ],
+        "ending": {"text": controls.ending, **_share(controls.ends)},
+        "annotations": {share.name: _share(share) for share in controls.tracks},
+    }
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {
+        "inside": share.inside,
+        "matches": share.matches,
+        "same_ending": share.same,
+        "everywhere": share.everywhere,
+    }
+
+
+def _names(found: Matches) -> str:
+    pairs = zip(found.pattern.units, found.pattern.signs, strict=True)
+    named = [f"{'+' if sign > 0 else '-'}{unit.layer}:{unit.unit}" for unit, sign in pairs]
+    return " ".join(named if len(named) <= 24 else [*named[:24], "…"])
+
+
+def _print(model: NumpyModel, index: Index, found: Matches, controls: Controls, tracks: list[Target]) -> None:
+    print(
+        f"at least {found.needed} of them over {found.least} characters: "
+        f"{100 * found.share:.3g} % of the places in {len(index):,} characters"
+    )
+    if not found.found:
+        return
+    from rnnviz.text.characters import visible
+
+    def shown(text: str) -> str:
+        return "".join("⏎" if c == "\n" else visible(c) if not c.isprintable() else c for c in text)
+
+    rows = []
+    for match in found.found:
+        expected = index.next(model, match.stop - 1, k=3)
+        rows.append(
+            (
+                str(match.start),
+                str(match.overlap),
+                str(len(match)),
+                shown(index.text(match.start - BEFORE, match.start)),
+                shown(index.text(match.start, match.stop)),
+                shown(index.text(match.stop, match.stop + AFTER)),
+                " ".join(f"{visible(symbol)} {p:.0%}" for symbol, p in expected),
+                ", ".join(_inside(match, tracks)),
+            )
+        )
+    head = ("at", "units", "length", "before", "match", "after", "expected next", "in")
+    print_table(head, rows, numbers={0, 1, 2, 3})
+    for name, share in (
+        (f"end in {controls.ending!r}", controls.ends),
+        *((s.name, s) for s in controls.tracks),
+    ):
+        same = "" if share.same is None else f"; where the text ends in {controls.ending!r}: {share.same:.1%}"
+        print(f"{name}: {share.inside} of {share.matches}{same}; everywhere: {share.everywhere:.2%}")

@@ -1,0 +1,130 @@
+"""`python -m rnnviz match`: what it prints is what the index finds; what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.cli import main
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.ngram import NgramModel
+from tests.units.built import LATCHES, built, quoted
+
+BOOK = quoted(4000)
+SAID = "ab “cde” f"
+SPAN = ["--text", SAID, "--span", "3:7", "--threshold", "0.9"]
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command for the network and text that are known; the cache is a folder of the test."""
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
+    model = str(save(built(), tmp_path / "built.safetensors"))
+    (tmp_path / "book.txt").write_text(BOOK, encoding="utf-8")
+    return ["match", "--model", model, "--file", str(tmp_path / "book.txt")]
+
+
+def test_json_holds_what_the_index_finds(
+    asked: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine.csv"
+    mine.write_text("start,stop,label\n0,2000,first half\n", encoding="utf-8")
+    more = ["--edges", "1", "--most", "5", "--annotations", str(mine), "--target", "quotes", "--json"]
+    assert main([*asked, *SPAN, *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    pattern = units.pattern(rnnviz.trace(built(), SAID), 3, 7, threshold=0.9, edges=1)
+    assert found["units"] == [
+        {"layer": u.layer, "unit": u.unit, "sign": s}
+        for u, s in zip(pattern.units, pattern.signs, strict=True)
+    ]
+    assert {"layer": 0, "unit": LATCHES, "sign": 1} in found["units"]
+    index = units.run(units.index(built(), BOOK, tmp_path / "own"))
+    wanted = index.match(pattern, most=5)
+    assert [(m["start"], m["stop"], m["overlap"]) for m in found["matches"]] == [
+        (m.start, m.stop, m.overlap) for m in wanted.found
+    ]
+    assert (found["needed"], found["least"]) == (wanted.needed, 4)
+    assert found["share_of_places"] == pytest.approx(wanted.share)
+    for one in found["matches"]:
+        assert one["text"] == BOOK[one["start"] : one["stop"]]
+        assert one["before"] == BOOK[max(0, one["start"] - 60) : one["start"]]
+        assert ("first half" in one["annotations"]) == (one["stop"] <= 2000)
+        assert one["next"] == [list(x) for x in index.next(built(), one["stop"] - 1)]
+    assert found["annotations"].keys() == {"first half", "quotes"}
+    among = [m for m in found["matches"] if "quotes" in m["annotations"]]
+    assert found["annotations"]["quotes"]["inside"] == len(among)
+    assert found["ending"]["text"] == "e"
+
+
+def test_the_table_shows_each_place_and_the_controls(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *SPAN, "--target", "quotes", "--most", "3", "--least", "3"]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert "units are on throughout '“cde'" in out[0]
+    assert f"+0:{LATCHES}" in out[0].split()
+    assert "over 3 characters" in out[1]
+    assert out[2].split()[:3] == ["at", "units", "length"]
+    places = [int(line.split()[0]) for line in out[3:6]]
+    assert all(0 <= place < len(BOOK) for place in places)
+    assert out[6].startswith("end in 'e': ")
+    assert out[7].startswith("quotes: 3 of 3; ")
+    assert "everywhere: " in out[7]
+
+
+def test_the_index_is_kept_and_found_again(
+    asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *SPAN]) == 0
+    first = capsys.readouterr().out
+    (kept,) = (tmp_path / "cache" / "indexes").iterdir()
+    monkeypatch.setattr(units.indexing, "_write", None)
+    assert main([*asked, *SPAN]) == 0
+    assert capsys.readouterr().out == first
+    assert main([*asked, *SPAN, "--index", str(kept)]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_the_passage_can_come_through_a_pipe(
+    asked: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *SPAN]) == 0
+    first = capsys.readouterr().out
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SAID.encode()), "utf-8"))
+    assert main([*asked, "--text", "-", *SPAN[2:]]) == 0
+    assert capsys.readouterr().out == first
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--span", "3-7"], "--span is two numbers as in 10:24"),
+        (["--span", "3:99"], "within the text of 10 characters"),
+        (["--threshold", "3"], "no unit is on throughout the passage"),
+        (["--layer", "1"], "has 1 layers, counted from 0"),
+        (["--share", "2"], "above 0 and at most 1"),
+        (["--characters", "0"], "characters is at least 1"),
+        (["--target", "line-position"], "is a matter of degree"),
+        (["--target", "nonsense"], "there is no target 'nonsense'"),
+        (["--annotations", "/nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_what_it_refuses(
+    asked: list[str], more: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *SPAN, *more]) == 1
+    err = capsys.readouterr().err
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_it_is_for_networks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(save(NgramModel.fit("a machine " * 20, order=2), tmp_path / "table.safetensors"))
+    assert main(["match", "--model", path, "--corpus", "machine", *SPAN]) == 1
+    assert "counts n-grams" in capsys.readouterr().err
