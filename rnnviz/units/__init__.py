@@ -5,6 +5,7 @@
     trace = rnnviz.trace(model, text)
     found = units.search(trace, units.target("quotes", text))          which units tell, beside chance
     for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
+    units.probe(trace, units.target("quotes", text))                   one unit, a few, or spread over all
     units.control(model, text, [target])                               what it tells before any training
     units.pushes(model, 17)                                            what a unit speaks for
     units.project(trace)                                               the path of the state in a plane
@@ -48,6 +49,7 @@ from rnnviz.units.patch_effects import (
 )
 from rnnviz.units.patching import Patched, patch
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
+from rnnviz.units.probing import Few, Probe, ProbeProgress, probe, probing
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Searcher, search
@@ -62,6 +64,7 @@ __all__ = [
     "Context",
     "ControlProgress",
     "Direction",
+    "Few",
     "Found",
     "Gates",
     "Index",
@@ -77,6 +80,8 @@ __all__ = [
     "Patched",
     "Pattern",
     "Perturbation",
+    "Probe",
+    "ProbeProgress",
     "Projection",
     "ScanProgress",
     "ScanReport",
@@ -103,6 +108,8 @@ __all__ = [
     "pattern_target",
     "perturb",
     "perturb_all",
+    "probe",
+    "probing",
     "project",
     "pushes",
     "quantities",

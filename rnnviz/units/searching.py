@@ -29,7 +29,7 @@ from rnnviz.reading.trace import Trace
 from rnnviz.units import ranking
 from rnnviz.units.claims import Found, Search
 from rnnviz.units.targets import Target
-from rnnviz.units.unit import activations, unit_of
+from rnnviz.units.unit import Unit, activations, unit_of
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -71,6 +71,17 @@ class Searcher:
 
     def __len__(self) -> int:
         return len(self._values)
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """What is searched, (T, U)."""
+        return np.asarray(self._values)
+
+    @property
+    def units(self) -> list[Unit]:
+        """The unit of each column of `values`, (U,)."""
+        H = self._values.shape[1] if self._trace is None else self._trace.hidden.shape[2]
+        return [unit_of(u, H, self._layer) for u in range(self._values.shape[1])]
 
     def search(self, target: Target, *, edges: int = 0, shifts: int = 200) -> Search:
         """Rank all units by how well they tell where, or how much, `target` (T,) holds.

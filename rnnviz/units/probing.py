@@ -1,0 +1,276 @@
+"""What all units say together: a linear probe beside the best unit, and how many units it takes.
+
+    probe      a weight for every unit, fitted on the half of the text that ranks the units, scored on the
+               other: logistic regression, or for a graded target ridge regression on its ranks (Alain &
+               Bengio 2017, arXiv:1610.01644); how strongly it is held back is chosen within the first half
+    few        the same on 1, 2, 4 and 8 units: the best-ranked one, then at each step the unit that adds
+               most (Rao's score test), chosen on the first half
+    control    the same probe for labels that mean nothing but come in runs as long as the target's. The score
+               less the control's is the selectivity (Hewitt & Liang 2019, arXiv:1909.03368). Their control
+               gives each word a label; a character's own label would be read off any state, so runs are drawn
+    untrained  the same probe on the same network before any training: random weights echo what was just
+               read, and a probe reads the echo
+
+A probe tells what could be read from a state by a line, not what the network reads.
+
+Shape letters: T time steps, n of them in a half, L layers, H units of a layer, U of all that are probed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.progress import run
+from rnnviz.reading.trace import Trace
+from rnnviz.units.claims import ENOUGH, MARGIN, Measure
+from rnnviz.units.directions import Direction
+from rnnviz.units.linear import Halves, random_labels
+from rnnviz.units.searching import Searcher
+from rnnviz.units.targets import Target
+from rnnviz.units.unit import Unit
+
+Doubles = npt.NDArray[np.float64]
+
+FEW = (1, 2, 4, 8)
+"""Numbers of units that are probed beside all of them."""
+
+HOLDS = 0.95
+"""Units hold a target if they reach this share of what all of them reach above chance."""
+
+CONTROLS = 5
+"""Draws of the control task."""
+
+Verdict = Literal["short", "same text", "nothing", "character", "untrained", "learned"]
+"""What a probe comes to, by margins of `rnnviz.units.claims.MARGIN`.
+
+short      fewer than `rnnviz.units.claims.ENOUGH` characters: nothing is said
+same text  fitted and scored on one text: nothing is said
+nothing    it tells no more than a probe for labels that mean nothing
+character  it tells no more than the character just read
+untrained  it tells no more than the same probe on an untrained network
+learned    it tells more than all of these, as far as they were measured
+"""
+
+Held = Literal["one", "few", "spread"]
+"""Whether one unit holds it, as many as the most of FEW do, or more."""
+
+
+@dataclass(frozen=True)
+class Few:
+    """The units chosen, best first, and what a probe on these alone reaches."""
+
+    units: tuple[Unit, ...]
+    score: float
+
+
+@dataclass(frozen=True)
+class ProbeProgress:
+    """The share of the work that is done, 0 to 1."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """What a linear probe reads from all units, and what simpler things reach. Scores are AUC (0.5: nothing)
+    or correlation (0: nothing), on the half that it was not fitted on.
+
+    score       of the probe on all units
+    few         what FEW units reach; the first is the unit that `rnnviz.units.search` ranks best
+    control     for each draw of the control task
+    untrained   of the probe on each untrained copy; () where none was given
+    character   of the character just read alone; None where only activations were given
+    held_out    False where the target isn't in both halves: fitted and scored on one text
+    characters  T; `inside` of them within the target, None if it is graded
+    weights     (L', H) of the probe, for states as they are, of each of `layers`
+    """
+
+    target: str
+    measure: Measure
+    quantity: str
+    layers: tuple[int, ...]
+    score: float
+    few: tuple[Few, ...]
+    control: tuple[float, ...]
+    untrained: tuple[float, ...]
+    character: float | None
+    held_out: bool
+    characters: int
+    inside: int | None
+    weights: Doubles
+
+    def __repr__(self) -> str:
+        best = self.few[0]
+        return (
+            f"<Probe of {self.weights.size} units for {self.target}: {self.measure} {self.score:.3f}, "
+            f"best unit {best.units[0].layer}:{best.units[0].unit} {best.score:.3f}>"
+        )
+
+    @property
+    def floor(self) -> float:
+        """What a guess scores."""
+        return 0.5 if self.measure == "AUC" else 0.0
+
+    @property
+    def selectivity(self) -> float:
+        """The score less the mean of the control task's; nan where that could not be drawn."""
+        return self.score - float(np.mean(self.control)) if self.control else float("nan")
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What each of `few` reaches above a guess, as a share of what all units reach; nan where they reach
+        nothing.
+        """
+        above = self.score - self.floor
+        return tuple((one.score - self.floor) / above if above > 0 else float("nan") for one in self.few)
+
+    @property
+    def held(self) -> Held | None:
+        """Whether one unit holds it, a few do, or it is spread; None where the probe tells nothing."""
+        if self.verdict in ("short", "same text", "nothing"):
+            return None
+        enough = [len(one.units) for one, share in zip(self.few, self.shares, strict=True) if share >= HOLDS]
+        return "spread" if not enough else "one" if enough[0] == 1 else "few"
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be said of it."""
+        below = self.score - MARGIN
+        if self.characters < ENOUGH:
+            return "short"
+        if not self.held_out:
+            return "same text"
+        if below <= max(self.control, default=self.floor):
+            return "nothing"
+        if self.character is not None and below <= self.character:
+            return "character"
+        return "untrained" if self.untrained and below <= max(self.untrained) else "learned"
+
+    def direction(self, layer: int | None = None) -> Direction:
+        """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
+
+        It reads the target; what the network writes for it is rather the difference of means (Haufe et al.
+        2014, NeuroImage 87), `rnnviz.units.directions.mean_difference`. Raises ConfigError for a layer that
+        was not probed.
+        """
+        if (layer is None and len(self.layers) > 1) or (layer is not None and layer not in self.layers):
+            raise ConfigError(
+                "the probe is of layers {layers}; say which; received {layer!r}",
+                layers=", ".join(map(str, self.layers)),
+                layer=layer,
+            )
+        chosen = self.layers[0] if layer is None else layer
+        vector = self.weights[self.layers.index(chosen)]
+        origin = f"linear probe fitted on {self.characters:,} characters"
+        return Direction(f"probe for {self.target}", vector, chosen, self.quantity, origin)
+
+
+def probe(
+    source: Trace | npt.NDArray[Any],
+    target: Target,
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    untrained: Iterable[Trace | npt.NDArray[Any]] = (),
+    controls: int = CONTROLS,
+    seed: int = 0,
+) -> Probe:
+    """Probe the units of `source` for `target` (T,), on the halves that `rnnviz.units.search` takes.
+
+    `source` is a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer.
+    `untrained` are traces of the same text by networks before training, see `rnnviz.units.untrained`, or such
+    tables. `seed` chooses the control's labels. Half a second for 50,000 characters of 256 units, and as much
+    for each copy. Raises what `rnnviz.units.search` raises, and ConfigError for controls out of range.
+
+    >>> import numpy as np
+    >>> from rnnviz.units import Target
+    >>> random = np.random.default_rng(0)
+    >>> mask = Target("planted", np.arange(30_000) % 70 < 30)
+    >>> states = random.normal(size=(30_000, 64))
+    >>> states += 0.4 * mask.values[:, None]
+    >>> found = probe(states, mask)
+    >>> found.held, found.verdict, round(found.few[0].score, 1), round(found.score, 2)
+    ('spread', 'learned', 0.6, 0.99)
+    """
+    searcher = Searcher(source, layer=layer, quantity=quantity)
+    copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
+    return run(probing(searcher, target, untrained=copies, controls=controls, seed=seed))
+
+
+def probing(
+    searcher: Searcher,
+    target: Target,
+    *,
+    untrained: Iterable[Searcher] = (),
+    controls: int = CONTROLS,
+    seed: int = 0,
+    copies: int = 0,
+) -> Generator[ProbeProgress, None, Probe]:
+    """`probe`, step by step, of units that a Searcher has ranked. `copies` says how many `untrained` there
+    will be, for the progress. Returns the Probe.
+    """
+    if not 0 <= controls <= 1000 or seed < 0:
+        raise ConfigError(
+            "controls is a number from 0 to 1,000 and seed at least 0; received {controls} and {seed}",
+            controls=controls,
+            seed=seed,
+        )
+    total = 3 + FEW[-1] + controls + 2 * copies
+    search = searcher.search(target, shifts=0)
+    yield ProbeProgress(1 / total)
+    values, blocks = target.values, searcher._blocks(target.values, None)
+    first, second = searcher._halves(blocks)
+    halves = Halves(searcher.values, first, second)
+    line = halves.line(values)
+    yield ProbeProgress(3 / total)
+    few = []
+    chosen = [searcher.units.index(search.best.unit)]
+    for step in range(1, FEW[-1] + 1):
+        part = halves.few(values, chosen)
+        if step in FEW:
+            score = search.best.score if step == 1 else halves.score(part, values)
+            few.append(Few(tuple(searcher.units[u] for u in chosen), score))
+        if len(chosen) == len(searcher.units):
+            break
+        chosen.append(halves.next(values, part))
+        yield ProbeProgress((3 + step) / total)
+    control = []
+    for number in range(controls):
+        control += _control(halves, values, np.random.default_rng((seed, number)))
+        yield ProbeProgress((4 + FEW[-1] + number) / total)
+    reached = []
+    for number, copy in enumerate(untrained):
+        yield ProbeProgress(min(1.0, (4 + FEW[-1] + controls + 2 * number) / total))
+        theirs = Halves(copy.values, first, second)
+        reached.append(theirs.score(theirs.line(values), values))
+    layers = tuple(sorted({unit.layer for unit in searcher.units}))
+    return Probe(
+        target=target.name,
+        measure=search.measure,
+        quantity=searcher.quantity,
+        layers=layers,
+        score=halves.score(line, values),
+        few=tuple(few),
+        control=tuple(control),
+        untrained=tuple(reached),
+        character=search.character,
+        held_out=bool(blocks),
+        characters=len(target),
+        inside=search.inside,
+        weights=halves.raw(line).reshape(len(layers), -1),
+    )
+
+
+def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:
+    """What a probe for meaningless labels reaches; [] where they are the same throughout a half."""
+    for _attempt in range(10):
+        labels = random_labels(values, random)
+        if all((labels[half] != labels[half][0]).any() for half in (halves.first, halves.second)):
+            return [halves.score(halves.line(labels), labels)]
+    return []

@@ -1,0 +1,228 @@
+"""A probe finds what is written along a direction, says how many units hold it, and has its controls."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import rnnviz
+from rnnviz import units
+from rnnviz.errors import ConfigError
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.units import Direction, Intervention, Probe, Target, Unit, directions, probe
+from rnnviz.units.linear import random_labels
+from tests.conftest import TEXT, tiny
+from tests.units.built import VOCABULARY, quoted
+
+H = 32
+
+
+@cache
+def written() -> tuple[CharModel, Direction]:
+    """An Elman network of two layers: a latch for quotes in the first is written along one direction of the
+    second, among the echoes of the text along all others, so that no unit holds it.
+    """
+    V, random = VOCABULARY.size, np.random.default_rng(5)
+    opens, closes = VOCABULARY.encode("“”").tolist()
+    W_x, W_h = random.normal(size=(H, V + 1)), np.zeros((H, H))
+    W_h[1:, 1:] = 0.8 * random.normal(size=(H - 1, H - 1)) / np.sqrt(H) * 2
+    W_x[0], W_x[0, opens], W_x[0, [closes, VOCABULARY.start]] = 0, 8, -8
+    W_h[0, 0] = 3
+    turned = np.linalg.qr(random.normal(size=(H, H)))[0]  # its columns: the direction, then the rest
+    parameters = {
+        "recurrence.weight_ih_l0": W_x,
+        "recurrence.weight_hh_l0": W_h,
+        "recurrence.weight_ih_l1": 0.02 * turned * np.concatenate(([1.0], np.full(H - 1, 3.0))),
+        "recurrence.weight_hh_l1": np.zeros((H, H)),
+        "readout.weight": random.normal(size=(V, H)),
+        "readout.bias": np.zeros(V),
+    } | {f"recurrence.bias_{which}_l{n}": np.zeros(H) for which in ("ih", "hh") for n in (0, 1)}
+    model = CharModel(ModelConfig("rnn", V, H, 2, 0), VOCABULARY, name="written")
+    model.load_state_dict({name: torch.tensor(one, dtype=torch.float32) for name, one in parameters.items()})
+    return model.requires_grad_(False).eval(), Direction("written", turned[:, 0], layer=1)
+
+
+@cache
+def read() -> rnnviz.Trace:
+    return rnnviz.trace(written()[0], quoted(24_000))
+
+
+@cache
+def found() -> Probe:
+    return probe(read(), units.target("quotes", read().text), layer=1)
+
+
+def test_what_is_written_along_a_direction_is_found_though_no_unit_holds_it() -> None:
+    _, along = written()
+    one = found()
+    assert one.score > 0.999
+    assert one.few[0].score < 0.8
+    assert one.direction().cosine(along) > 0.99
+    assert one.direction().layer == 1
+    assert (one.held, one.verdict) == ("spread", "learned")
+    assert 0.4 < np.mean(one.control) < 0.6
+    assert one.selectivity == pytest.approx(one.score - np.mean(one.control))
+
+
+def test_its_direction_is_what_an_intervention_holds() -> None:
+    model, along = written()
+    where = units.target("quotes", read().text[:400]).values
+    own = found().direction()
+    held = units.intervene(model, read().text[:400], Intervention(own, "clamp", 0.0))
+    inside, outside = (along.along(held)[mask].mean() for mask in (where, ~where))
+    before = along.along(read())[:400]
+    assert abs(inside - outside) < 0.1 * (before[where].mean() - before[~where].mean())
+
+
+def test_a_unit_that_holds_it_is_named() -> None:
+    one = probe(read(), units.target("quotes", read().text), layer=0)
+    assert one.few[0].units == (Unit(0, 0),)
+    assert one.held == "one"
+    assert one.shares[0] == pytest.approx(1, abs=0.01)
+    assert one.direction().cosine(directions.coordinate(Unit(0, 0), H)) > 0.9
+
+
+def test_of_all_layers_there_is_a_direction_for_each() -> None:
+    one = probe(read(), units.target("quotes", read().text))
+    assert (one.layers, one.weights.shape) == ((0, 1), (2, H))
+    assert (one.few[0].units, one.direction(1).layer) == ((Unit(0, 0),), 1)
+    with pytest.raises(ConfigError, match="of layers 0, 1; say which"):
+        one.direction()
+    with pytest.raises(ConfigError, match="received 2"):
+        one.direction(2)
+
+
+def planted(n: int = 24_000, columns: int = 40) -> tuple[Target, np.ndarray]:
+    random = np.random.default_rng(1)
+    mask = np.arange(n) % 61 < 25
+    return Target("planted", mask), random.normal(size=(n, columns))
+
+
+def test_four_units_that_share_it_are_the_four_that_are_chosen() -> None:
+    target, states = planted()
+    chosen = [31, 2, 17, 8]
+    states[:, chosen] += 1.2 * target.values[:, None] * np.array([1, -1, 1.1, 1])
+    one = probe(states, target)
+    assert {unit.unit for unit in one.few[2].units} == set(chosen)
+    assert one.few[2].units[0].unit == 17
+    assert one.held == "few"
+    assert one.few[2].score == pytest.approx(one.score, abs=0.005)
+    shares = one.shares
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_a_unit_that_only_helps_another_is_chosen_next() -> None:
+    target, states = planted()
+    noise = 3 * np.random.default_rng(2).normal(size=len(target))
+    states[:, 5] = (
+        target.values + noise
+    )  # what 5 holds is seen once 20, which tells nothing alone, is taken away
+    states[:, 20] = noise + 0.1 * states[:, 20]
+    one = probe(states, target)
+    assert [unit.unit for unit in one.few[1].units] == [5, 20]
+    assert one.few[0].score < 0.6 < 0.99 < one.few[1].score
+
+
+def test_a_graded_target_is_read_by_its_ranks() -> None:
+    _, states = planted()
+    height = states[:, :8].sum(axis=1)
+    states[:, 3] = 10 + 5 * states[:, 3]
+    one = probe(states, Target("height", np.exp(height)))
+    assert one.measure == "correlation"
+    assert one.score > 0.99
+    assert one.few[3].score == pytest.approx(one.score, abs=0.001)
+    even = Direction("even", (np.arange(40) < 8) * np.where(np.arange(40) == 3, 0.2, 1.0))
+    assert one.direction().cosine(even) > 0.99
+    assert max(map(abs, one.control)) < 0.1
+
+
+def test_where_there_is_nothing_nothing_is_said() -> None:
+    target, states = planted()
+    one = probe(states, target, controls=10)
+    assert (one.verdict, one.held) == ("nothing", None)
+    assert abs(one.selectivity) < 0.03
+
+
+def test_a_network_that_knows_as_much_untrained_has_learned_nothing() -> None:
+    target, states = planted()
+    states[:, 3] += 3 * target.values
+    copy = np.roll(states, 1, axis=1)
+    assert probe(states, target, untrained=[copy]).verdict == "untrained"
+    assert probe(states, target, untrained=[planted()[1]]).verdict == "learned"
+    assert probe(states, target, untrained=[copy]).untrained == (
+        pytest.approx(probe(states, target).score, abs=1e-6),
+    )
+
+
+def test_the_current_character_is_a_rival() -> None:
+    model = rnnviz.load("timemachine-gru")
+    text = "The Time Traveller smiled. He went on; “I think” he said. " * 400
+    one = probe(rnnviz.trace(model, text), units.target("vowel", text), controls=1)
+    assert one.score > 0.99
+    assert one.verdict == "character"
+
+
+def test_little_text_or_a_rare_target_gets_no_verdict() -> None:
+    target, states = planted(2_000)
+    states[:, 3] += 3 * target.values
+    short = probe(states, target)
+    assert (short.verdict, short.held) == ("short", None)
+    once = np.zeros(24_000, np.bool_)
+    once[1000] = True
+    assert probe(planted()[1], Target("once", once)).verdict == "same text"
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_random_labels_keep_the_lengths_of_runs(begins: bool) -> None:
+    mask = np.repeat(np.arange(9) % 2 == begins, [3, 1, 4, 1, 5, 9, 2, 6, 5])
+    drawn = [random_labels(mask, np.random.default_rng(seed)) for seed in range(20)]
+    runs = [Target("", labels).spans() for labels in drawn]
+    assert {tuple(sorted(b - a for a, b in spans)) for spans in runs} == {
+        tuple(sorted(b - a for a, b in Target("", mask).spans()))
+    }
+    assert {labels.sum() for labels in drawn} == {mask.sum()}
+    assert {len(labels) for labels in drawn} == {len(mask)}
+    assert len({labels.tobytes() for labels in drawn}) > 5
+
+
+def test_the_same_seed_draws_the_same_control() -> None:
+    target, states = planted()
+    one, other, third = (probe(states, target, seed=seed).control for seed in (0, 0, 1))
+    assert one == other != third
+
+
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_all_states_that_can_be_searched_can_be_probed(cell: str) -> None:
+    model = tiny(cell, layers=2)
+    traced = rnnviz.trace(model, (TEXT * 5)[:1500])
+    for quantity in units.quantities(cell)[:2]:
+        one = probe(traced, units.target("vowel", traced.text), quantity=quantity, controls=1)
+        assert one.quantity == quantity == one.direction(1).quantity
+        assert one.weights.shape == (2, 12)
+        assert len(one.few) == 4
+
+
+def test_fewer_units_than_eight_and_states_that_exploded() -> None:
+    target, states = planted(2_000, 3)
+    states[:, 0] += target.values
+    states[5, 1], states[6, 1], states[:, 2] = np.inf, np.nan, 0.5
+    one = probe(states, target)
+    assert [len(few.units) for few in one.few] == [1, 2]
+    assert np.isfinite(one.weights).all()
+
+
+@pytest.mark.parametrize(("wrong", "message"), [
+    ({"controls": -1}, "received -1 and 0"),
+    ({"seed": -1}, "received 5 and -1"),
+    ({"target": Target("short", np.ones(3, np.bool_))}, "covers 3 characters, the activations 2,000"),
+    ({"target": Target("all", np.ones(2_000, np.bool_))}, "true, or false, at every character"),
+])  # fmt: skip
+def test_what_cannot_be_probed_is_refused(wrong: dict[str, Any], message: str) -> None:
+    target, states = planted(2_000, 3)
+    with pytest.raises(ConfigError, match=message):
+        probe(states, **{"target": target, **wrong})
