@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_kind_of_command_is_among_them() -> None:
     named = {line.split(" rnnviz ")[1].split()[0] for line in commands()}
-    assert named == {"models", "perplexity", "sample", "trace", "train", "units"}
+    assert named == {"match", "models", "perplexity", "sample", "trace", "train", "units"}
     assert sum(line.startswith("torchrun") for line in commands()) == 1
     names = re.findall(r"--name (\S+)", "\n".join(commands()))
     assert len(names) == len(set(names))  # a name is a run's folder, and taken after the first
@@ -47,7 +47,12 @@ def test_a_command_of_the_readme_runs_and_shows_something(line: str, folder: Pat
     done = subprocess.run(
         [*start, *arguments],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "RNNVIZ_RUNS": str(folder / "runs")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "RNNVIZ_RUNS": str(folder / "runs"),
+            "RNNVIZ_CACHE": str(folder / "cache"),
+        },
         capture_output=True,
         text=True,
         timeout=600,
