@@ -19,7 +19,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.figures import themes
 from rnnviz.figures.frame import Figure, axis, layout, line
 from rnnviz.figures.themes import LIGHT, Scale, Theme
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.reading.scoring import running
 from rnnviz.reading.trace import Trace
 from rnnviz.text.characters import visible
@@ -55,7 +55,7 @@ def quantities(cell: str) -> tuple[str, ...]:
     >>> quantities("gru")
     ('hidden', 'reset', 'update', 'candidate')
     """
-    return CELLS[cell].quantities
+    return KINDS[cell].quantities
 
 
 def scale(quantity: str, activation: str = "tanh") -> Scale:

@@ -102,6 +102,12 @@ def read(
     TextError is for more than `limit` characters (`square` names the way around it).
     """
     weights = weights_of(model)
+    if weights.cell == "custom":
+        raise ConfigError(
+            "gradients follow from a network's weights, and {name!r} is a Python function; change its state "
+            "instead: rnnviz.units.perturb or rnnviz.units.intervene",
+            name=model.name,
+        )
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")

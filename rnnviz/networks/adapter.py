@@ -1,34 +1,42 @@
-"""Your own network as a CharModel: any of torch's nn.RNN, nn.GRU and nn.LSTM, with an output layer.
+"""Your own network as a model: any of torch's nn.RNN, nn.GRU and nn.LSTM with an output layer becomes a
+CharModel, and any other, given as a Python function, a CustomModel (`rnnviz.networks.custom`).
 
-Weights are copied; predictions after one character or more are the same, to rounding. Two symbols are new:
+Weights are copied; predictions after one character or more are the same, to rounding. An LSTM's projections
+(`proj_size`) are multiplied into the weights that read them: its hidden state is the one before them. Two
+symbols are new:
 
 The start symbol, read before a text. `start` names the character or entry of the network's vocabulary to use.
 Without it a one-layer network gets one that leaves its state at zero: the first character is predicted by
-softmax(b_q). In several layers no input does that, so there `start` is required.
+softmax(b_q). In several layers no input does that, so there `start` is required. A function isn't called.
 
 <unk> for characters outside the vocabulary: `unknown` is the network's own index. Without one, they are read
-as the mean of all embeddings (or one-hot vectors) and predicted `unknown_gap` nats below the mean logit: with
-a probability below exp(-20) / V by default.
+as the mean of all embeddings (or one-hot vectors), by a function not at all, and predicted `unknown_gap` nats
+below the mean logit: with a probability below exp(-20) / V by default.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import torch
 from torch import Tensor, nn
 
-from rnnviz.errors import ConfigError, Phrase
-from rnnviz.networks.adapter_weights import Symbols, build
-from rnnviz.networks.config import Cell
+from rnnviz.errors import ConfigError
+from rnnviz.networks.adapter_check import Check, compare
+from rnnviz.networks.adapter_layouts import renamed
+from rnnviz.networks.adapter_parts import check_parts, count_layers, part_of, used
+from rnnviz.networks.adapter_steps import build_custom
+from rnnviz.networks.adapter_weights import Symbols, build, without_projections
+from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
 
 KEYS: Mapping[str, str] = {"embedding": "embedding", "recurrence": "rnn", "output": "output"}
 """The parts' default names in a state dict."""
 
 
+@overload
 def adapt(
     recurrence: nn.Module,
     output: nn.Linear,
@@ -39,54 +47,146 @@ def adapt(
     unknown: int | None = None,
     unknown_gap: float = 20.0,
     name: str = "adapted",
-) -> CharModel:
-    """A CharModel with the weights of a network of torch's own layers.
+    check: Check | None = None,
+) -> CharModel: ...
+@overload
+def adapt(
+    *,
+    step: Step | Sequence[Step],
+    readout: Readout | None,
+    state: Mapping[str, Any],
+    characters: Sequence[str],
+    start: str | int | None = None,
+    unknown: int | None = None,
+    unknown_gap: float = 20.0,
+    name: str = "adapted",
+    check: Check | None = None,
+) -> CustomModel: ...
+def adapt(
+    recurrence: nn.Module | None = None,
+    output: nn.Linear | None = None,
+    characters: Sequence[str] = (),
+    *,
+    embedding: nn.Embedding | None = None,
+    step: Step | Sequence[Step] | None = None,
+    readout: Readout | None = None,
+    state: Mapping[str, Any] | None = None,
+    start: str | int | None = None,
+    unknown: int | None = None,
+    unknown_gap: float = 20.0,
+    name: str = "adapted",
+    check: Check | None = None,
+) -> CharModel | CustomModel:
+    """A CharModel with the weights of a network of torch's own layers; or a CustomModel that calls `step`.
 
-    recurrence   nn.RNN, nn.GRU or nn.LSTM of any number of layers, with or without biases, batch_first or not
-    output       nn.Linear from H to len(characters)
+    recurrence   nn.RNN, nn.GRU or nn.LSTM of any number of layers, with or without biases, batch_first or
+                 not. Dropout between its layers does nothing here, as in eval()
+    output       nn.Linear from H to n, the length of characters
     characters   the network's vocabulary by index: single characters, each once; any name at the indices
-                 `start` and `unknown`
-    embedding    nn.Embedding with len(characters) rows; None: one-hot vectors of that width
+                 `start` and `unknown`; padding such as "<pad>", which is never predicted
+    embedding    nn.Embedding with n rows, or one more at its padding_idx; None: one-hot vectors of width n
+
+    step         a function (ids, state) -> (outputs, state): ids (B,) integers of the network's own, state
+                 {name: (B, width)}. Several, one a layer: each reads the outputs of the one before, and
+                 returns the parts of its own layer
+    readout      a function outputs -> logits (B, n); None for a network that predicts no characters, such as
+                 a tagger: then each has the same probability
+    state        {name: (width,)}, each part before a text: arrays, or tensors, which the functions then get.
+                 The names are `CustomModel.parts`, the layers of `Trace.hidden`
+
     start        the character or index read before a text; see above. One that is no character is never
                  predicted: probabilities are those given that something else comes
     unknown      the index of the network's own symbol for unknown characters
     unknown_gap  nats, see above
+    check        the network itself, a function of a list of T of its indices to logits or log-probabilities
+                 (T, n): on a few texts they must be the adapted model's to 1e-4 nats
 
-    Raises ConfigError for other, bidirectional, dropout or projection layers, an embedding with max_norm, and
-    shapes that don't fit.
+    Put all that comes after the state (a norm, a layer more) into `readout`: a changed state then reaches the
+    prediction. Raises ConfigError for other or bidirectional layers, an embedding with max_norm, shapes that
+    don't fit, a function that gives something else than it should, and where `check` differs.
 
     >>> import rnnviz
     >>> import torch
     >>> rnn, output = torch.nn.GRU(3, 8), torch.nn.Linear(8, 3)
     >>> rnnviz.trace(rnnviz.adapt(rnn, output, "abc"), "cab").hidden.shape
     (3, 1, 8)
+    >>> cell = torch.nn.GRUCell(3, 8)
+    >>> def step(ids, state):
+    ...     h = cell(torch.nn.functional.one_hot(ids, 3).float(), state["h"])
+    ...     return h, {"h": h}
+    >>> own = rnnviz.adapt(step=step, readout=output, state={"h": torch.zeros(8)}, characters="abc")
+    >>> rnnviz.trace(own, "cab").hidden.shape, own.parts
+    ((3, 1, 8), ('h',))
     """
+    if step is not None:
+        if recurrence is not None or output is not None or embedding is not None:
+            raise ConfigError("give either torch's layers or step=…; received both")
+        return _adapt_step(
+            step,
+            readout,
+            state,
+            characters,
+            start=start,
+            unknown=unknown,
+            gap=unknown_gap,
+            name=name,
+            check=check,
+        )
+    if state is not None or readout is not None:
+        raise ConfigError("readout= and state= go with step=…, the network's own function; received none")
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
         raise ConfigError(
             "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
             layer=type(recurrence).__name__,
-        )
-    if recurrence.dropout:
-        raise ConfigError(
-            "the recurrence has a dropout of {dropout:g} between its layers, which a CharModel "
-            "hasn't; it does nothing while a text is read: set its `dropout` to 0 and adapt it again",
-            dropout=recurrence.dropout,
         )
     if not isinstance(output, nn.Linear):
         raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=type(output).__name__)
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
     modules = {"recurrence": recurrence, "output": output, "embedding": embedding}
-    found = {KEYS[part]: module for part, module in modules.items() if module is not None}
+    found = nn.ModuleDict({KEYS[part]: m for part, m in modules.items() if m is not None}).state_dict()
+    padding = None if embedding is None else embedding.padding_idx
+    if embedding is not None and padding is not None and len(embedding.weight) == len(characters) + 1:
+        table = found["embedding.weight"]
+        found["embedding.weight"] = torch.cat([table[:padding], table[padding + 1 :]])
     return adapt_state_dict(
-        nn.ModuleDict(found).state_dict(),
+        found,
         characters,
         activation=getattr(recurrence, "nonlinearity", "tanh"),
         start=start,
         unknown=unknown,
         unknown_gap=unknown_gap,
         name=name,
+        check=check,
     )
+
+
+def _adapt_step(
+    step: Step | Sequence[Step],
+    readout: Readout | None,
+    state: Mapping[str, Any] | None,
+    characters: Sequence[str],
+    *,
+    start: str | int | None,
+    unknown: int | None,
+    gap: float,
+    name: str,
+    check: Check | None,
+) -> CustomModel:
+    steps = list(step) if isinstance(step, Sequence) else [step]
+    for function in (*steps, readout):
+        if not callable(function) and function is not None:
+            raise ConfigError(
+                "step and readout are functions; received {received}", received=type(function).__name__
+            )
+    if not steps or None in steps:
+        raise ConfigError("step is a function, or one for each layer; received none")
+    _check_gap(gap)
+    symbols = Symbols(characters, start, unknown)
+    model = build_custom(steps, readout, {} if state is None else state, symbols, gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model
 
 
 def adapt_state_dict(
@@ -94,18 +194,23 @@ def adapt_state_dict(
     characters: Sequence[str],
     *,
     keys: Mapping[str, str] | None = None,
+    layout: str = "torch",
     activation: str = "tanh",
     start: str | int | None = None,
     unknown: int | None = None,
     unknown_gap: float = 20.0,
     name: str = "adapted",
+    check: Check | None = None,
 ) -> CharModel:
-    """`adapt` from the state dict of a module that has such layers.
+    """`adapt` from the state dict of a module that has such layers; of tensors or of arrays.
 
     `keys` overrides KEYS, the layers' names: {"recurrence": "lstm"} reads lstm.weight_ih_l0,
     lstm.weight_hh_l0 …, embedding.weight (missing: one-hot inputs), output.weight and output.bias. The cell
     follows from the shapes. `activation`, "tanh" or "relu", is an nn.RNN's, which a state dict doesn't tell.
     A tensor of any other layer raises ConfigError: what it does to the predictions would be missing.
+    `layout` "char-rnn", "min-char-rnn" or "keras" reads those programs' weights by the names that they have
+    there, see `rnnviz.networks.adapter_layouts`. `check` is the network itself, as for `adapt`: give one, as
+    names and shapes can't tell everything.
 
     >>> import rnnviz
     >>> import torch
@@ -113,142 +218,39 @@ def adapt_state_dict(
     >>> rnnviz.adapt_state_dict(network.state_dict(), "abc", keys={"recurrence": "lstm"}).config.cell
     'lstm'
     """
+    if not isinstance(state, Mapping):
+        raise ConfigError(
+            "a state dict maps names to tensors; received {received}", received=type(state).__name__
+        )
+    if keys and layout != "torch":
+        raise ConfigError(
+            "keys= goes with torch's layout; in the layout {layout} leave it out", layout=layout
+        )
     if unexpected := sorted((keys or {}).keys() - KEYS.keys()):
         raise ConfigError(
             "keys are {keys}; received {unexpected}",
             keys=", ".join(KEYS),
             unexpected=", ".join(map(repr, unexpected)),
         )
+    _check_gap(unknown_gap)
+    if layout != "torch":
+        state = renamed(state, layout)
+    symbols = Symbols(characters, start, unknown)
+    called = {**KEYS, **(keys or {})}
+    parts = {part: part_of(state, prefix) for part, prefix in called.items()}
+    layers = count_layers(parts["recurrence"], called["recurrence"])
+    if projected := "weight_hr_l0" in parts["recurrence"]:
+        without_projections(parts, layers)
+    cell, H = check_parts(parts, symbols, called, layers)
+    parts = used(state, parts, called, layers, projected)
+    model = build(cell, (layers, H, activation), parts, symbols, unknown_gap, name)
+    if check is not None:
+        compare(model, symbols, check)
+    return model
+
+
+def _check_gap(unknown_gap: float) -> None:
     if not (math.isfinite(unknown_gap) and unknown_gap > 0):
         raise ConfigError(
             "unknown_gap is a number of nats above 0; received {unknown_gap}", unknown_gap=unknown_gap
         )
-    symbols = Symbols(characters, start, unknown)
-    called = {**KEYS, **(keys or {})}
-    parts = {part: _part(state, prefix) for part, prefix in called.items()}
-    cell, layers, H = _check(parts, symbols, called)
-    parts = _used(state, parts, called, layers)
-    return build(cell, (layers, H, activation), parts, symbols, unknown_gap, name)
-
-
-def _check(
-    parts: Mapping[str, dict[str, Tensor]], symbols: Symbols, called: Mapping[str, str]
-) -> tuple[Cell, int, int]:
-    """The cell, L and H; missing biases become zeros. Raises ConfigError unless all is there and fits."""
-    recurrence, output, embedding = parts["recurrence"], parts["output"], parts["embedding"].get("weight")
-    layers = _layers(recurrence, called["recurrence"])
-    rows, H = recurrence["weight_hh_l0"].shape
-    kinds: dict[int, Cell] = {H: "rnn", 3 * H: "gru", 4 * H: "lstm"}
-    if rows not in kinds:
-        raise ConfigError(
-            "{called}.weight_hh_l0 has shape {shape}, which is no rnn's, gru's or lstm's",
-            called=called["recurrence"],
-            shape=(rows, H),
-        )
-    _check_rows(output.get("weight"), embedding, len(symbols.entries), H, called)
-    X = len(symbols.entries) if embedding is None else int(embedding.shape[1])
-    if recurrence["weight_ih_l0"].shape[1] != X:
-        read = recurrence["weight_ih_l0"].shape[1]
-        if embedding is None:
-            raise ConfigError(
-                "the recurrence reads {read} numbers and has {x} from one-hot vectors", read=read, x=X
-            )
-        raise ConfigError(
-            "the recurrence reads {read} numbers and has {x} from the embedding", read=read, x=X
-        )
-    if symbols.start is None and layers > 1:
-        raise ConfigError(
-            "this network has {layers} layers, and no input leaves them all as they are before a text; "
-            "name the character that is read first, such as start='\\n'",
-            layers=layers,
-        )
-    for layer in range(layers):
-        _check_shape(recurrence, f"weight_ih_l{layer}", (rows, H if layer else X), called["recurrence"])
-        _check_shape(recurrence, f"weight_hh_l{layer}", (rows, H), called["recurrence"])
-        _check_shape(recurrence, f"bias_ih_l{layer}", (rows,), called["recurrence"])
-        _check_shape(recurrence, f"bias_hh_l{layer}", (rows,), called["recurrence"])
-    _check_shape(output, "bias", (len(symbols.entries),), called["output"])
-    return kinds[rows], layers, H
-
-
-def _check_rows(
-    output: Tensor | None, embedding: Tensor | None, n: int, H: int, called: Mapping[str, str]
-) -> None:
-    if output is None or tuple(output.shape) != (n, H):
-        raise ConfigError(
-            "{called}.weight has a row for each of the {n} characters and {units} columns, one for "
-            "each unit; received {received}",
-            called=called["output"],
-            n=n,
-            units=H,
-            received=Phrase("none") if output is None else tuple(output.shape),
-        )
-    if embedding is not None and len(embedding) != n:
-        raise ConfigError(
-            "{called}.weight has a row for each of the {n} characters; received {shape}",
-            called=called["embedding"],
-            n=n,
-            shape=tuple(embedding.shape),
-        )
-
-
-def _check_shape(part: dict[str, Tensor], key: str, shape: tuple[int, ...], called: str) -> None:
-    """Raise ConfigError for another shape; a missing bias becomes zeros."""
-    if "bias" in key:
-        part.setdefault(key, torch.zeros(shape))
-    received = tuple(part[key].shape) if key in part else Phrase("none")
-    if received != shape:
-        raise ConfigError(
-            "{called}.{key} should have shape {shape}; received {received}",
-            called=called,
-            key=key,
-            shape=shape,
-            received=received,
-        )
-
-
-def _part(state: Mapping[str, Any], prefix: str) -> dict[str, Tensor]:
-    start = f"{prefix}." if prefix else ""
-    return {
-        key[len(start) :]: w.detach().to("cpu", torch.float32, copy=True)
-        for key, w in state.items()
-        if key.startswith(start) and isinstance(w, Tensor)
-    }
-
-
-def _used(
-    state: Mapping[str, Any], parts: Mapping[str, dict[str, Tensor]], called: Mapping[str, str], layers: int
-) -> dict[str, dict[str, Tensor]]:
-    """Of each part what a CharModel has. Raises ConfigError if there are other tensors in the state dict."""
-    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    own = {
-        "recurrence": {f"{kind}_l{n}" for n in range(layers) for kind in kinds},
-        "output": {"weight", "bias"},
-        "embedding": {"weight"},
-    }
-    taken = {f"{called[part]}.{key}".removeprefix(".") for part, keys in own.items() for key in keys}
-    if unused := [key for key, value in state.items() if isinstance(value, Tensor) and key not in taken]:
-        raise ConfigError(
-            "the state dict has tensors that a CharModel has no place for: {unused}. If they are its "
-            "embedding's or another part's, say with keys={{…}} what that is called; if the predictions "
-            "don't need them, leave them out; a network with a layer more can't be adapted",
-            unused=", ".join(unused),
-        )
-    return {part: {key: w for key, w in parts[part].items() if key in keys} for part, keys in own.items()}
-
-
-def _layers(recurrence: Mapping[str, Tensor], called: str) -> int:
-    if any(key.endswith("_reverse") for key in recurrence):
-        raise ConfigError(
-            "the recurrence is bidirectional: it reads what comes next to predict what comes next, "
-            "so it is no language model; train it in one direction"
-        )
-    if any(key.startswith("weight_hr") for key in recurrence):
-        raise ConfigError("the recurrence has a proj_size, which a CharModel hasn't; train it without one")
-    if not {"weight_ih_l0", "weight_hh_l0"} <= recurrence.keys():
-        raise ConfigError(
-            "there is no {called}.weight_ih_l0 with {called}.weight_hh_l0; say with "
-            "keys={{'recurrence': …}} what the recurrent layer is called in the state dict",
-            called=called,
-        )
-    return sum(key.startswith("weight_hh_l") for key in recurrence)

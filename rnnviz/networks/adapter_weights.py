@@ -23,10 +23,16 @@ START_ENTRY = 1024.0
 class Symbols:
     """The network's index of each of our symbols; `rows` (V - 1,): the characters, in our order.
 
-    Raises ConfigError for entries that are neither single characters nor `start` or `unknown`.
+    Raises ConfigError for entries that are neither single characters nor padding, `start` or `unknown`.
     """
 
     def __init__(self, characters: Sequence[str], start: str | int | None, unknown: int | None) -> None:
+        if not isinstance(characters, str | list | tuple):
+            raise ConfigError(
+                "characters are the network's vocabulary by index: a text or a list of characters; received "
+                "{received}",
+                received=type(characters).__name__,
+            )
         n = len(characters)
         if isinstance(start, str):
             if start not in characters:
@@ -41,13 +47,17 @@ class Symbols:
                 )
         if start is not None and start == unknown:
             raise ConfigError("start and unknown are two symbols; received {start} twice", start=start)
-        special = {unknown} | ({start} if start is not None and len(characters[start]) != 1 else set())
+        special = (
+            {index for index in range(n) if _is_padding(characters[index])}
+            | {unknown}
+            | ({start} if start is not None and len(characters[start]) != 1 else set())
+        )
         rows = [index for index in range(n) if index not in special]
         for index in rows:
             if not isinstance(characters[index], str) or len(characters[index]) != 1:
                 raise ConfigError(
-                    "entry {index} of the characters is {entry!r}; only those that `start` "
-                    "and `unknown` name may be something else than a single character",
+                    "entry {index} of the characters is {entry!r}; only padding such as '<pad>' and those "
+                    "that `start` and `unknown` name may be something else than a single character",
                     index=index,
                     entry=characters[index],
                 )
@@ -59,6 +69,13 @@ class Symbols:
                 )
         self.entries, self.rows, self.start, self.unknown = tuple(characters), rows, start, unknown
         self.vocabulary = Vocabulary(tuple(characters[index] for index in rows))
+
+
+def _is_padding(entry: object) -> bool:
+    """Whether an entry of a vocabulary fills up short texts: no text has it, and it is never predicted."""
+    return (
+        isinstance(entry, str) and len(entry) != 1 and entry.strip("<>[]_").lower() in ("", "pad", "padding")
+    )
 
 
 def build(
@@ -97,19 +114,39 @@ def build(
             table[-1, -1] = START_ENTRY
             tensors["recurrence.weight_ih_l0"] = torch.cat([W_x, still[:, None] / START_ENTRY], dim=1)
         tensors["embedding.weight"], width = table, table.shape[1]
-    readout = torch.cat([output["weight"], output["bias"][:, None]], dim=1)  # (n, H + 1)
+    readout = predicted_rows(output, symbols, unknown_gap)
+    tensors |= {"readout.weight": readout[:, :-1].contiguous(), "readout.bias": readout[:, -1].contiguous()}
+    config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)  # type: ignore[arg-type]
+    model = CharModel(config, symbols.vocabulary, name=name)
+    model.load_state_dict(tensors)
+    return model.requires_grad_(False).eval()
+
+
+def without_projections(parts: Mapping[str, dict[str, Tensor]], layers: int) -> None:
+    """Multiply an LSTM's projections W_hr (P, H) into the weights that read what they give.
+
+    The network stays the same: W_hh W_hr, and the next layer's or the output's W W_hr, read the H numbers
+    before the projection, which are then the hidden state.
+    """
+    recurrence, output = parts["recurrence"], parts["output"]
+    for n in range(layers):
+        W = recurrence.pop(f"weight_hr_l{n}").double()
+        above = (output, "weight") if n == layers - 1 else (recurrence, f"weight_ih_l{n + 1}")
+        for part, key in ((recurrence, f"weight_hh_l{n}"), above):
+            if key in part and part[key].dim() == 2 and part[key].shape[1] == len(W):
+                part[key] = (part[key].double() @ W).float()
+
+
+def predicted_rows(output: Mapping[str, Tensor], symbols: Symbols, unknown_gap: float) -> Tensor:
+    """W_hq and b_q beside it, (V, H + 1), of our symbols: <unk> is the mean less the gap, or its own."""
+    readout = torch.cat([output["weight"], output["bias"][:, None]], dim=1).float()  # (n, H + 1)
     kept = readout[symbols.rows]
     if symbols.unknown is None:
         unknown = kept.double().mean(dim=0).float()
         unknown[-1] -= unknown_gap
     else:
         unknown = readout[symbols.unknown]
-    readout = torch.cat([unknown[None], kept])  # (V, H + 1)
-    tensors |= {"readout.weight": readout[:, :-1].contiguous(), "readout.bias": readout[:, -1].contiguous()}
-    config = ModelConfig(cell, symbols.vocabulary.size, H, layers, width, activation)  # type: ignore[arg-type]
-    model = CharModel(config, symbols.vocabulary, name=name)
-    model.load_state_dict(tensors)
-    return model.requires_grad_(False).eval()
+    return torch.cat([unknown[None], kept])
 
 
 def _leaves_at_zero(cell: Cell, H: int, recurrence: Mapping[str, Tensor]) -> Tensor:

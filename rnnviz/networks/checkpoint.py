@@ -190,6 +190,11 @@ def save(
     >>> rnnviz.load(path).parameter_count
     323141
     """
+    if getattr(model, "parts", None):
+        raise ConfigError(
+            "a network whose step is a Python function can't be saved, as a file holds weights alone: keep "
+            "the program that adapts it; one of torch's own layers can be adapted with its weights and saved"
+        )
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any] = {

@@ -47,6 +47,9 @@ CELLS: Mapping[str, CellKind] = {
     "lstm": CellKind("LSTM", 4, ("input", "forget", "output", "candidate"), has_cell=True, keeps="forget"),
 }
 
+KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
+"""The cells, and a Python function's step, which no recipe trains: see `rnnviz.networks.custom`."""
+
 
 @dataclass(frozen=True)
 class ModelConfig:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,15 +19,16 @@ from rnnviz.text.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from rnnviz.networks.custom import CustomModel
     from rnnviz.networks.modelfile import Sketch
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.torch_network import TorchNetwork
 
-Network: TypeAlias = "TorchNetwork | NumpyModel"
-"""What has a hidden state: a CharModel, or one without torch."""
+Network: TypeAlias = "TorchNetwork | NumpyModel | CustomModel"
+"""What has a hidden state: a CharModel, one without torch, or one whose step is a Python function."""
 
-Model: TypeAlias = "TorchNetwork | NumpyModel | NgramModel"
-"""What predicts, and can be loaded from a model file."""
+Model: TypeAlias = "TorchNetwork | NumpyModel | CustomModel | NgramModel"
+"""What predicts a text's characters."""
 
 TABLE_BYTES = 64 << 20
 """Above this size the first layer's inputs are multiplied row by row instead of looked up."""
@@ -118,20 +119,21 @@ def weights_of(model: Network) -> Weights:
     optimisers write, and a comparison takes under 1 ms where making a large table takes 20. Raises
     ConfigError for a model without a hidden state.
     """
-    if isinstance(model, NumpyModel):
-        return model.weights
+    if isinstance(getattr(model, "weights", None), Weights):
+        return cast("NumpyModel | CustomModel", model).weights
     if not hasattr(model, "state_dict"):
         raise ConfigError(
             "{name!r} has no hidden state to look at, as tables and "
             "guesses have none; choose a network: mlp, rnn, gru or lstm",
             name=getattr(model, "name", type(model).__name__),
         )
-    now = [p.detach() for p in model.parameters()]
+    network = cast("TorchNetwork", model)
+    now = [p.detach() for p in network.parameters()]
     with _lock:
-        found = _made.get(model)
+        found = _made.get(network)
         if found is None or not all(map(_same, found[0], now)):
-            tensors = {name: w.detach().float().cpu().numpy() for name, w in model.state_dict().items()}
-            found = _made[model] = [p.clone() for p in now], weights_from(model.config, tensors)
+            tensors = {name: w.detach().float().cpu().numpy() for name, w in network.state_dict().items()}
+            found = _made[network] = [p.clone() for p in now], weights_from(network.config, tensors)
         return found[1]
 
 

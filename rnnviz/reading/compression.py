@@ -189,6 +189,12 @@ def _digest(model: Model) -> bytes:
     else:
         # As they are multiplied, not as they are stored: it is these that the probabilities come from.
         weights = weights_of(model)
+        if weights.cell == "custom":
+            raise ConfigError(
+                "a text is compressed with a model that can be told from every other by its weights, and "
+                "{name!r} is a Python function; use another model",
+                name=model.name,
+            )
         for number, layer in enumerate(weights.layers):
             digest.update(f"{number} {layer.cell} {layer.activation}".encode())
             for name in ("table", "W_x", "b", "W_h", "b_n"):

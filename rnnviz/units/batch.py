@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.custom import StepWeights
 from rnnviz.networks.stepping import Doubles, Floats, Ids, Layer, Weights, product
 
 FEW = 4
@@ -50,9 +50,9 @@ class Batch:
 
     def __init__(self, weights: Weights, texts: int, held: Held | None = None) -> None:
         self.weights, self._held = weights, held
-        shape = (len(weights.layers), texts, weights.layers[0].units)
-        self.hidden = np.zeros(shape, np.float32)
-        self.cell = np.zeros(shape, np.float32) if CELLS[weights.cell].has_cell else None
+        hidden, cell = weights.states(texts)  # (B, L, H)
+        self.hidden = np.ascontiguousarray(hidden.swapaxes(0, 1))
+        self.cell = None if cell is None else np.ascontiguousarray(cell.swapaxes(0, 1))
 
     def start(self, text: int, state: tuple[Floats, Floats | None]) -> None:
         """Set the `state` of one text, (L, H) each."""
@@ -64,6 +64,11 @@ class Batch:
         """Read one symbol per text, (B,), or the same in all, (1,): the top layer's H (B, H), not a copy.
         `changes` are made to this step's states as soon as they are there.
         """
+        if isinstance(self.weights, StepWeights):
+            after = self.hidden.swapaxes(0, 1)  # (B, L, H), the same memory
+            ids = np.broadcast_to(ids, len(after))
+            self.weights.read(ids, after.copy(), after, lambda layer: self._change(layer, changes))
+            return np.asarray(self.hidden[-1])
         h: Floats = self.hidden[0]
         # A relu network may explode; torch's does so silently too.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -86,11 +91,15 @@ class Batch:
                 else:
                     pre = x if layer.W_h is None else _times(h, layer.W_h) + x
                     h[:] = np.tanh(pre) if layer.activation == "tanh" else np.maximum(pre, 0)
-                if self._held is not None and self._held.layer == n:
-                    self._held.apply(h)
-                if (change := changes.get((n, "hidden"))) is not None:
-                    change(h)
+                self._change(n, changes)
         return h
+
+    def _change(self, layer: int, changes: Changes) -> None:
+        h = self.hidden[layer]
+        if self._held is not None and self._held.layer == layer:
+            self._held.apply(h)
+        if (change := changes.get((layer, "hidden"))) is not None:
+            change(h)
 
 
 def _lstm(layer: Layer, x: Floats, h: Floats, c: Floats, change: Change | None) -> None:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer
@@ -65,7 +65,7 @@ def gates(trace: Trace, *, layer: int = 0) -> Gates:
     (['reset', 'update'], (256,))
     """
     cell = trace.weights.cell
-    keeps = CELLS[cell].keeps
+    keeps = KINDS[cell].keeps
     if keeps is None:
         raise ConfigError("gru and lstm cells have gates; this network has {cell} cells", cell=cell)
     check_layer(layer, trace.hidden.shape[1])

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
 from rnnviz.reading import sampling
@@ -127,7 +127,7 @@ class Intervention:
             if isinstance(one, Direction):
                 one.check(H)
         check_units(self._index, H)
-        if self.quantity == "cell" and not CELLS[weights.cell].has_cell:
+        if self.quantity == "cell" and not KINDS[weights.cell].has_cell:
             raise ConfigError(
                 "only an LSTM has a cell to change; this network has {cell} cells", cell=weights.cell
             )

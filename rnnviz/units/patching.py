@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights
 from rnnviz.reading import sampling
@@ -111,7 +111,7 @@ def part(
         index = check_units(numbers, H)
     if layer is not None:
         check_layer(layer, L)
-    has_cell = CELLS[weights.cell].has_cell
+    has_cell = KINDS[weights.cell].has_cell
     if quantity == "cell" and not has_cell:
         _no_cell(weights)
     both = ("hidden", "cell") if has_cell else ("hidden",)
@@ -133,7 +133,7 @@ def _along(weights: Weights, direction: Direction, layer: int | None) -> Part:
         )
     check_layer(direction.layer, len(weights.layers))
     direction.check(weights.layers[0].units)
-    if direction.quantity == "cell" and not CELLS[weights.cell].has_cell:
+    if direction.quantity == "cell" and not KINDS[weights.cell].has_cell:
         _no_cell(weights)
     return Part((direction.layer,), (direction.quantity,), direction=direction)
 

@@ -268,6 +268,12 @@ def pushes(
     if isinstance(unit, Unit):
         (unit,), _ = within_layer(unit, len(weights.layers) - 1)
     check_units(unit, weights.layers[-1].units)
+    if not weights.readout.shape[1]:
+        raise ConfigError(
+            "what a unit speaks for is its column of the output layer's weights, and the readout of {name!r} "
+            "is a function; give an nn.Linear as readout",
+            name=model.name,
+        )
     if k < 1:
         raise ConfigError("k counts symbols and is at least 1; received {k}", k=k)
     nats = push(weights, unit, value)

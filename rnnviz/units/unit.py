@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS, Cell
+from rnnviz.networks.config import KINDS, Cell
 from rnnviz.reading.trace import Trace
 
 Floats = npt.NDArray[np.float32]
@@ -33,7 +33,7 @@ def quantities(cell: Cell | str) -> tuple[str, ...]:
     >>> quantities("gru")
     ('hidden', 'reset', 'update', 'candidate')
     """
-    return CELLS[cell].quantities
+    return KINDS[cell].quantities
 
 
 def check_quantity(quantity: str, cell: str) -> None:

@@ -202,8 +202,6 @@ N, GRU = len(CHARACTERS), nn.GRU(6, 9)
     ("message", "rnn", "options"),
     [
         ("bidirectional", nn.GRU(6, 9, bidirectional=True), {}),
-        ("dropout of 0.5 .* set its `dropout` to 0", nn.GRU(6, 9, 2, dropout=0.5), {}),
-        ("proj_size", nn.LSTM(6, 9, proj_size=3), {}),
         ("received Linear", nn.Linear(6, 9), {}),
         ("received GRUCell", nn.GRUCell(6, 9), {}),
         ("is an nn.Linear; received Bilinear", GRU, {"output": nn.Bilinear(9, 9, N)}),
@@ -218,7 +216,7 @@ N, GRU = len(CHARACTERS), nn.GRU(6, 9)
         ("start is an index from 0", GRU, {"start": N}),
         ("unknown is an index from 0", GRU, {"unknown": -1}),
         ("two symbols; received 3 twice", GRU, {"start": 3, "unknown": 3}),
-        ("entry 0 of the characters is '<pad>'", GRU, {"characters": ["<pad>", *CHARACTERS[1:]]}),
+        ("entry 0 of the characters is '<eos>'", GRU, {"characters": ["<eos>", *CHARACTERS[1:]]}),
         ("'e' twice", GRU, {"characters": ["e", "e", *CHARACTERS[2:]]}),
         *(("unknown_gap is a number of nats", GRU, {"unknown_gap": gap}) for gap in (0.0, -1.0, math.inf)),
     ],

@@ -1,0 +1,79 @@
+"""Whether an adapted network predicts what the network itself does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.adapter_weights import Symbols
+from rnnviz.networks.numpy_model import Network, weights_of
+
+Check = Callable[[list[int]], Any]
+"""The network's own logits or log-probabilities (T, n), after each of T of its own indices."""
+
+TEXTS, LENGTH = 4, 40
+TOLERANCE = 1e-4
+"""nats"""
+
+
+def compare(model: Network, symbols: Symbols, check: Check) -> None:
+    """Read a few random texts with both. Raises ConfigError where a log P differs by more than TOLERANCE."""
+    drawn = np.random.default_rng(0)
+    largest, where = 0.0, 0
+    for _ in range(TEXTS):
+        picked = drawn.integers(0, len(symbols.rows), LENGTH)
+        begin = [] if symbols.start is None else [symbols.start]
+        ids = begin + [symbols.rows[n] for n in picked]
+        with torch.no_grad():
+            given = check(list(ids))
+        theirs = _log_probs(given, len(ids), symbols)
+        ours = _ours(model, picked + 1, symbols)[-len(ids) :]
+        apart = np.abs(ours - theirs)
+        apart[(ours == theirs) | (np.isnan(ours) & np.isnan(theirs))] = 0  # both certain
+        apart[np.isnan(apart)] = np.inf
+        if apart.max() > largest:
+            largest, where = float(apart.max()), int(apart.max(axis=1).argmax())
+    if largest > TOLERANCE:
+        raise ConfigError(
+            "the adapted network is another one: after {count} symbols a log-probability differs from "
+            "check's by {largest:.3g} nats, and at most {tolerance:g} is rounding. See that layers are "
+            "called and ordered as they are, and that nothing else stands between them",
+            count=where + 1,
+            largest=largest,
+            tolerance=TOLERANCE,
+        )
+
+
+def _ours(model: Network, ids: npt.NDArray[np.int64], symbols: Symbols) -> npt.NDArray[np.float64]:
+    """log P (T + 1, V') before the first of our `ids` and after each; V' as in `_log_probs`."""
+    weights = weights_of(model)
+    inputs = np.concatenate(([model.vocabulary.start], ids))
+    hidden, cell = weights.states(len(inputs) + 1)
+    weights.run(inputs, hidden, cell)
+    return _normalised(weights.log_probs(hidden[1:, -1])[:, 1 if symbols.unknown is None else 0 :])
+
+
+def _log_probs(given: Any, steps: int, symbols: Symbols) -> npt.NDArray[np.float64]:
+    """The network's own, of <unk> if it has one and our characters, given that one of these comes."""
+    values = given.detach().cpu().numpy() if hasattr(given, "detach") else np.asarray(given)
+    n = len(symbols.entries)
+    if values.dtype.kind not in "fiu" or values.size != steps * n or values.shape[-1] != n:
+        raise ConfigError(
+            "check gives a row of {n} logits after each of its {steps} symbols; received shape {shape}",
+            n=n,
+            steps=steps,
+            shape=values.shape,
+        )
+    own = [] if symbols.unknown is None else [symbols.unknown]
+    return _normalised(values.reshape(steps, n)[:, [*own, *symbols.rows]])
+
+
+def _normalised(logits: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    logits = logits.astype(np.float64)
+    logits -= logits.max(axis=1, keepdims=True)
+    return np.asarray(logits - np.log(np.exp(logits).sum(axis=1, keepdims=True)))

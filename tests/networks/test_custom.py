@@ -1,0 +1,340 @@
+"""A network given as a Python function is read, changed and scored as the same network of torch's layers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import rnnviz
+from rnnviz import units
+from rnnviz.errors import ConfigError
+from rnnviz.networks.custom import CustomModel
+from rnnviz.networks.numpy_model import weights_of
+from rnnviz.reading.compression import compress
+from rnnviz.units.batch import Batch
+
+CHARACTERS = list("eat ofshn\n,xT世")
+N, H, X = len(CHARACTERS), 9, 6
+TEXT = "The fox\neats, no hat on ,,the fence of ten"
+KNOWN = "".join(c for c in TEXT if c in CHARACTERS)
+
+
+def layers(count: int = 1, kind: type[nn.RNNBase] = nn.GRU) -> nn.ModuleDict:
+    """An embedding, `count` recurrent layers and an output, with weights that make states vary."""
+    torch.manual_seed(7)
+    parts = {"embedding": nn.Embedding(N, X), "rnn": kind(X, H, count), "output": nn.Linear(H, N)}
+    made = nn.ModuleDict(parts)
+    with torch.no_grad():
+        for parameter in made.parameters():
+            parameter.mul_(2)
+    return made.eval()
+
+
+def cell_of(rnn: nn.RNNBase, layer: int = 0) -> Any:
+    """A layer of torch's as the cell that reads one character."""
+    kinds: dict[type, Any] = {nn.GRU: nn.GRUCell, nn.LSTM: nn.LSTMCell}
+    cell = kinds[type(rnn)](rnn.input_size if layer == 0 else rnn.hidden_size, rnn.hidden_size)
+    names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    cell.load_state_dict({name: getattr(rnn, f"{name}_l{layer}") for name in names})
+    return cell
+
+
+def torchs(parts: Any, **options: Any) -> rnnviz.CharModel:
+    return rnnviz.adapt(parts["rnn"], parts["output"], CHARACTERS, embedding=parts["embedding"], **options)
+
+
+def gru_loop(parts: Any, **options: Any) -> CustomModel:
+    """A GRUCell in a loop."""
+    cell = cell_of(parts["rnn"])
+
+    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = cell(parts["embedding"](ids), state["h"])
+        return h, {"h": h}
+
+    given = {"state": {"h": torch.zeros(H)}, "readout": parts["output"], "characters": CHARACTERS}
+    return rnnviz.adapt(step=step, **{**given, **options})
+
+
+def stacked(parts: Any, **options: Any) -> CustomModel:
+    """Two GRUCells, each a step of its own."""
+    lower, upper = (cell_of(parts["rnn"], n) for n in range(2))
+
+    def first(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = lower(parts["embedding"](ids), state["below"])
+        return h, {"below": h}
+
+    def second(x: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = upper(x, state["above"])
+        return h, {"above": h}
+
+    state = {"below": torch.zeros(H), "above": torch.zeros(H)}
+    return rnnviz.adapt(
+        step=[first, second], readout=parts["output"], state=state, characters=CHARACTERS, **options
+    )
+
+
+def min_gru(gap: float = 20.0) -> tuple[CustomModel, Any]:
+    """A minGRU (Feng et al. 2024) in numpy, and the same in one line for a whole text."""
+    drawn = np.random.default_rng(3)
+    W_z, W_h, W_q = (drawn.normal(size=shape).astype(np.float32) for shape in ((N, H), (N, H), (H, N)))
+
+    def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        z = 1 / (1 + np.exp(-W_z[ids]))
+        h = (1 - z) * state["h"] + z * W_h[ids]
+        return h, {"h": h}
+
+    def whole(ids: list[int]) -> np.ndarray:
+        h, out = np.zeros(H), []
+        for symbol in ids:
+            z = 1 / (1 + np.exp(-W_z[symbol].astype(float)))
+            h = (1 - z) * h + z * W_h[symbol]
+            out.append(h)
+        return np.array(out)
+
+    own = rnnviz.adapt(
+        step=step, readout=lambda h: h @ W_q, state={"h": np.zeros(H)}, characters=CHARACTERS,
+        unknown_gap=gap, check=lambda ids: whole(ids) @ W_q,
+    )  # fmt: skip
+    return own, (whole, W_q)
+
+
+def same(one: rnnviz.Trace, other: rnnviz.Trace, atol: float = 2e-5) -> None:
+    np.testing.assert_allclose(one.hidden, other.hidden, atol=atol)
+    np.testing.assert_allclose(one.log_probs, other.log_probs, atol=atol)
+    np.testing.assert_allclose(one.nll, other.nll, atol=atol)
+
+
+def test_a_grucell_in_a_loop_is_torchs_gru() -> None:
+    parts = layers()
+    own, theirs = gru_loop(parts), torchs(parts)
+    same(rnnviz.trace(own, KNOWN), rnnviz.trace(theirs, KNOWN))
+    assert own.parts == ("h",)
+    # A function doesn't read what it has no index for.
+    odd = rnnviz.trace(own, "ea?t")
+    np.testing.assert_array_equal(odd.hidden[2], odd.hidden[1])
+    assert odd.known.tolist() == [True, True, False, True]
+    begun, with_start = gru_loop(parts, start="\n"), torchs(parts, start="\n")
+    same(rnnviz.trace(begun, KNOWN), rnnviz.trace(with_start, KNOWN))
+
+
+def test_a_mingru_is_the_recurrence_written_out() -> None:
+    own, (whole, W_q) = min_gru()
+    traced = rnnviz.trace(own, KNOWN)
+    states = whole([CHARACTERS.index(c) for c in KNOWN])
+    np.testing.assert_allclose(traced.hidden[:, 0], states, atol=1e-5)
+    logits = states @ W_q
+    rows = [CHARACTERS.index(c) for c in own.vocabulary.characters]
+    expected = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(traced.log_probs[1:, 1:], expected[:, rows], atol=1e-4)
+    assert traced.log_probs[:, 0].max() < -20
+
+
+def test_a_bidirectional_taggers_forward_half() -> None:
+    torch.manual_seed(1)
+    embedding, rnn = nn.Embedding(N, X), nn.GRU(X, H, bidirectional=True, batch_first=True)
+    cell = cell_of(rnn)  # weight_ih_l0 …: those that end in _reverse are the other half's
+
+    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = cell(embedding(ids), state["forward"])
+        return h, {"forward": h}
+
+    own = rnnviz.adapt(step=step, readout=None, state={"forward": torch.zeros(H)}, characters=CHARACTERS)
+    traced = rnnviz.trace(own, KNOWN)
+    with torch.no_grad():
+        both, _ = rnn(embedding(torch.tensor([[CHARACTERS.index(c) for c in KNOWN]])))
+    np.testing.assert_allclose(traced.hidden[:, 0], both[0, :, :H], atol=1e-6)
+    assert traced.perplexity[-1] == pytest.approx(own.vocabulary.size)  # it predicts no characters
+    found = units.search(rnnviz.trace(own, KNOWN * 9), units.target("vowel", KNOWN * 9))
+    assert found.best.score > 0.5
+    changed = units.intervene(own, KNOWN, units.Intervention(3, "clamp", 0.5))
+    assert (changed.hidden[:, 0, 3] == 0.5).all()
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
+    parts = layers(2)
+    own, theirs = stacked(parts, start="\n"), torchs(parts, start="\n")
+    assert own.parts == ("below", "above")
+    for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
+        held = units.Intervention((2, 5), action, value, layer=layer, start=3, stop=20)  # type: ignore[arg-type]
+        same(units.intervene(own, KNOWN, held), units.intervene(theirs, KNOWN, held))
+        drawn = [units.continuation(m, "The ", 30, held, seed=4) for m in (own, theirs)]
+        assert drawn[0] == drawn[1]
+
+
+def test_ablations_scans_and_changed_letters_are_the_same() -> None:
+    parts = layers(2)
+    own, theirs = stacked(parts, start="\n"), torchs(parts, start="\n")
+    for to in ("zero", "mean"):
+        one, other = (units.run(units.ablate(m, KNOWN, layer=0, to=to)) for m in (own, theirs))  # type: ignore[arg-type]
+        np.testing.assert_allclose(one.loss, other.loss, atol=1e-5)
+    scans = [units.run(units.scan(m, text=KNOWN))[1, 3] for m in (own, theirs)]
+    assert scans[0].top[0].position == scans[1].top[0].position
+    assert scans[0].highest == pytest.approx(scans[1].highest, abs=1e-5)
+    bits = [units.perturb(m, KNOWN, 5, "x").bits for m in (own, theirs)]
+    np.testing.assert_allclose(bits[0], bits[1], atol=1e-5)
+    pushed = [units.pushes(m, 4)[0] for m in (own, theirs)]
+    assert [name for name, _ in pushed[0]] == [name for name, _ in pushed[1]]
+
+
+def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
+    parts = layers()
+    own, theirs = gru_loop(parts), torchs(parts)
+    reports = [rnnviz.perplexity(m, text=KNOWN * 5) for m in (own, theirs)]
+    assert reports[0].perplexity == pytest.approx(reports[1].perplexity, rel=1e-5)
+    assert rnnviz.sample(own, "The", 40, seed=2) == rnnviz.sample(theirs, "The", 40, seed=2)
+    read = rnnviz.trace(own, KNOWN)
+    again = units.resume(read, 7, 20, seed=3)
+    assert again == rnnviz.sample(own, KNOWN[:7], 20, seed=3)
+    tracer = rnnviz.Tracer(own)
+    tracer.extend(KNOWN[:9] + "x")
+    same(tracer.extend(KNOWN), read)
+
+
+def test_an_lstms_two_parts_are_two_layers_and_the_output_is_the_last() -> None:
+    parts = layers(kind=nn.LSTM)
+    cell = cell_of(parts["rnn"])  # type: ignore[arg-type]
+
+    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h, c = cell(parts["embedding"](ids), (state["h"], state["c"]))
+        return h, {"h": h, "c": c}
+
+    state = {"h": torch.zeros(H), "c": torch.zeros(H)}
+    own = rnnviz.adapt(step=step, readout=parts["output"], state=state, characters=CHARACTERS)  # type: ignore[call-overload]
+    assert own.parts == ("c", "h")
+    ours, theirs = rnnviz.trace(own, KNOWN), rnnviz.trace(torchs(parts), KNOWN)
+    assert theirs.cell is not None
+    np.testing.assert_allclose(ours.hidden[:, 1], theirs.hidden[:, 0], atol=1e-5)
+    np.testing.assert_allclose(ours.hidden[:, 0], theirs.cell[:, 0], atol=1e-5)
+
+
+def test_outputs_of_their_own_narrower_parts_and_a_first_state() -> None:
+    """Outputs that are no part are a layer after them; no state must begin at zero, and parts differ in width."""
+    W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
+
+    def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        h = np.tanh(W[ids] + state["h"])
+        return np.concatenate([h, -h], axis=1), {"h": h, "count": state["count"] + 1}
+
+    own = rnnviz.adapt(
+        step=step, readout=lambda y: np.tile(y[:, :1], (1, N)), start="\n", characters=CHARACTERS,
+        state={"h": np.array([0.5, 0.0, -0.5], np.float32), "count": np.array([10])},
+    )  # fmt: skip
+    assert own.parts == ("h", "count", "outputs")
+    traced = rnnviz.trace(own, "eat")
+    assert traced.hidden.shape == (3, 3, 6)
+    np.testing.assert_array_equal(traced.hidden[:, 1, 0], [12, 13, 14])  # 11 after the start
+    np.testing.assert_array_equal(traced.hidden[:, 2, 3:], -traced.hidden[:, 0, :3])
+    assert not traced.hidden[:, 0, 3:].any()
+    first = np.tanh(W[CHARACTERS.index("\n")] + [0.5, 0.0, -0.5])
+    np.testing.assert_allclose(traced.hidden[0, 0, :3], np.tanh(W[0] + first), atol=1e-6)
+    held = units.intervene(own, "eat", units.Intervention(5, "clamp", 1.0, layer=0))  # filled up, and stays 0
+    np.testing.assert_array_equal(held.hidden, traced.hidden)
+
+
+def test_a_step_that_reads_one_text_at_a_time_is_called_for_each() -> None:
+    parts, lengths = layers(), []
+    cell = cell_of(parts["rnn"])  # type: ignore[arg-type]
+
+    def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        lengths.append(len(ids))
+        (symbol,) = ids.tolist()  # fails for two
+        h = cell(parts["embedding"].weight[symbol], state["h"][0])[None]  # type: ignore[index]
+        return h, {"h": h}
+
+    given = {"readout": parts["output"], "state": {"h": torch.zeros(H)}, "characters": CHARACTERS}
+    own = rnnviz.adapt(step=step, **given)  # type: ignore[call-overload]
+    lengths.clear()
+    one, other = (units.run(units.ablate(m, KNOWN)).loss for m in (own, torchs(parts)))
+    np.testing.assert_allclose(one, other, atol=1e-5)
+    assert set(lengths) == {1}
+
+
+def test_several_texts_side_by_side_are_each_as_alone() -> None:
+    own = gru_loop(layers())
+    batch = Batch(weights_of(own), 2)
+    ids = own.vocabulary.encode("ea?tne")
+    tops = [batch.step(ids[[t, len(ids) - 1 - t]]).copy() for t in range(len(ids))]
+    for text, symbols in enumerate(("ea?tne", "ent?ae")):
+        alone = rnnviz.trace(own, symbols).hidden[:, -1]
+        np.testing.assert_allclose(np.array(tops)[:, text], alone, atol=1e-6)
+
+
+def test_what_needs_weights_says_so(tmp_path: Path) -> None:
+    own, _ = min_gru()
+    for call, message in (
+        (lambda: rnnviz.save(own, tmp_path / "own.safetensors"), "can't be saved"),  # type: ignore[arg-type]
+        (lambda: rnnviz.connectivity(own, "eat"), "follow from a network's weights"),
+        (lambda: units.untrained(own), "no weights to draw"),
+        (lambda: units.pushes(own, 0), "give an nn.Linear"),
+        (lambda: units.gates(rnnviz.trace(own, "eat")), "this network has custom cells"),
+        (lambda: compress(own, "eat"), "use another model"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            call()  # type: ignore[no-untyped-call]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_step_whose_check_differs_is_refused() -> None:
+    parts = layers()
+
+    def whole(ids: list[int]) -> torch.Tensor:
+        out, _ = parts["rnn"](parts["embedding"](torch.tensor(ids)))
+        return F.log_softmax(parts["output"](out), dim=1)
+
+    gru_loop(parts, check=whole)
+    gru_loop(parts, check=whole, start="\n")
+    with pytest.raises(ConfigError, match=r"differs from check's by [1-9.]+.* nats"):
+        gru_loop(parts, check=lambda ids: whole(ids).roll(1, 0))
+    with pytest.raises(ConfigError, match=rf"a row of {N} logits after each of its 40 symbols; .* \(40, 3\)"):
+        gru_loop(parts, check=lambda ids: whole(ids)[:, :3])
+
+
+def echo(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    h = F.one_hot(ids, N).float()
+    return h, {"h": h}
+
+
+@pytest.mark.parametrize(
+    ("message", "options"),
+    [
+        ("state names the parts .* received no parts", {"state": {}}),
+        ("state names the parts .* received Tensor", {"state": torch.zeros(3)}),
+        (r"the part 'h' .* received \(2, 14\)", {"state": {"h": torch.zeros(2, N)}}),
+        ("a part 'h', and the parts are g", {"state": {"g": torch.zeros(N)}}),
+        ("returned no g", {"state": {"h": torch.zeros(N), "g": torch.zeros(N)}}),
+        (r"the part 'h' of shape \(1, 14\); it began as \(1, 3\)", {"state": {"h": torch.zeros(3)}}),
+        ("returns its outputs and the new state, a dictionary; received Tensor",
+         {"step": lambda ids, state: state["h"]}),
+        ("returns its outputs and the new state", {"step": lambda ids, state: (state["h"], state["h"])}),
+        (r"a row for each text.* received shape \(14,\)",
+         {"step": lambda ids, state: (state["h"][0], echo(ids, state)[1])}),
+        ("are no part of its state", {"step": lambda ids, state: (2 * state["h"] + 1, echo(ids, state)[1])}),
+        ("another 'h' the second time", {"step": lambda ids, state: (ids[None], {"h": torch.rand(1, N)})}),
+        ("the second time", {"step": lambda ids, state: (state["h"], {"h": F.dropout(state["h"] + 1)})}),
+        (rf"a number for each of the {N} characters, .* \(1, 3\)", {"readout": lambda h: h[:, :3]}),
+        ("step and readout are functions; received str", {"readout": "output"}),
+        ("step and readout are functions; received int", {"step": 3}),
+        ("one for each layer; received none", {"step": []}),
+        ("unknown_gap is a number", {"unknown_gap": math.nan}),
+        ("either torch's layers or step", {"recurrence": nn.GRU(6, 9)}),
+        ("a text or a list of characters; received bytes", {"characters": b"eat"}),
+    ],
+)  # fmt: skip
+def test_a_function_that_gives_something_else_is_refused(message: str, options: dict[str, Any]) -> None:
+    torch.manual_seed(0)
+    given = {"step": echo, "readout": lambda h: h, "state": {"h": torch.zeros(N)}, "characters": CHARACTERS}
+    with pytest.raises(ConfigError, match=message):
+        rnnviz.adapt(**{**given, **options})
+
+
+def test_a_readout_without_a_step_is_refused() -> None:
+    with pytest.raises(ConfigError, match="go with step="):
+        rnnviz.adapt(nn.GRU(6, 9), nn.Linear(9, N), CHARACTERS, readout=lambda h: h)  # type: ignore[call-overload]
