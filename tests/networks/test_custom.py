@@ -216,7 +216,7 @@ def test_an_lstms_two_parts_are_two_layers_and_the_output_is_the_last() -> None:
 
 
 def test_outputs_of_their_own_narrower_parts_and_a_first_state() -> None:
-    """Outputs that are no part are a layer after them; no state must begin at zero, and parts differ in width."""
+    """Outputs that are no part are a layer after them; parts may differ in width and begin anywhere."""
     W = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 
     def step(ids: np.ndarray, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
