@@ -19,6 +19,7 @@ from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading.compression import compress
 from rnnviz.units.batch import Batch
+from rnnviz.units.indexing import fingerprint
 
 CHARACTERS = list("eat ofshn\n,xT世")
 N, H, X = len(CHARACTERS), 9, 6
@@ -338,3 +339,21 @@ def test_a_function_that_gives_something_else_is_refused(message: str, options: 
 def test_a_readout_without_a_step_is_refused() -> None:
     with pytest.raises(ConfigError, match="go with step="):
         rnnviz.adapt(nn.GRU(6, 9), nn.Linear(9, N), CHARACTERS, readout=lambda h: h)  # type: ignore[call-overload]
+
+
+def test_two_functions_have_indices_of_their_own() -> None:
+    parts = layers()
+    one, again, other = gru_loop(parts), gru_loop(parts), gru_loop(layers(), start="e")
+    assert fingerprint(one) == fingerprint(again) != fingerprint(other)
+
+
+def test_a_state_is_patched_from_text_to_text() -> None:
+    parts = layers(2)
+    own, theirs = stacked(parts, start="\n"), torchs(parts, start="\n")
+    for given in ({}, {"layer": 0}, {"units": units.Unit(1, 3)}):
+        one, other = (units.patch(m, "the fox eats", 5, "no hat on", 4, **given) for m in (own, theirs))
+        same(one.after, other.after)
+    whole = units.patch(own, "the fox eats", 5, "the fox eats", 5)
+    same(whole.after, whole.before, atol=0)
+    grids = [units.run(units.patch_grid(m, "the fox", "no hat", layer=0)).effect for m in (own, theirs)]
+    np.testing.assert_allclose(*grids, atol=1e-5)
