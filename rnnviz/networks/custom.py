@@ -213,7 +213,7 @@ class CustomConfig(ModelConfig):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CustomModel:
     """A network of Python functions; `parts` names the layers of `Trace.hidden`. It can't be saved."""
 
@@ -223,6 +223,9 @@ class CustomModel:
     card: dict[str, Any] = field(default_factory=dict)
     normaliser: str = "newlines"
     sketch: None = None
+
+    def __repr__(self) -> str:
+        return f"<CustomModel {self.name!r} with the state {', '.join(self.parts)}>"
 
     @property
     def parts(self) -> tuple[str, ...]:

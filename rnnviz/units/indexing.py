@@ -194,7 +194,7 @@ def fingerprint(model: Network) -> str:
             elif isinstance(value, str):
                 found.update(value.encode())
     if weights.cell == "custom":  # a Python function is known by what it does
-        inputs = np.arange(min(model.vocabulary.size, 256))
+        inputs = np.append(model.vocabulary.start, np.arange(min(model.vocabulary.size, 256)))
         hidden, cell = weights.states(len(inputs) + 1)
         weights.run(inputs, hidden, cell)
         found.update(hidden.tobytes())
