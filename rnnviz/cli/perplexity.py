@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.scoring import LanguageModel, Report
+    from rnnviz.reports.interval import Interval
     from rnnviz.reports.record import Record
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
@@ -105,18 +106,18 @@ def main(args: argparse.Namespace) -> int:
     for file, (table, page) in zip(args.files, outputs, strict=True):
         try:
             with opened(file) as source:
-                report, rows = _score(args, model, others, source, file, table, page)
+                report, rows, lies = _score(args, model, others, source, file, table, page)
         except RnnvizError as error:
             complain(f"{file}: {error}" if file not in str(error) else str(error))
             failed = True
             continue
         if args.json:
-            values = report.to_json()
+            values = {**report.to_json(), **_range(lies)}
             print(
                 as_json({**values, "compared": [asdict(row) for row in rows]} if rows else values), flush=True
             )
         else:
-            print(_as_words(report), flush=True)
+            print(_as_words(report, lies), flush=True)
             if rows:
                 _print_rows(rows)
                 compared[file] = rows
@@ -171,15 +172,23 @@ def _score(
     file: str,
     table: str | None,
     page: str | None,
-) -> tuple[Report, list[Row]]:
+) -> tuple[Report, list[Row], Interval]:
     from rnnviz.reading.scoring import perplexity
+    from rnnviz.reports.interval import Sums, interval
 
     if not (args.compare or table or page):
+        sums = Sums()
         with scoring_bar(file) as progress:
             report = perplexity(
-                model, source, encoding=args.encoding, progress=progress, name=file, precise=args.precise
+                model,
+                source,
+                encoding=args.encoding,
+                progress=progress,
+                name=file,
+                precise=args.precise,
+                costs=sums.add,
             )
-            return report, []
+            return report, [], interval(sums)
     from rnnviz.figures import export
     from rnnviz.networks.progress import run
     from rnnviz.reports.record import record
@@ -200,7 +209,7 @@ def _score(
         if page is not None:
             export.html(scored, scored.report, page)
         rows = _compared(scored, model, others, source, args.encoding) if args.compare else []
-        return scored.report, rows
+        return scored.report, rows, interval(scored)
 
 
 # what to compare with
@@ -265,7 +274,36 @@ def _compared(
 # in words
 
 
-def _as_words(report: Report) -> str:
+def _range(lies: Interval) -> dict[str, Any]:
+    from rnnviz.reports.interval import METHOD
+
+    return {
+        "interval": None if lies.low is None else [lies.low, lies.high],
+        "interval_method": METHOD,
+        "interval_why_not": lies.reason or None,
+    }
+
+
+_WHY_NOT = {
+    "drifts": "no range for the characters that follow: the first half comes to {first:.4g}, the second to "
+    "{second:.4g}, further apart than the passages within them",
+    "uneven": "no range for the characters that follow: the passages of this text differ too much",
+}
+
+
+def _range_in_words(lies: Interval) -> str:
+    if lies.low is not None:
+        return (
+            f"\n  the next {lies.characters:,} characters of the same text: "
+            f"{lies.low:.4g} to {lies.high:.4g}, 95 times in 100"
+        )
+    if lies.halves is None:  # too short
+        return ""
+    first, second = lies.halves
+    return "\n  " + _WHY_NOT[lies.reason].format(first=first, second=second)
+
+
+def _as_words(report: Report, lies: Interval) -> str:
     unknown = f"{report.unknown:,} unknown"
     if report.unknown and report.perplexity_known is not None:
         unknown += f" (without them {report.perplexity_known:.4g})"
@@ -273,7 +311,7 @@ def _as_words(report: Report) -> str:
         f"{report.file}: perplexity {report.perplexity:.4g}, "
         f"{report.bits_per_character:.4g} bits a character, {report.bits_per_byte:.4g} bits a byte\n"
         f"  {report.characters:,} characters, {unknown}; {report.encoding}, {report.certainty}; "
-        f"{report.seconds:.2f} s{', in float64' if report.precise else ''}"
+        f"{report.seconds:.2f} s{', in float64' if report.precise else ''}{_range_in_words(lies)}"
         + (f"\n  {_UNSETTLED.format(report.unsettled)}" if report.unsettled else "")
     )
 

@@ -143,12 +143,14 @@ def perplexity(
     progress: Callable[[Progress], None] | None = None,
     name: str | None = None,
     precise: bool = False,
+    costs: Callable[[Floats], None] | None = None,
 ) -> Report:
     """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
 
     `encoding` declares the file's encoding, else it is found. `progress` is called about ten times a second,
     and once at the end. `name` is the text's in the report. `precise` reads in sequence, in float64
-    throughout, with the weights as they are stored, which is many times slower.
+    throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
+    the characters, (k,) at a time, in order.
     Raises TextError for a file that can't be read, DecodingError for one that is no text, EmptyTextError for
     no characters, ConfigError for a model of your own without a `precise_scorer`.
 
@@ -157,7 +159,7 @@ def perplexity(
     >>> report.characters, report.unknown, round(report.perplexity, 1)
     (26, 0, 2.3)
     """
-    steps = score(model, path, text=text, encoding=encoding, name=name, precise=precise)
+    steps = score(model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs)
     return run(steps, progress)
 
 
@@ -171,11 +173,12 @@ def score(
     piece: int | None = None,
     each: Callable[[Piece], None] | None = None,
     precise: bool = False,
+    costs: Callable[[Floats], None] | None = None,
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
     `piece` is the number of characters handed to the model at a time and affects the pace alone. `each` is
-    given every Piece, with ranks and entropies.
+    given every Piece, with ranks and entropies, `costs` the nats of its characters.
     """
     scorer = scorer_of(model, details=each is not None, precise=precise)
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
@@ -184,6 +187,8 @@ def score(
         if isinstance(part, Piece):
             if each is not None:
                 each(part)
+            if costs is not None:
+                costs(part.nll)
             totals.add(part)
             step = totals.progress()
         if clock.due():

@@ -21,6 +21,7 @@ from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.torch_model import untrained
 from rnnviz.reading.scoring import UniformModel, perplexity, pieces
 from rnnviz.reports.baselines import compressing, unigram
+from rnnviz.reports.interval import interval
 from tests.cli.conftest import Run, process
 from tests.conftest import TEXT
 
@@ -43,7 +44,11 @@ def scored(run: Run, tmp_path: Path) -> Run:
 
 def figures(report: dict[str, Any]) -> dict[str, Any]:
     """All of a report but how long it took."""
-    return {name: value for name, value in report.items() if name not in ("seconds", "compared")}
+    return {
+        name: value
+        for name, value in report.items()
+        if name not in ("seconds", "compared") and not name.startswith("interval")
+    }
 
 
 def test_one_json_object_a_file(scored: Run, tmp_path: Path, models_folder: Path) -> None:
@@ -182,8 +187,9 @@ def test_a_comparison_in_words(scored: Run) -> None:
     done = scored("a.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
     lines = done.out.splitlines()
     assert lines[0].startswith("a.txt: perplexity ")
-    assert lines[2].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
-    marked = [line for line in lines[3:] if line.strip().startswith("*")]
+    assert lines[2].startswith("  the next ")
+    assert lines[3].split() == ["under", "what", "it", "is", "perplexity", "bits", "a", "character"]
+    marked = [line for line in lines[4:] if line.strip().startswith("*")]
     assert len(marked) == 1
     assert "\nperplexity\n" not in done.out
     done = scored("a.txt", "b.txt", "-m", "tiny-gru", "--compare", "tiny-3gram")
@@ -322,3 +328,25 @@ def test_every_step_shows_its_progress_on_a_terminal_only(
     again, err = piped.communicate(timeout=120)
     assert (piped.returncode, err) == (0, b"")
     assert figures(json.loads(again)) == figures(json.loads(out))
+
+
+def test_a_text_says_where_as_many_characters_again_would_lie(
+    scored: Run, tmp_path: Path, models_folder: Path
+) -> None:
+    (tmp_path / "even.txt").write_text(TEXT * 8)
+    (tmp_path / "drifts.txt").write_text((TEXT * 8)[:4000] + "qzjx" * 1000)
+    files = ("even.txt", "drifts.txt", "b.txt")
+    even, drifts, short = scored(*files, "--model", "tiny-gru", "--json").objects
+    model = load(models_folder / "tiny-gru.safetensors")
+    found = interval(np.concatenate([p.nll for p in pieces(model, text=TEXT * 8)]))
+    assert even["interval"] == [pytest.approx(found.low), pytest.approx(found.high)]
+    assert even["interval"][0] < even["perplexity"] < even["interval"][1]
+    assert (drifts["interval"], short["interval"]) == (None, None)
+    assert [f["interval_why_not"] for f in (even, drifts, short)] == [None, "drifts", "short"]
+    assert all("next stretch" in f["interval_method"] for f in (even, drifts, short))
+    kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
+    assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)
+    words = scored(*files, "--model", "tiny-gru").out
+    assert f"{found.low:.4g} to {found.high:.4g}, 95 times in 100" in words
+    assert "further apart than the passages" in words
+    assert words.count("characters") == 3 + 2  # of three texts, and of what follows two

@@ -27,7 +27,7 @@ NGRAM = NgramModel.fit(TEXT, order=3, name="3gram")
 @pytest.fixture(params=[1 << 18, 7, 64], ids="stretches of {}".format)
 def stretch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Where the text is cut while it is read must change nothing."""
-    for module in ("reports.column_files", "reports.surprising_passages", "reports.interval"):
+    for module in ("reports.column_files", "reports.surprising_passages"):
         monkeypatch.setattr(f"rnnviz.{module}.STRETCH", request.param)
     return request.param
 

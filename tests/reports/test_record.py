@@ -307,7 +307,7 @@ for _ in record(model, path, folder): pass
 r = Record.open(folder)
 r.curve(); r.surprising_passages(); r.surprising_passages(least=True)
 r.lines(); r.lines("paragraph"); r.kinds()
-interval(r); interval(r, block=100); unigram(r); uniform(model.vocabulary, r)
+interval(r); unigram(r); uniform(model.vocabulary, r)
 d = difference(r, Record.open(folder)); d.total; d.gaps()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """

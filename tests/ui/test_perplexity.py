@@ -6,11 +6,13 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
-from rnnviz.reading.scoring import Report, perplexity
+from rnnviz.reading.scoring import Report, perplexity, pieces
+from rnnviz.reports.interval import interval
 from rnnviz.text import corpora
 from rnnviz.ui.pages.perplexity import work
 from rnnviz.ui.words import rounded
@@ -72,15 +74,32 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
     assert not app.session_state["perplexity.jobs"].busy()
 
 
-def test_no_range_is_claimed_for_other_texts_and_a_short_one_is_an_anecdote(open_app: Open) -> None:
+def test_a_short_text_is_an_anecdote_or_has_no_range(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
     words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
     assert "the figure of this text alone" in words
+    assert "from 2,000 characters on" in words
     assert "in 100" not in words
     assert "anecdote" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
     assert "With 12 characters this is an anecdote" in words
     assert "the figure of this text alone" not in words
+
+
+def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
+    open_app: Open, models_folder: Path
+) -> None:
+    even, odd = TEXT * 8, "qzjx" * 1000
+    for text, part in ((even, "The next"), (even[:4000] + odd, "This text drifts")):
+        words = everything(upload(open_app("perplexity"), even__txt=text))
+        assert part in words
+        assert ("in 100" in words) is (part == "The next")
+        assert "the figure of this text alone" not in words
+        found = interval(
+            np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
+        )
+        said = (found.low, found.high) if found.low is not None else found.halves
+        assert all(rounded(figure) in words for figure in said)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from rnnviz.reports.interval import SHORTEST, Interval
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.words import rounded
 
 SHORT = 200  # characters
 NOTABLE = 0.02  # share of a text that a model may have met before by chance: idioms, licences
@@ -21,12 +23,7 @@ def notes(scored: Scored) -> None:
             ).format(n=scored.report.characters, short=SHORT)
         )
     else:
-        st.caption(
-            _(
-                "This is the figure of this text alone. Another passage of the same book has another one, "
-                "and this one can't tell how different. So no margin of error is given."
-            )
-        )
+        st.caption(beside(scored.interval))
     if scored.report.unsettled:
         st.caption(
             _(
@@ -46,3 +43,28 @@ def notes(scored: Scored) -> None:
             ).format(share=f"{100 * overlap.share:.0f} %"),
             icon=":material/history_edu:",
         )
+
+
+def beside(interval: Interval) -> str:
+    """What this figure tells of as many characters again, in a sentence or two."""
+    if interval.low is not None and interval.high is not None:
+        return _(
+            "**The next {n} characters of the same text: {low} to {high}**, 95 times in 100, to judge by how "
+            "far this text's own passages lie apart, the longer the passages. Another text may lie anywhere."
+        ).format(n=f"{interval.characters:,}", low=rounded(interval.low), high=rounded(interval.high))
+    if interval.reason == "drifts" and interval.halves is not None:
+        first, second = map(rounded, interval.halves)
+        return _(
+            "Its first half comes to {first}, its second to {second}: further apart than the passages within "
+            "them would make one expect. This text drifts, so it can't tell what the next passage costs, and "
+            "no range is given."
+        ).format(first=first, second=second)
+    if interval.reason == "uneven":
+        return _(
+            "The passages of this text differ so much that the next one could come to anything. So no range "
+            "is given."
+        )
+    return _(
+        "This is the figure of this text alone. The next passage has another one; from {shortest} characters "
+        "on, the page says within what range."
+    ).format(shortest=f"{SHORTEST:,}")

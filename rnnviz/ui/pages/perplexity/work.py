@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.reading import compression
 from rnnviz.reading.scoring import Progress, Report, score
 from rnnviz.reports import baselines, contamination
+from rnnviz.reports.interval import Interval, interval
 from rnnviz.reports.record import Record, record
 from rnnviz.text import corpora
 from rnnviz.ui import model_cache
@@ -32,7 +33,8 @@ BLOCK = 1 << 16
 @dataclass(frozen=True)
 class Scored:
     """A text's results under a model: `unknown` are the LISTED most frequent characters outside the
-    vocabulary, `trained_on` is how much of the text the model was trained on, if its file can tell.
+    vocabulary, `trained_on` is how much of the text the model was trained on, if its file can tell,
+    `interval` where the perplexity of as many characters again would lie.
     """
 
     report: Report
@@ -40,6 +42,7 @@ class Scored:
     kinds_unknown: int
     trained_on: contamination.Contamination | None
     folder: Path
+    interval: Interval
 
     @property
     def complete(self) -> bool:
@@ -83,6 +86,7 @@ def scoring(info: ModelInfo, text: Text, check: Check) -> Steps[Scored]:
                 len(unknown),
                 _contamination(made, info.path, check),
                 folder,
+                interval(made),
             )
         except BaseException:  # cancelled, say, when the record was there already
             shutil.rmtree(folder, ignore_errors=True)
