@@ -202,10 +202,10 @@ def _log_chi_square(k: int) -> tuple[float, float]:
 def _quantile(log_variance: float, spread: float, p: float) -> float:
     """The `p`-quantile of a normal distribution around 0 whose log variance is itself normal."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    deviations = np.exp((log_variance + spread * nodes) / 2).tolist()
-    shares = (weights / weights.sum()).tolist()
+    deviations: list[float] = np.exp((log_variance + spread * nodes) / 2).tolist()
+    shares: list[float] = (weights / weights.sum()).tolist()
     normal = NormalDist()
-    low, high = 0.0, normal.inv_cdf(p) * max(deviations)
+    low, high = 0.0, float(normal.inv_cdf(p) * max(deviations))
     for _ in range(60):
         middle = (low + high) / 2
         held = sum(w * normal.cdf(middle / d) for w, d in zip(shares, deviations, strict=True))
