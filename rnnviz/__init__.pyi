@@ -105,6 +105,7 @@ from .reading.trace import (
 from .reading.trace import (
     trace as trace,
 )
+from .reading.trace_many import trace_many as trace_many
 from .text.vocabulary import Vocabulary as Vocabulary
 from .training.trainer import (
     StepReport as StepReport,

@@ -170,13 +170,18 @@ class Weights:
                 out["candidate"][begin:end, number] = np.tanh(x[:, -1] + last)
         return out
 
+    def logits(self, top: Floats) -> Floats:
+        """O = H W_hq + b_q, (n, V), for states (n, H) of the top layer."""
+        logits = product(top, self.readout)
+        logits += self.bias
+        return logits
+
     def predict(self, top: Floats) -> tuple[Floats, Doubles]:
         """Unnormalised log-probabilities (n, V), at most 0, and the log of their sum (n,), in nats.
 
         For states (n, H) of the top layer. log P = first - second[:, None].
         """
-        logits = product(top, self.readout)
-        logits += self.bias
+        logits = self.logits(top)
         logits -= logits.max(axis=1, keepdims=True)
         return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
 

@@ -1,119 +1,25 @@
-"""Trace: all that a model did while it read a text. Tracer: the same, kept up to date while the text changes.
-
-The model reads the start symbol first, so row 0 of the predictions is about the first character.
+"""Tracer: a Trace kept up to date while the text changes. `trace`: that of a text.
 
 A keystroke costs only what follows the common prefix of the old text and the new one. A Trace is a view into
 the Tracer's arrays; an edit that would overwrite rows somebody can still see goes on in new arrays.
-Log-probabilities and gates are derived from the states when asked for.
 
 Shape letters: T time steps, L layers, H hidden units, V symbols.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
-import numpy.typing as npt
 
-from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.prediction import entropy, rank
-from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks, Weights
+from rnnviz.networks.stepping import LOGITS, NO_HOOKS, Hooks
 from rnnviz.reading.growing_rows import Rows, View
+from rnnviz.reading.traced import Floats, Integers
+from rnnviz.reading.traced import Trace as Trace
 from rnnviz.text.normalising import normalise
-from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
-
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from rnnviz.text.vocabulary import UNKNOWN
 
 FIRST_CAPACITY = 256
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Trace:
-    """What a model did while it read `text`, normalised. All arrays are read-only.
-
-    ids         (T,)       integers of the characters, 0 where unknown
-    hidden      (T, L, H)  float32, H_t after reading character t
-    cell        (T, L, H)  float32, C_t of an LSTM; None for other cells
-    nll         (T,)       nats, -log P(x_t | x_<t), with `Vocabulary.unknown_cost` where unknown
-    perplexity  (T,)       of the characters up to and including t
-    rank        (T,)       1 where nothing was more probable than what came; an unknown character as <unk>
-    entropy     (T + 1,)   nats, of the prediction after t characters
-    """
-
-    text: str
-    model_name: str
-    vocabulary: Vocabulary
-    ids: Integers
-    known: npt.NDArray[np.bool_]
-    hidden: Floats
-    cell: Floats | None
-    nll: Doubles
-    perplexity: Doubles
-    rank: Integers
-    entropy: Doubles
-    # With the start symbol's step in row 0: what the derived quantities need.
-    _inputs: Integers
-    _states: Floats
-    _cells: Floats | None
-    _weights: Weights
-
-    def __repr__(self) -> str:
-        measured = f", perplexity {self.perplexity[-1]:.3f}" if len(self) else ""
-        return f"<Trace of {len(self):,} characters by {self.model_name or 'a model'}{measured}>"
-
-    def __len__(self) -> int:
-        return len(self.text)
-
-    @property
-    def weights(self) -> Weights:
-        """What the text was read with."""
-        return self._weights
-
-    def state_after(self, t: int) -> tuple[Floats, Floats | None]:
-        """H (L, H) after t characters, and an LSTM's C; raises ConfigError outside 0 .. T."""
-        _check(t, t + 1, len(self) + 1, "states")
-        return self._states[t], None if self._cells is None else self._cells[t]
-
-    @cached_property
-    def log_probs(self) -> Floats:
-        """(T + 1, V) float32, nats: row t is log P(x_{t+1} | x_1 .. x_t). Cached."""
-        return _read_only(self.log_probs_at(0, len(self) + 1))
-
-    def log_probs_at(self, start: int, stop: int) -> Floats:
-        """Rows start .. stop - 1 of `log_probs`, (stop - start, V); raises ConfigError outside 0 .. T + 1."""
-        _check(start, stop, len(self) + 1, "predictions")
-        return self._weights.log_probs(self._states[start:stop, -1])
-
-    @cached_property
-    def gates(self) -> dict[str, Floats]:
-        """Each gate's values, (T, L, H) float32, by the names of `rnnviz.networks.cells`."""
-        return {name: _read_only(values) for name, values in self.gates_at(0, len(self)).items()}
-
-    def gates_at(self, start: int, stop: int) -> dict[str, Floats]:
-        """Rows start .. stop - 1 of each of `gates`; raises ConfigError outside 0 .. T."""
-        _check(start, stop, len(self), "characters")
-        return self._weights.gates(self._inputs[start + 1 : stop + 1], self._states[start : stop + 1])
-
-    def top_at(self, start: int, stop: int, k: int) -> tuple[Integers, Floats]:
-        """The k most probable symbols of predictions start .. stop - 1: (ids, probabilities).
-
-        Both (stop - start, min(k, V)), ties by id. Raises ConfigError for rows outside 0 .. T + 1 or k < 1.
-        """
-        if k < 1:
-            raise ConfigError("top needs k >= 1 symbols; received {k}", k=k)
-        log_probs = self.log_probs_at(start, stop)
-        ids = _largest(log_probs, k)
-        return ids, np.exp(np.take_along_axis(log_probs, ids, axis=1))
-
-    def top(self, t: int, k: int) -> list[tuple[int, float]]:
-        """The k most probable symbols after t characters as (id, probability); see `top_at`."""
-        ids, probabilities = self.top_at(t, t + 1, k)
-        return list(zip(ids[0].tolist(), probabilities[0].tolist(), strict=True))
 
 
 def trace(model: Network, text: str) -> Trace:
@@ -163,11 +69,17 @@ class Tracer:
     def extend(self, text: str) -> Trace:
         """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
         text = normalise(text, self._normaliser)
-        kept = _common_prefix(self._text, text)
+        return self._take(text, _common_prefix(self._text, text))
+
+    def adopt(self, text: str, hidden: Floats, cell: Floats | None) -> Trace:
+        """The Trace of a normalised `text` whose states (T, L, H) were computed elsewhere."""
+        return self._take(text, 0, (hidden, cell))
+
+    def _take(self, text: str, kept: int, states: tuple[Floats, Floats | None] | None = None) -> Trace:
         ids = self._vocabulary.encode(text[kept:])
         self._make_room(kept, len(text))
         self._text = text[:kept]  # what holds, should the next line be interrupted
-        self._read(kept, ids)
+        self._read(kept, ids, states)
         self._text = text
         self.computed = len(ids)
         self.changed = (kept, len(text))
@@ -182,13 +94,19 @@ class Tracer:
             self._rows = rows.copy(kept + 1, rows.capacity)
         # Otherwise a deletion: nothing is written, and an older Trace keeps its rows.
 
-    def _read(self, kept: int, ids: Integers) -> None:
+    def _read(self, kept: int, ids: Integers, states: tuple[Floats, Floats | None] | None = None) -> None:
         rows, weights = self._rows, self._weights
         end = kept + len(ids)
         rows.inputs[kept + 1 : end + 1] = ids
         rows.known[kept + 1 : end + 1] = ids != UNKNOWN
+        hidden = rows.hidden[kept : end + 1]
         cell = None if rows.cell is None else rows.cell[kept : end + 1]
-        weights.run(ids, rows.hidden[kept : end + 1], cell, self._hooks, kept + 1)
+        if states is None:
+            weights.run(ids, hidden, cell, self._hooks, kept + 1)
+        else:
+            hidden[1:] = states[0]
+            if cell is not None and states[1] is not None:
+                cell[1:] = states[1]
         block = max(1, LOGITS // self._vocabulary.size)
         for begin in range(kept, end, block):
             self._score(begin, min(begin + block, end))
@@ -240,21 +158,6 @@ class Tracer:
         )
 
 
-def _largest(rows: Floats, k: int) -> Integers:
-    """The columns of the k largest entries of each row, largest first, then by column."""
-    falling = -rows
-    if rows.shape[1] < 8 * k:
-        return np.argsort(falling, axis=1, kind="stable")[:, :k]
-    # Sorting whole rows of a large vocabulary takes ten times as long as picking k and sorting those.
-    picked = np.argpartition(falling, k - 1, axis=1)[:, :k]
-    picked.sort(axis=1)
-    values = np.take_along_axis(falling, picked, axis=1)
-    columns = np.take_along_axis(picked, np.argsort(values, axis=1, kind="stable"), axis=1)
-    tied = np.count_nonzero(falling <= values.max(axis=1, keepdims=True), axis=1) > k
-    columns[tied] = np.argsort(falling[tied], axis=1, kind="stable")[:, :k]
-    return columns
-
-
 def _common_prefix(old: str, new: str) -> int:
     """The length of the common prefix, by comparing slices rather than characters."""
     if new.startswith(old):
@@ -267,19 +170,3 @@ def _common_prefix(old: str, new: str) -> int:
         else:
             high = middle - 1
     return low
-
-
-def _check(start: int, stop: int, rows: int, what: str) -> None:
-    if not 0 <= start <= stop <= rows:
-        raise ConfigError(
-            "rows {start} to {stop} were asked for; this trace has {rows:,} {what}, from 0 on",
-            start=start,
-            stop=stop,
-            rows=rows,
-            what=what,
-        )
-
-
-def _read_only(array: Floats) -> Floats:
-    array.setflags(write=False)
-    return array

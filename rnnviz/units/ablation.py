@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.batch import Batch, Held
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
 from rnnviz.reading import scoring
 from rnnviz.text.normalising import normalise
-from rnnviz.units.batch import Batch, Held
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
 
 Doubles = npt.NDArray[np.float64]

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Batch
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import LOGITS
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.normalising import normalise
-from rnnviz.units.batch import Batch
 
 Doubles = npt.NDArray[np.float64]
 

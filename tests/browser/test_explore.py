@@ -31,7 +31,7 @@ def test_it_is_alive_on_opening(live: Live) -> None:
     trace = rnnviz.trace(MODEL, live.text)
     best, probability = trace.top(len(trace), 1)[0]
     assert bars[0] == (
-        figures.visible(MODEL.vocabulary.symbol(best)),
+        figures.visible(best),
         f"{probability:.1%}".replace("%", " %"),
     )
     # The whole view fits on the screen.
@@ -61,9 +61,7 @@ def test_deleting_in_the_middle(live: Live) -> None:
 def test_an_empty_text_has_no_perplexity_and_still_a_prediction(live: Live) -> None:
     live.write("")
     assert live.number("perplexity") == "–"
-    assert live.next()[0][0] == figures.visible(
-        MODEL.vocabulary.symbol(rnnviz.trace(MODEL, "").top(0, 1)[0][0])
-    )
+    assert live.next()[0][0] == figures.visible(rnnviz.trace(MODEL, "").top(0, 1)[0][0])
 
 
 def test_pasting_twenty_thousand_characters(live: Live) -> None:

@@ -19,8 +19,8 @@ SENTENCE = "His grey eyes shone and twinkled. "
 def bars(text: str, t: int) -> list[tuple[str, str]]:
     """The two highest bars that the page must show after t characters of a text."""
     return [
-        (figures.visible(MODEL.vocabulary.symbol(id)), f"{probability:.1%}".replace("%", " %"))
-        for id, probability in rnnviz.trace(MODEL, text).top(t, 2)
+        (figures.visible(symbol), f"{probability:.1%}".replace("%", " %"))
+        for symbol, probability in rnnviz.trace(MODEL, text).top(t, 2)
     ]
 
 

@@ -21,7 +21,7 @@ def test_hovering_a_column_lights_its_character_and_says_what_was_expected(live:
     expect(live.readout).to_contain_text("Point at a column")
     live.page.mouse.move(*live.column(4.5 / 24))  # short texts are drawn in 24 columns
     trace = rnnviz.trace(MODEL, live.text)
-    top = [figures.visible(MODEL.vocabulary.symbol(i)) for i, _ in trace.top(4, 3)]
+    top = [figures.visible(symbol) for symbol, _ in trace.top(4, 3)]
     expect(live.readout).to_contain_text(f"character 5: · expected “{top[0]}”", use_inner_text=True)
     expect(live.readout).to_contain_text(f"came “T” with {np.exp(-trace.nll[4]):.1%}".replace("%", " %"))
     expect(live.readout).to_contain_text(f"rank {trace.rank[4]}")

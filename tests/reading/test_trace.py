@@ -131,7 +131,7 @@ def test_a_uniform_model_scores_v() -> None:
     np.testing.assert_allclose(found.perplexity, VOCABULARY.size, rtol=1e-12)
     np.testing.assert_allclose(found.entropy, math.log(VOCABULARY.size), rtol=1e-7)
     assert set(found.rank.tolist()) == {1}
-    assert [symbol for symbol, _ in found.top(0, 3)] == [0, 1, 2]
+    assert [symbol for symbol, _ in found.top(0, 3)] == ["<unk>", *VOCABULARY.characters[:2]]
 
 
 @pytest.mark.parametrize("cell", KINDS)
@@ -185,12 +185,13 @@ def test_top_is_sorted_and_holds_probabilities() -> None:
     for t in (0, 5, len(TEXT)):
         top = found.top(t, 4)
         expected = sorted(enumerate(np.exp(found.log_probs[t])), key=lambda pair: (-pair[1], pair[0]))[:4]
-        assert [symbol for symbol, _ in top] == [symbol for symbol, _ in expected]
+        assert [symbol for symbol, _ in top] == [VOCABULARY.symbol(index) for index, _ in expected]
         assert [p for _, p in top] == pytest.approx([p for _, p in expected], rel=1e-5)
     ids, probabilities = found.top_at(2, 6, 1000)
     assert ids.shape == probabilities.shape == (4, VOCABULARY.size)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
-    assert ids[1].tolist() == [symbol for symbol, _ in found.top(3, VOCABULARY.size)]
+    every = [symbol for symbol, _ in found.top(3, VOCABULARY.size)]
+    assert [VOCABULARY.symbol(index) for index in ids[1].tolist()] == every
 
 
 def test_top_of_a_large_vocabulary_settles_ties_by_id() -> None:

@@ -173,7 +173,7 @@ def test_what_was_expected_is_what_a_trace_says(
         found = looked.at(t, 5)
         assert not found.approximate
         wanted = trace.top(t, 5)
-        assert [s for s, _ in found.top] == [model.vocabulary.symbol(i) for i, _ in wanted]
+        assert [s for s, _ in found.top] == [symbol for symbol, _ in wanted]
         np.testing.assert_allclose([p for _, p in found.top], [p for _, p in wanted], rtol=1e-4)
 
 

@@ -10,6 +10,7 @@ import torch
 
 import rnnviz
 from rnnviz.errors import ConfigError, TextError
+from rnnviz.networks.batch import Batch
 from rnnviz.networks.cells import step
 from rnnviz.networks.checkpoint import load_numpy, save
 from rnnviz.networks.numpy_model import weights_of
@@ -28,7 +29,6 @@ from rnnviz.units import (
     run,
     scan,
 )
-from rnnviz.units.batch import Batch
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:40]

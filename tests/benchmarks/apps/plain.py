@@ -28,5 +28,5 @@ lines = go.Figure(go.Scatter(y=trace.perplexity[start:]), {"title": title, "yaxi
 lines.add_bar(y=trace.nll[start:] / math.log(2))
 st.plotly_chart(lines, key="perplexity")
 top = trace.top(length, 12)
-names = [model.vocabulary.symbol(i) for i, _ in top]
+names = [character for character, _ in top]
 st.plotly_chart(go.Figure(go.Bar(x=names, y=[p for _, p in top]), {"title": title}), key="next")

@@ -157,15 +157,15 @@ def _running(found: units.Comparison, names: list[str]) -> Panel:
 def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
     panels = []
     for name, read in zip(names, found.traces, strict=True):
-        top = read.top(at + 1, LISTED)
+        ids, chances = read.top_at(at + 1, at + 2, LISTED)
         panels.append(
             Panel(
                 f"next-{name}",
                 _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
                 partial(
                     bars.ranking,
-                    symbols(read.vocabulary, [i for i, _p in top]),
-                    [p for _i, p in top],
+                    symbols(read.vocabulary, ids[0].tolist()),
+                    chances[0].tolist(),
                     x=_("probability"),
                     last=1.0,
                 ),

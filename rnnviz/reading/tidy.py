@@ -1,0 +1,71 @@
+"""Values of units along a text as one tidy table: a row for each character, unit and quantity.
+
+Shape letters: T time steps, L layers, H hidden units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+
+Floats = npt.NDArray[np.float32]
+Columns = dict[str, npt.NDArray[Any]]
+
+
+def columns(
+    text: str, values: Mapping[str, Floats], layer: int | None, units: Sequence[int] | None
+) -> Columns:
+    """The table's columns, (n,) each: position, character, layer, unit, quantity, value.
+
+    `values` holds (T, L, H) by quantity; of these one `layer` and some `units`, by default all. Raises
+    ConfigError for a layer or unit that isn't there.
+    """
+    _, L, H = next(iter(values.values())).shape
+    layers = _chosen(None if layer is None else [layer], L, "layers")
+    chosen = _chosen(units, H, "units")
+    each = [held[:, layers][:, :, chosen] for held in values.values()]
+    shape = (len(each), len(text), len(layers), len(chosen))
+    characters = np.array(list(text), dtype=object)
+
+    def spread(numbers: npt.NDArray[Any], axis: int) -> npt.NDArray[Any]:
+        within = numbers.reshape([-1 if n == axis else 1 for n in range(4)])
+        return np.broadcast_to(within, shape).ravel()
+
+    return {
+        "position": spread(np.arange(len(text)), 1),
+        "character": spread(characters, 1),
+        "layer": spread(layers, 2),
+        "unit": spread(chosen, 3),
+        "quantity": spread(np.array(list(values), dtype=object), 0),
+        "value": np.concatenate([held.ravel() for held in each]),
+    }
+
+
+def _chosen(wanted: Sequence[int] | None, there: int, what: str) -> npt.NDArray[np.int64]:
+    chosen = np.arange(there) if wanted is None else np.atleast_1d(np.asarray(wanted, dtype=object))
+    for number in chosen:
+        if not isinstance(number, int | np.integer) or not 0 <= number < there:
+            raise ConfigError(
+                "this trace has {there} {what}, 0 to {last}; received {number!r}",
+                there=there,
+                what=what,
+                last=there - 1,
+                number=number,
+            )
+    return chosen.astype(np.int64)
+
+
+def frame(table: Columns) -> Any:
+    """The table as a pandas DataFrame. Raises ConfigError where pandas is missing."""
+    try:
+        import pandas
+    except ImportError:
+        raise ConfigError(
+            "a table for pandas needs pandas: pip install 'rnnviz[notebook]', or take trace.columns()"
+        ) from None
+    return pandas.DataFrame(table)

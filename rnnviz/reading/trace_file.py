@@ -1,0 +1,144 @@
+"""A trace in a file: an npz archive of named arrays, which numpy reads as well.
+
+    about         JSON: format, model_name, the vocabulary's code points, what the weights' layers are
+    text          code points (T,) uint32
+    hidden, ...   (T, ...) as in `rnnviz.Trace`; states_before, cells_before: row 0, before the first character
+    weights.…     what derived quantities are computed from
+
+Nothing in it is pickled, so a stranger's file can't run anything.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError, ConfigError, ExportError
+from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.text.vocabulary import Vocabulary, code_points
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+FORMAT = 1
+
+ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states", "_cells")
+"""What is stored as it is; the start symbol's step stands in row 0 of those with an underscore."""
+
+_SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
+_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in")
+_OTHER = ("embedding", "readout", "bias")
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What is kept of a trace: `arrays` by the names of ARRAYS, without those that are None."""
+
+    text: str
+    model_name: str
+    vocabulary: Vocabulary
+    weights: Weights
+    arrays: Arrays
+
+
+def pack(stored: Stored, beside: Arrays) -> bytes:
+    """The file's bytes, with further arrays `beside`. Raises ConfigError for a cell of one's own, whose
+    function no file can hold.
+    """
+    weights = stored.weights
+    if type(weights) is not Weights:
+        raise ConfigError(
+            "a trace of {name!r} can't be saved: its step is a Python function; save trace.hidden and the "
+            "like by numpy.savez",
+            name=stored.model_name,
+        )
+    out: dict[str, npt.NDArray[Any]] = {"text": code_points(stored.text), **beside}
+    for name, values in stored.arrays.items():
+        plain = _SPLIT.get(name)
+        out |= {name: values} if plain is None else {plain: values[1:], f"{plain}_before": values[:1]}
+    kept = {f"weights.{name}": getattr(weights, name) for name in _OTHER}
+    for n, layer in enumerate(weights.layers):
+        kept |= {f"weights.{n}.{name}": getattr(layer, name) for name in _LAYER}
+    out |= {name: values for name, values in kept.items() if values is not None}
+    about = {
+        "format": FORMAT,
+        "model_name": stored.model_name,
+        "vocabulary": stored.vocabulary.to_json(),
+        "layers": [[layer.cell, layer.units, layer.activation] for layer in weights.layers],
+    }
+    out["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    file = io.BytesIO()
+    np.savez_compressed(file, **out)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def write(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file. Raises ExportError where that fails."""
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise ExportError(
+            "{path} can't be written: {strerror}; free some space or choose another folder",
+            path=path,
+            strerror=error.strerror or error,
+        ) from None
+
+
+def read(source: str | os.PathLike[str] | BinaryIO) -> Stored:
+    """What `pack` was given. Raises CheckpointError for a file that isn't there or wasn't made by it."""
+    named = isinstance(source, str | os.PathLike)
+    name = Path(source).name if named else "the file"  # type: ignore[arg-type]
+    try:
+        content = Path(source).read_bytes() if named else source.read()  # type: ignore[arg-type,union-attr]
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return _stored({key: file[key] for key in file.files})
+    except OSError as error:
+        reason = error.strerror or str(error)
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+    ) as error:
+        reason = str(error)
+    raise CheckpointError(
+        "{name} is no trace that can be read ({reason}); write it again by Trace.save",
+        name=name,
+        reason=reason,
+    )
+
+
+def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
+    about = json.loads(there["about"].tobytes())
+    if about["format"] != FORMAT:
+        raise ValueError(f"format {about['format']}")
+    kinds = [tuple(kind) for kind in about["layers"]]
+    layers = tuple(
+        Layer(cell, units, activation, **{part: there.get(f"weights.{n}.{part}") for part in _LAYER})  # type: ignore[arg-type]
+        for n, (cell, units, activation) in enumerate(kinds)
+    )
+    weights = Weights(layers, **{part: there.get(f"weights.{part}") for part in _OTHER})  # type: ignore[arg-type]
+    text = there["text"].astype("<u4").tobytes().decode("utf-32-le")
+    arrays = {name: there[name] for name in ARRAYS if name not in _SPLIT}
+    for name, plain in _SPLIT.items():
+        if plain in there:
+            arrays[name] = np.concatenate([there[f"{plain}_before"], there[plain]])
+    T, H = len(text), layers[0].units
+    wanted = dict.fromkeys(ARRAYS[:4], (T,)) | {"entropy": (T + 1,), "_inputs": (T + 1,)}
+    wanted |= dict.fromkeys(("_states", "_cells"), (T + 1, len(layers), H))
+    for name, values in arrays.items():
+        if values.shape != wanted[name]:
+            raise ValueError(f"{name} has shape {values.shape}")
+    return Stored(text, about["model_name"], Vocabulary.from_json(about["vocabulary"]), weights, arrays)

@@ -1,0 +1,133 @@
+"""Many texts read in step: a row of a batch each, on the GPU where the model is on one.
+
+Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidden units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Batch
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
+from rnnviz.networks.stepping import Floats, Ids, Weights
+from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.text.normalising import normalise
+
+if TYPE_CHECKING:
+    from rnnviz.networks.torch_network import TorchNetwork
+
+ENTRIES = 1 << 24
+"""Of a batch's states, (T, B, L, H), at most: 64 MiB."""
+
+ROWS = 256
+"""Texts side by side, at most."""
+
+States = tuple[Floats, Floats | None]
+"""H (T, B, L, H), and an LSTM's C: rows of a text beyond its end are undefined."""
+
+
+def trace_many(model: Network, texts: Iterable[str]) -> list[Trace]:
+    """The Trace of each text, in their order: `rnnviz.trace` of them all, side by side.
+
+    Equal to one by one but for rounding: to 1e-4, unless the network magnifies rounding (see
+    `rnnviz.reading.scoring`). Computed in float32, on the GPU where the model is on one. Raises TextError
+    for a text with half a surrogate pair in it, ConfigError for a single text in place of a list.
+
+    >>> import rnnviz
+    >>> traces = rnnviz.trace_many(rnnviz.load("timemachine-gru"), ["machine", "", "the lamp"])
+    >>> [len(trace) for trace in traces]
+    [7, 0, 8]
+    """
+    if isinstance(texts, str):
+        raise ConfigError("trace_many reads several texts; received one: write [text], or call rnnviz.trace")
+    normalised = [normalise(text, model.normaliser) for text in texts]
+    weights = weights_of(model)
+    if type(weights) is not Weights:  # a step of one's own, which reads one text at a time
+        return [trace(model, text) for text in normalised]
+    traces: dict[int, Trace] = {}
+    for group in _groups([len(text) for text in normalised], len(weights.layers) * weights.layers[0].units):
+        ids = [model.vocabulary.encode(normalised[n]) for n in group]
+        hidden, cell = _read(model, weights, ids)
+        for row, n in enumerate(group):
+            length = len(normalised[n])
+            own = None if cell is None else cell[:length, row]
+            traces[n] = Tracer(model).adopt(normalised[n], hidden[:length, row], own)
+    return [traces[n] for n in range(len(normalised))]
+
+
+def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
+    """The texts in batches, the longest first: so few rows of one are empty."""
+    order = sorted(range(len(lengths)), key=lambda n: -lengths[n])
+    while order:
+        size = max(1, min(ROWS, ENTRIES // max(1, lengths[order[0]] * units)))
+        yield order[:size]
+        order = order[size:]
+
+
+def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> States:
+    if isinstance(model, NumpyModel) or model.device.type == "cpu":
+        return _by_numpy(weights, model.vocabulary.start, ids)
+    return _by_torch(model, ids)
+
+
+def _padded(ids: Sequence[Ids]) -> tuple[Ids, npt.NDArray[np.int64]]:
+    """(T, B), zeros after a text's end, and how many texts are as long as t + 1, (T,); longest first."""
+    lengths = np.array([len(each) for each in ids])
+    table = np.zeros((int(lengths.max(initial=0)), len(ids)), np.int64)
+    for row, each in enumerate(ids):
+        table[: len(each), row] = each
+    return table, (lengths[None, :] > np.arange(len(table))[:, None]).sum(axis=1)
+
+
+def _by_numpy(weights: Weights, start: int, ids: Sequence[Ids]) -> States:
+    table, alive = _padded(ids)
+    batch = Batch(weights, len(ids))
+    batch.step(np.array([start]))
+    shape = (*table.shape, len(weights.layers), weights.layers[0].units)
+    hidden = np.empty(shape, np.float32)
+    cell = None if batch.cell is None else np.empty(shape, np.float32)
+    for t, B in enumerate(alive.tolist()):
+        batch.hidden = batch.hidden[:, :B]
+        if batch.cell is not None:
+            batch.cell = batch.cell[:, :B]
+        batch.step(table[t, :B])
+        hidden[t, :B] = batch.hidden.swapaxes(0, 1)
+        if cell is not None and batch.cell is not None:
+            cell[t, :B] = batch.cell.swapaxes(0, 1)
+    return hidden, cell
+
+
+def _by_torch(model: TorchNetwork, ids: Sequence[Ids]) -> States:
+    """The recurrences as the textbook writes them, where the model is. Torch's fused layers keep neither the
+    lower layers' states nor C, and on a GPU they round to TF32.
+    """
+    import torch
+
+    from rnnviz.networks.cells import of_torch, step
+
+    table, _ = _padded(ids)
+    config, T, B = model.config, len(table), len(ids)
+    has_cell = CELLS[config.cell].has_cell
+    with torch.no_grad():
+        layers = of_torch(config, dict(model.named_parameters()))
+        inputs = np.concatenate([np.full((1, B), model.vocabulary.start), table])
+        read = torch.from_numpy(inputs).to(model.device)
+        h = [torch.zeros(B, config.hidden_size, device=model.device) for _ in layers]
+        c = [torch.zeros_like(each) if has_cell else None for each in h]
+        hidden = torch.empty(T + 1, B, len(layers), config.hidden_size, device=model.device)
+        cell = torch.empty_like(hidden) if has_cell else None
+        for t in range(T + 1):
+            x = model.embed(read[t : t + 1])[0]
+            for n, parameters in enumerate(layers):
+                parts = step(config.cell, parameters, x, h[n], c[n], activation=config.activation)
+                x = h[n] = parts["state"]
+                hidden[t, :, n] = x
+                if cell is not None:
+                    c[n] = cell[t, :, n] = parts["cell"]
+    return hidden[1:].cpu().numpy(), None if cell is None else cell[1:].cpu().numpy()

@@ -1,0 +1,185 @@
+"""Parts of a trace, its table, its file, and many traces at once."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import CheckpointError, ConfigError, ExportError, TextError
+from rnnviz.networks.numpy_model import NumpyModel, weights_of
+from rnnviz.reading import trace_many as many
+from rnnviz.reading.trace import Trace, trace
+from tests.reading.test_trace import KINDS, TEXT, assert_same, make
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_a_part_of_a_trace_is_what_the_whole_says_there(cell: str) -> None:
+    whole = trace(make(cell), TEXT)
+    part = whole[5:12]
+    assert (part.text, len(part), part.log_probs.shape[0]) == (TEXT[5:12], 7, 8)
+    np.testing.assert_array_equal(part.hidden, whole.hidden[5:12])
+    np.testing.assert_array_equal(part.nll, whole.nll[5:12])
+    np.testing.assert_array_equal(part.entropy, whole.entropy[5:13])
+    np.testing.assert_allclose(part.log_probs, whole.log_probs[5:13], atol=1e-6)
+    for name, values in part.gates.items():
+        np.testing.assert_allclose(values, whole.gates[name][5:12], atol=1e-6)
+    np.testing.assert_array_equal(part.state_after(0)[0], whole.hidden[4])
+    assert not part.perplexity.flags.writeable
+
+
+def test_the_perplexity_of_a_part_is_that_of_its_own_characters() -> None:
+    whole = trace(make(), TEXT)
+    assert whole[3:9].perplexity[-1] == pytest.approx(np.exp(whole.nll[3:9].mean()))
+    np.testing.assert_allclose(whole[:].perplexity, whole.perplexity)
+    np.testing.assert_allclose(whole[2:][3:5].perplexity, whole[5:7].perplexity)
+
+
+def test_a_part_may_be_empty_or_reach_beyond_as_of_a_text() -> None:
+    whole = trace(make(), TEXT)
+    for window in (slice(4, 4), slice(9, 2), slice(-3, None), slice(None, 10_000)):
+        assert whole[window].text == TEXT[window]
+    with pytest.raises(ConfigError, match="without a step"):
+        whole[::2]
+    with pytest.raises(ConfigError, match=r"trace\[start:stop\].*received 3"):
+        whole[3]  # type: ignore[index]
+
+
+def test_log_probs_are_the_log_softmax_of_the_logits() -> None:
+    found = trace(make(), TEXT)
+    hidden = np.concatenate([found.state_after(0)[0][None], found.hidden])[:, -1]
+    weights = weights_of(make())
+    np.testing.assert_allclose(found.logits, hidden @ weights.readout.T + weights.bias, atol=1e-5)
+    lse = np.log(np.exp(found.logits.astype(float)).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(found.log_probs, found.logits - lse, atol=1e-5)
+
+
+def test_a_frame_has_a_row_for_each_character_unit_and_quantity() -> None:
+    found = trace(make("lstm"), TEXT)
+    frame = found.to_frame("cell", "forget")
+    assert list(frame.columns) == ["position", "character", "layer", "unit", "quantity", "value"]
+    assert len(frame) == len(TEXT) * 2 * 10 * 2
+    for position, layer, unit, quantity in ((0, 0, 0, "cell"), (9, 1, 7, "forget"), (20, 0, 9, "cell")):
+        row = frame[
+            (frame.position == position)
+            & (frame.layer == layer)
+            & (frame.unit == unit)
+            & (frame.quantity == quantity)
+        ]
+        assert row.character.item() == TEXT[position]
+        assert row.value.item() == found.values(quantity)[position, layer, unit]
+    few = found.to_frame(layer=1, units=[3, 0])
+    table = few.pivot(index="position", columns="unit", values="value")
+    np.testing.assert_array_equal(table[3], found.hidden[:, 1, 3])
+    assert set(few.quantity) == {"hidden"}
+    assert len(trace(make(), "").to_frame()) == 0
+
+
+def test_a_frame_computes_only_what_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = trace(make("gru"), TEXT)
+    monkeypatch.setattr(type(found.weights), "gates", lambda *a: pytest.fail("gates were computed"))
+    assert len(found.to_frame("hidden"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"layer": 2}, "this trace has 2 layers, 0 to 1; received 2"),
+        ({"units": [0, -1]}, "this trace has 10 units, 0 to 9; received -1"),
+        ({"units": [1.5]}, "received 1.5"),
+    ],
+)
+def test_a_frame_of_what_is_not_there(wrong: dict[str, object], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        trace(make(), TEXT).to_frame(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="holds hidden, reset, update, candidate; received 'cell'"):
+        trace(make(), TEXT).to_frame("cell")
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match=r"rnnviz\[notebook\]"):
+        trace(make(), TEXT).to_frame()
+    assert trace(make(), TEXT).columns()["value"].shape == (len(TEXT) * 20,)
+
+
+@pytest.mark.parametrize("text", [TEXT, ""])
+@pytest.mark.parametrize("cell", KINDS)
+def test_a_stored_trace_comes_back_the_same(cell: str, text: str, tmp_path: Path) -> None:
+    found = trace(make(cell, layers=2), text)
+    found.save(tmp_path / "trace")  # no ending is added
+    again = Trace.load(tmp_path / "trace")
+    assert_same(found, again, 0)
+    assert (again.model_name, again.vocabulary) == (found.model_name, found.vocabulary)
+    np.testing.assert_array_equal(again.logits, found.logits)
+    assert not again.hidden.flags.writeable
+    assert_same(Trace.load(io.BytesIO(found[3:8].to_bytes())), found[3:8], 0)
+
+
+def test_numpy_reads_the_file_too(tmp_path: Path) -> None:
+    found = trace(make(), TEXT)
+    found.save(tmp_path / "a.npz", "update")
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
+        np.testing.assert_array_equal(file["hidden"], found.hidden)
+        np.testing.assert_array_equal(file["update"], found.gates["update"])
+        assert "".join(map(chr, file["text"])) == TEXT
+
+
+def test_a_file_that_is_no_trace_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.npz"
+    with pytest.raises(CheckpointError, match=r"a\.npz is no trace"):
+        Trace.load(path)
+    whole = trace(make(), TEXT).to_bytes()
+    np.savez(other := io.BytesIO(), hidden=np.zeros(3))
+    np.savez(pickled := io.BytesIO(), about=np.array([{}], dtype=object))
+    for content in (b"", b"nothing", whole[: len(whole) // 2], other.getvalue(), pickled.getvalue()):
+        path.write_bytes(content)
+        with pytest.raises(CheckpointError, match=r"a\.npz is no trace"):
+            Trace.load(path)
+    with pytest.raises(ExportError, match="can't be written"):
+        trace(make(), TEXT).save(tmp_path / "no" / "folder.npz")
+
+
+TEXTS = ["a cab", "", TEXT, "世界" * 40, "bad\r\nbeef", TEXT * 3, "a"]
+
+
+@pytest.mark.parametrize("cell", KINDS)
+def test_many_traces_are_those_of_one_by_one(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "ROWS", 3)
+    model = make(cell)
+    bare = NumpyModel(model.config, model.vocabulary, weights_of(model), model.name)
+    for found in (rnnviz.trace_many(model, TEXTS), rnnviz.trace_many(bare, iter(TEXTS))):
+        assert [each.text for each in found] == [text.replace("\r\n", "\n") for text in TEXTS]
+        for one, each in zip(found, TEXTS, strict=True):
+            assert_same(one, trace(model, each), 1e-4)
+    assert rnnviz.trace_many(model, []) == []
+
+
+@pytest.mark.parametrize("cell", [*KINDS, "relu"])
+def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
+    model = make("rnn", activation="relu") if cell == "relu" else make(cell)
+    ids = [model.vocabulary.encode(text) for text in (TEXT * 2, TEXT, "a")]
+    for one, other in zip(many._by_torch(model, ids), many._read(model, weights_of(model), ids), strict=True):
+        for row, each in enumerate(ids if one is not None and other is not None else []):
+            a, b = one[: len(each), row], other[: len(each), row]
+            assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
+
+
+def test_many_need_a_list_of_whole_texts() -> None:
+    with pytest.raises(ConfigError, match=r"write \[text\]"):
+        rnnviz.trace_many(make(), "one text")
+    with pytest.raises(TextError, match="surrogate"):
+        rnnviz.trace_many(make(), ["fine", "\ud800"])
+
+
+@pytest.mark.skipif(not __import__("torch").cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
+def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
+    text = "The traveller put his hand upon the lever, and nobody spoke. "
+    on_gpu = rnnviz.trace_many(rnnviz.load(name, device="cuda"), [text, text * 4])
+    for one, other in zip(on_gpu, [text, text * 4], strict=True):
+        assert_same(one, trace(rnnviz.load(name, device="cpu"), other), 1e-4)
