@@ -1,10 +1,29 @@
-"""What a notebook shows in place of an object's repr. The pictures are drawn by a room above all that are shown,
-`rnnviz.notebook.pictures`, which is looked up here when a notebook asks: the only name that points upwards.
+"""What is shown of an object: a repr of one screen at most, and in a notebook a picture.
+
+The pictures are drawn by a room above all that are shown, `rnnviz.notebook.pictures`, which is looked up when
+a notebook asks: the only name here that points upwards.
 """
 
+from dataclasses import fields
 from importlib import import_module
+from typing import Any
 
 PICTURES = "rnnviz.notebook.pictures"
+
+FEW = 8
+"""Entries that are shown one by one."""
+
+WIDEST = 70
+"""Characters of a value."""
+
+
+class Brief:
+    """A dataclass (with `repr=False`) whose repr says of arrays and long lists only how large they are."""
+
+    def __repr__(self) -> str:
+        named = [each.name for each in fields(self) if each.repr]  # type: ignore[arg-type]
+        shown = ((name, getattr(self, name)) for name in named)
+        return f"{type(self).__name__}({', '.join(f'{name}={_brief(value)}' for name, value in shown)})"
 
 
 class Pictured:
@@ -13,3 +32,16 @@ class Pictured:
     def _repr_html_(self) -> str:
         html: str = import_module(PICTURES).html(self)
         return html
+
+
+def _brief(value: Any) -> str:
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"<{value.dtype} {tuple(value.shape)}>" if value.shape else repr(value.item())
+    if isinstance(value, tuple | list | dict | set | frozenset) and len(value) > FEW:
+        return f"<{type(value).__name__} of {len(value):,}>"
+    whole = repr(value)
+    if len(whole) <= WIDEST:
+        return whole
+    if isinstance(value, tuple | list | dict | set | frozenset):
+        return f"<{type(value).__name__} of {len(value):,}>"
+    return whole[: WIDEST - 1] + "…" if isinstance(value, str) else f"<{type(value).__name__}>"

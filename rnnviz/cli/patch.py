@@ -108,7 +108,6 @@ def main(args: argparse.Namespace) -> int:
 
 def _predictions(done: Patched) -> list[dict[str, Any]]:
     """One for each row of the target's predictions from the patch on."""
-    symbol = done.target.vocabulary.symbol
     out = []
     for t in range(done.to, len(done.target) + 1):
         (before, p), (now, q) = done.target.top(t, 1)[0], done.after.top(t, 1)[0]
@@ -119,8 +118,8 @@ def _predictions(done: Patched) -> list[dict[str, Any]]:
                 "character": done.target.text[t] if came else None,
                 "kl": float(done.divergence[t]),
                 "loss": float(done.loss[t]) if came else None,
-                "expected": [symbol(before), p],
-                "expected_patched": [symbol(now), q],
+                "expected": [before, p],
+                "expected_patched": [now, q],
             }
         )
     return out

@@ -22,6 +22,7 @@ from rnnviz.networks.modelfile import (
     unusable,
     write_model,
 )
+from rnnviz.pictured import Brief
 from rnnviz.text import regular
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ M = TypeVar("M")
 SNAPSHOTS = f".snapshots{SUFFIX}"  # of a model's training (rnnviz.runs.story), beside it and no model
 
 
-@dataclass(frozen=True)
-class ModelInfo:
+@dataclass(frozen=True, repr=False)
+class ModelInfo(Brief):
     """A model file's metadata, read without its weights; `kind` is its cell, or "ngram".
 
     >>> import rnnviz

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate, shorten
 from rnnviz.networks.prediction import Scores, rank
+from rnnviz.pictured import Pictured
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -33,7 +34,7 @@ Tensors = dict[str, npt.NDArray[Any]]
 AnyInts = npt.ArrayLike
 
 
-class NgramModel:
+class NgramModel(Pictured):
     """A character n-gram model of order 1 to 6: the next character is predicted from the order - 1 before it.
 
     `normaliser` names a text's normalisation before encoding; `card` is plain JSON data on the model's
@@ -44,6 +45,12 @@ class NgramModel:
     >>> model.vocabulary.characters, model.parameter_count
     (('a', 'b', 'r'), 17)
     """
+
+    def __repr__(self) -> str:
+        return (
+            f"<{self.name or 'a model'}: {self.order}-gram over {self.vocabulary.size:,} symbols, "
+            f"{self.parameter_count:,} counts>"
+        )
 
     def __init__(
         self,

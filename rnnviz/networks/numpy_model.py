@@ -14,6 +14,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.stepping import Floats, Layer, Weights
+from rnnviz.pictured import Brief, Pictured
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
     return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
 
 
-@dataclass(frozen=True, eq=False)
-class NumpyModel:
+@dataclass(frozen=True, eq=False, repr=False)
+class NumpyModel(Pictured, Brief):
     """A network that reads one text at a time on the CPU: a `CharModel` without torch and training.
 
     `rnnviz.networks.checkpoint.load_numpy` loads one.

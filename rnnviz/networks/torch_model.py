@@ -26,6 +26,7 @@ from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.torch_network import State as State
+from rnnviz.pictured import Pictured
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def drop(x: Tensor, p: float, generator: torch.Generator, *, rows: bool = False)
     return x * (keep.to(x.dtype) * (65_536 / (65_536 - threshold)))
 
 
-class CharModel(nn.Module):
+class CharModel(Pictured, nn.Module):
     """A character-level language model: embedding, L recurrent layers, readout; metadata as in `NgramModel`.
 
     Raises ConfigError if config and vocabulary disagree on V.

@@ -2,7 +2,7 @@
 
     about         JSON: format, model_name, the vocabulary's code points, what the weights' layers are
     text          code points (T,) uint32
-    hidden, ...   (T, ...) as in `rnnviz.Trace`; states_before, cells_before: row 0, before the first character
+    hidden, ...   (T, ...) as in `rnnviz.Trace`; hidden_before and the like: after the start symbol
     weights.…     what derived quantities are computed from
 
 Nothing in it is pickled, so a stranger's file can't run anything.
@@ -136,7 +136,8 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
         if plain in there:
             arrays[name] = np.concatenate([there[f"{plain}_before"], there[plain]])
     T, H = len(text), layers[0].units
-    wanted = dict.fromkeys(ARRAYS[:4], (T,)) | {"entropy": (T + 1,), "_inputs": (T + 1,)}
+    wanted: dict[str, tuple[int, ...]] = {"entropy": (T + 1,), "_inputs": (T + 1,)}
+    wanted |= dict.fromkeys(ARRAYS[:4], (T,))
     wanted |= dict.fromkeys(("_states", "_cells"), (T + 1, len(layers), H))
     for name, values in arrays.items():
         if values.shape != wanted[name]:

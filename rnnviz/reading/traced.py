@@ -12,7 +12,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from rnnviz.reading import tidy, trace_file
 from rnnviz.reading.scoring import running
 from rnnviz.text.vocabulary import Vocabulary
 
+Array = TypeVar("Array", bound=npt.NDArray[Any])
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -218,7 +219,7 @@ class Trace(Pictured):
     def load(cls, source: str | os.PathLike[str] | BinaryIO) -> Trace:
         """The Trace in a file that `save` wrote; CheckpointError for any other file."""
         stored = trace_file.read(source)
-        arrays = {name: _read_only(values) for name, values in stored.arrays.items()}
+        arrays: dict[str, Any] = {name: _read_only(values) for name, values in stored.arrays.items()}
         states, cells = arrays["_states"], arrays.get("_cells")
         return cls(
             text=stored.text,
@@ -258,6 +259,6 @@ def _check(start: int, stop: int, rows: int, what: str) -> None:
         )
 
 
-def _read_only(array: npt.NDArray[Any]) -> Any:
+def _read_only(array: Array) -> Array:
     array.setflags(write=False)
     return array

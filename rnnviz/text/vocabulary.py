@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, TextError
+from rnnviz.pictured import Brief
 
 UNKNOWN = 0
 UNKNOWN_SYMBOL = "<unk>"
@@ -45,8 +46,8 @@ def code_points(text: str) -> npt.NDArray[np.uint32]:
         ) from None
 
 
-@dataclass(frozen=True)
-class Vocabulary:
+@dataclass(frozen=True, repr=False)
+class Vocabulary(Brief):
     """The known characters of a model, in code point order, without repetition.
 
     >>> vocabulary = Vocabulary.from_text("a machine", min_count=1)

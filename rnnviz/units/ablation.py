@@ -25,6 +25,7 @@ from rnnviz.networks.batch import Batch, Held
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import LOGITS, Floats, Ids, Weights
+from rnnviz.pictured import Brief
 from rnnviz.reading import scoring
 from rnnviz.text.normalising import normalise
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer
@@ -48,8 +49,8 @@ class AblationProgress:
         return self.done / self.total
 
 
-@dataclass(frozen=True, eq=False)
-class Ablation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Ablation(Brief):
     """What each unit is worth on a text of `characters` characters.
 
     units       (U,) of `layer`, in the order asked for

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.pictured import Pictured
 from rnnviz.units.unit import Unit
 
 Doubles = npt.NDArray[np.float64]
@@ -90,8 +91,8 @@ class Found:
     p: float
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
+@dataclass(frozen=True, eq=False, repr=False)
+class Search(Pictured):
     """What a search found: `found` holds all units, the best-ranked first.
 
     chance      what the best unit reaches by chance in 95 of 100 searches; 1.0 for too short a text
@@ -114,6 +115,13 @@ class Search:
     characters: int
     inside: int | None
     untrained: tuple[float, ...] = ()
+
+    def __repr__(self) -> str:
+        best = self.best
+        return (
+            f"<Search for {self.target} among {len(self.found):,} units: {best.unit}, {self.measure} "
+            f"{best.score:.3f}, chance {self.chance:.3f}, {self.verdict!r}>"
+        )
 
     @property
     def best(self) -> Found:

@@ -23,6 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.config import CELLS
+from rnnviz.pictured import Brief
 from rnnviz.networks.config import KINDS
 from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
@@ -37,8 +39,8 @@ SAMPLES = 200
 """Texts that are drawn for the median's interval."""
 
 
-@dataclass(frozen=True, eq=False)
-class Gates:
+@dataclass(frozen=True, eq=False, repr=False)
+class Gates(Brief):
     """The gates of one layer over a text; each mapping goes from a gate's name to (H,).
 
     low, high      the share of time steps with the gate below LOW, above HIGH

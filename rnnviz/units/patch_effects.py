@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.networks.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import Floats, Ids
 from rnnviz.reading.trace import Trace
-from rnnviz.units.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.units.directions import Direction
 from rnnviz.units.patching import Patched, Quantity, by_quantity, check_place, part, read, states_at
 from rnnviz.units.perturbation import kl

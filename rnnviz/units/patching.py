@@ -29,7 +29,6 @@ from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights
 from rnnviz.reading import sampling
 from rnnviz.reading.trace import Trace, Tracer, trace
-from rnnviz.units.batch import Change
 from rnnviz.units.directions import Direction
 from rnnviz.units.perturbation import kl
 from rnnviz.units.unit import Unit, check_layer, check_units, may_be_one, refuse_pair, within_layer

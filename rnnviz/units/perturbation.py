@@ -21,14 +21,15 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import LOGITS
+from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, Tracer, trace
 from rnnviz.text.normalising import normalise
 
 Doubles = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Perturbation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Perturbation(Brief):
     """Two readings that differ in the character at `position` (counted from 0).
 
     distance    (T,) ‖ΔH_t‖
@@ -89,8 +90,8 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
     return Perturbation(position, before, after, distance, divergence)
 
 
-@dataclass(frozen=True, eq=False)
-class Memory:
+@dataclass(frozen=True, eq=False, repr=False)
+class Memory(Brief):
     """A changed letter's effect after 0 .. K characters, (K + 1,), the mean over `places`; see
     `Perturbation`.
     """

@@ -11,14 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations
 
 Doubles = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Projection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Projection(Brief):
     """A path and its axes.
 
     points     (T, k) the state after each character

@@ -11,6 +11,7 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Batch, Held
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.stepping import NetworkReader
 from rnnviz.units import (
@@ -24,7 +25,6 @@ from rnnviz.units import (
     resume,
     target,
 )
-from rnnviz.units.batch import Batch, Held
 from tests.conftest import TEXT, tiny
 
 SHORT = TEXT[:60]
