@@ -130,14 +130,14 @@ def search(found: Search) -> str:
     if found.untrained:
         beside["an untrained copy's best unit"] = max(found.untrained)
     said = ", ".join(f"{escape(name)} {value:.3f}" for name, value in beside.items() if value is not None)
-    return (
-        f"<p style='margin:0'><b>{escape(found.target)}</b>: {len(found.found):,} units, "
-        f"{found.characters:,} characters</p>"
-        + _table(("layer", "unit", found.measure, "ranked by", "while it holds"), rows)
-        + f"<p style='margin:0'>Beside it: {said}. Of the first: "
-        f"<b>{escape(_SAID.get(found.verdict, found.verdict))}</b>. It alone is measured on text that did not "
-        "choose it; a score is a correlation, not a cause.</p>"
+    verdict = escape(_SAID.get(found.verdict, found.verdict))
+    head = f"<b>{escape(found.target)}</b>: {len(found.found):,} units, {found.characters:,} characters"
+    notice = (
+        f"Beside it: {said}. Of the first unit: <b>{verdict}</b>. Its score alone is measured on text that "
+        "did not choose it; a score is a correlation, not a cause."
     )
+    table = _table(("layer", "unit", found.measure, "ranked by", "while it holds"), rows)
+    return f"<p style='margin:0'>{head}</p>{table}<p style='margin:0'>{notice}</p>"
 
 
 def model(thing: Any) -> str:
@@ -168,7 +168,8 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
         style = "padding:1px 12px 1px 0;text-align:left"
         return "<tr>" + "".join(f"<{tag} style='{style}'>{escape(c)}</{tag}>" for c in cells) + "</tr>"
 
-    return f"<table style='font:inherit;color:inherit'>{row(head, 'th')}{''.join(row(cells, 'td') for cells in rows)}</table>"
+    lines = [row(head, "th"), *(row(cells, "td") for cells in rows)]
+    return f"<table style='font:inherit;color:inherit'>{''.join(lines)}</table>"
 
 
 def _framed(inside: str) -> str:

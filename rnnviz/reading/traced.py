@@ -204,10 +204,10 @@ class Trace(Pictured):
         >>> import io
         >>> import rnnviz
         >>> trace = rnnviz.trace(rnnviz.load("timemachine-gru"), "machine")
-        >>> file = io.BytesIO(trace.to_bytes("update"))
-        >>> np.load(file)["update"].shape
+        >>> content = trace.to_bytes("update")
+        >>> np.load(io.BytesIO(content))["update"].shape
         (7, 1, 256)
-        >>> rnnviz.Trace.load(file)
+        >>> rnnviz.Trace.load(io.BytesIO(content))
         <Trace of 7 characters by timemachine-gru, perplexity 3.359>
         """
         arrays = {name: getattr(self, name) for name in trace_file.ARRAYS}

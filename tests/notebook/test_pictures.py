@@ -1,0 +1,111 @@
+"""What a notebook shows: pictures as static HTML, and reprs of one screen at most."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import re
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import rnnviz
+from rnnviz import units
+from rnnviz.figures.themes import LIGHT, TANH, palette
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel, weights_of
+from rnnviz.notebook import pictures
+from tests.conftest import TEXT, tiny, tiny_card
+
+MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
+READ = rnnviz.trace(MODEL, TEXT)
+FOUND = units.search(READ, units.target("vowel", TEXT))
+
+
+def shown() -> dict[str, Any]:
+    large = rnnviz.Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 4000))))
+    bare = NumpyModel(MODEL.config, MODEL.vocabulary, weights_of(MODEL), "bare", MODEL.card)
+    return {
+        "trace": READ,
+        "empty trace": READ[:0],
+        "search": FOUND,
+        "model": MODEL,
+        "network without torch": bare,
+        "n-gram model": NgramModel.fit(TEXT, order=3, name="tiny-3gram"),
+        "vocabulary": large,
+        "uniform model": rnnviz.UniformModel(large),
+        "report": rnnviz.perplexity(MODEL, text=TEXT),
+        "gates": units.gates(READ),
+        "projection": units.project(READ),
+        "ablation": units.run(units.ablate(MODEL, TEXT[:60])),
+        "perturbation": units.perturb(MODEL, TEXT[:300], 5, "x"),
+        "comparison": units.compare([MODEL, MODEL], TEXT[:100]),
+        "connectivity": rnnviz.connectivity(MODEL, TEXT[:100]),
+        "target": units.target("vowel", TEXT),
+        "model's file": rnnviz.available()[0][0],
+    }
+
+
+@pytest.mark.parametrize("name", shown())
+def test_a_repr_takes_no_more_than_a_few_lines(name: str) -> None:
+    said = repr(shown()[name])
+    assert len(said) <= 400
+    assert said.count("\n") <= 5
+    assert not re.search(r" at 0x[0-9a-f]+>", said)
+
+
+def test_a_short_vocabulary_is_shown_whole() -> None:
+    assert repr(rnnviz.Vocabulary(("a", "b"))) == "Vocabulary(characters=('a', 'b'))"
+
+
+@pytest.mark.parametrize("thing", [READ, READ[:0], FOUND, MODEL, shown()["n-gram model"]], ids=repr)
+def test_a_picture_is_well_formed_html_without_scripts(thing: Any) -> None:
+    drawn = thing._repr_html_()
+    assert "<script" not in drawn
+    assert "http" not in drawn  # nothing is fetched
+    assert re.findall(r"\son\w+=", drawn) == []
+    assert ET.fromstring(drawn).tag == "div"  # every element is closed, every & is one
+
+
+def test_the_heat_map_holds_the_states_of_the_last_characters_in_their_colours() -> None:
+    drawn = READ._repr_html_()
+    encoded = re.search(r"data:image/png;base64,([^\"]+)", drawn)
+    assert encoded
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(encoded[1]))))
+    assert pixels.shape == (40, 120, 3)
+    np.testing.assert_array_equal(pixels, palette(TANH.anchors(LIGHT))[TANH.levels(READ.hidden[-120:, -1].T)])
+    characters = re.findall(r'font-family="monospace"[^>]*>([^<]*)<', drawn)
+    assert html.unescape("".join(characters)) == TEXT[-120:].replace(" ", "·").replace("\n", "⏎")
+    assert f"the last 120 of {len(TEXT):,}" in drawn
+    assert f"perplexity {READ.perplexity[-1]:.3f}" in drawn
+    assert "Look for" in drawn
+    assert "does not tell" in drawn
+
+
+def test_a_search_shows_five_units_and_what_simpler_things_reach() -> None:
+    drawn = FOUND._repr_html_()
+    rows = re.findall(r"<tr><td[^>]*>(\d+)</td><td[^>]*>(\d+)</td><td[^>]*>([\d.]+)<", drawn)
+    assert [(int(a), int(b)) for a, b, _ in rows] == [tuple(each.unit) for each in FOUND.found[:5]]
+    assert rows[0][2] == f"{FOUND.best.score:.3f}"
+    assert f"chance {FOUND.chance:.3f}" in drawn
+    assert "too short to say more" in drawn
+    assert "not a cause" in drawn
+
+
+def test_every_verdict_has_a_sentence() -> None:
+    from typing import get_args
+
+    from rnnviz.units.claims import Verdict
+
+    assert set(get_args(Verdict)) == set(pictures._SAID)
+
+
+def test_a_model_shows_its_card() -> None:
+    drawn = MODEL._repr_html_()
+    assert "40 hidden units" in drawn
+    assert "4.325" in drawn
+    assert "&lt;script&gt;x&lt;/script&gt;" in drawn
