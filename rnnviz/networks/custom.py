@@ -27,7 +27,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.precise_scorer import PreciseScorer
-from rnnviz.networks.stepping import NO_HOOKS, Doubles, Floats, Hooks, Ids, Layer, Weights
+from rnnviz.networks.stepping import NO_HOOKS, Floats, Hooks, Ids, Layer, Weights
 from rnnviz.text.vocabulary import Vocabulary
 
 Step = Callable[[Any, dict[str, Any]], "tuple[Any, Mapping[str, Any]]"]
@@ -164,10 +164,10 @@ class StepWeights(Weights):
         """None are known of."""
         return {}
 
-    def predict(self, top: Floats) -> tuple[Floats, Doubles]:
-        """As `Weights.predict`; without a readout every symbol has the same probability."""
+    def logits(self, top: Floats) -> Floats:
+        """As `Weights.logits`; without a readout every symbol has the same probability."""
         if self.readout.shape[1]:
-            return super().predict(top)
+            return super().logits(top)
         own, V = self.own, len(self.bias)
         logits = np.zeros((len(top), V), np.float32)
         if own.readout is not None and len(top):
@@ -177,8 +177,7 @@ class StepWeights(Weights):
                 logits[:, 0] = logits[:, 1:].mean(axis=1, dtype=np.float64) - own.gap
             else:
                 logits[:, 0] = theirs[:, own.unknown]
-        logits -= logits.max(axis=1, keepdims=True)
-        return logits, np.log(np.exp(logits).sum(axis=1, dtype=np.float64))
+        return logits
 
     def theirs(self, top: Floats) -> Floats:
         """The network's own logits (B, n) of the last layer's rows (B, H)."""

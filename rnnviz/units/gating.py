@@ -23,9 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.networks.config import CELLS
-from rnnviz.pictured import Brief
 from rnnviz.networks.config import KINDS
+from rnnviz.pictured import Brief
 from rnnviz.reading.resampling import Resampled, resample
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import activations, check_layer

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Change
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.stepping import LOGITS, Floats, Hook, Ids, Weights

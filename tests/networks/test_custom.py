@@ -15,10 +15,10 @@ from torch.nn import functional as F
 import rnnviz
 from rnnviz import units
 from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Batch
 from rnnviz.networks.custom import CustomModel
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading.compression import compress
-from rnnviz.units.batch import Batch
 from rnnviz.units.indexing import fingerprint
 
 CHARACTERS = list("eat ofshn\n,xT世")
