@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LIGHT, SURPRISAL_FULL, Scale, palette, ramp
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.trace import Trace
 from rnnviz.text.characters import visible
@@ -58,7 +58,7 @@ def trace(read: Trace) -> str:
     start = max(0, len(read) - live.COLUMNS)
     if not len(read):
         return f"<p>{escape(repr(read))}</p>"
-    activation = read.weights.layers[layer].activation if read.weights.cell in CELLS else "tanh"
+    activation = read.weights.layers[layer].activation if read.weights.cell in KINDS else "tanh"
     scale = live.scale("hidden", activation)
     shown = read[start:]
     bits = float(read.nll.mean()) / math.log(2)

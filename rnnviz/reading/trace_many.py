@@ -6,7 +6,7 @@ Shape letters: B texts of a batch, T time steps of the longest, L layers, H hidd
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -71,9 +71,9 @@ def _groups(lengths: Sequence[int], units: int) -> Iterator[list[int]]:
 
 
 def _read(model: Network, weights: Weights, ids: Sequence[Ids]) -> States:
-    if isinstance(model, NumpyModel) or model.device.type == "cpu":
+    if isinstance(model, NumpyModel) or cast("TorchNetwork", model).device.type == "cpu":
         return _by_numpy(weights, model.vocabulary.start, ids)
-    return _by_torch(model, ids)
+    return _by_torch(cast("TorchNetwork", model), ids)
 
 
 def _padded(ids: Sequence[Ids]) -> tuple[Ids, npt.NDArray[np.int64]]:

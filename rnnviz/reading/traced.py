@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import KINDS
 from rnnviz.networks.stepping import Weights
 from rnnviz.pictured import Pictured
 from rnnviz.reading import tidy, trace_file
@@ -161,7 +161,7 @@ class Trace(Pictured):
             return self.hidden
         if quantity == "cell" and self.cell is not None:
             return self.cell
-        names = CELLS[self._weights.cell].quantities
+        names = KINDS[self._weights.cell].quantities
         if quantity not in names:
             raise ConfigError(
                 "this trace holds {held}; received {quantity!r}", held=", ".join(names), quantity=quantity
