@@ -57,6 +57,34 @@ def add_parser(commands: Any) -> None:
     parser = command(
         commands, "units", main, "Find the units of a network that respond to something in a text"
     )
+    add_question(parser)
+    parser.add_argument(
+        "--edges",
+        type=int,
+        default=0,
+        help="ask that the unit be off within so many characters before and after (default: 0)",
+    )
+    parser.add_argument("--shifts", type=int, default=200, help="shifts for the chance line (default: 200)")
+    parser.add_argument("--seed", type=int, default=0, help="chooses the shifts (default: 0)")
+    parser.add_argument(
+        "--untrained",
+        type=int,
+        default=COPIES,
+        metavar="N",
+        help=f"search N untrained copies of the network too, 0 for none (default: {COPIES})",
+    )
+    parser.add_argument(
+        "--card",
+        action="store_true",
+        help="put what is found, and this command, into the card of the model's file",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object a target, with the ten best units"
+    )
+
+
+def add_question(parser: argparse.ArgumentParser) -> None:
+    """Add what is looked for, in which network and which text."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
     )
@@ -80,12 +108,6 @@ def add_parser(commands: Any) -> None:
         help="hidden, cell, or a gate's name, again for more (default: hidden)",
     )
     parser.add_argument(
-        "--edges",
-        type=int,
-        default=0,
-        help="ask that the unit be off within so many characters before and after (default: 0)",
-    )
-    parser.add_argument(
         "--unclosed",
         choices=("paragraph", "line"),
         default="paragraph",
@@ -94,44 +116,18 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--characters", type=int, default=MOST, help=f"characters to read at most (default: {MOST:,})"
     )
-    parser.add_argument("--shifts", type=int, default=200, help="shifts for the chance line (default: 200)")
-    parser.add_argument("--seed", type=int, default=0, help="chooses the shifts (default: 0)")
-    parser.add_argument(
-        "--untrained",
-        type=int,
-        default=COPIES,
-        metavar="N",
-        help=f"search N untrained copies of the network too, 0 for none (default: {COPIES})",
-    )
-    parser.add_argument(
-        "--card",
-        action="store_true",
-        help="put what is found, and this command, into the card of the model's file",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="one JSON object a target, with the ten best units"
-    )
 
 
 def main(args: argparse.Namespace) -> int:
     """Run `units`; returns the exit status. Raises ConfigError for a model without hidden state and for
     settings out of range.
     """
-    from rnnviz import units
-    from rnnviz.networks.checkpoint import load_numpy
-    from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.reading.trace import trace
 
-    model = load_numpy(args.model)
-    if not isinstance(model, NumpyModel):
-        raise ConfigError(
-            "units are those of a network; {model} counts n-grams and has none", model=args.model
-        )
+    model = network(args)
     _check(args)
-    traced = trace(model, _text(args)[: args.characters])
-    named = args.target if args.target or args.pattern else list(units.KINDS)
-    targets = [units.target(name, traced.text, unclosed=args.unclosed) for name in named or []]
-    targets += [units.pattern_target(pattern, traced.text) for pattern in args.pattern or []]
+    traced = trace(model, text_of(args)[: args.characters])
+    targets = asked(args, traced.text)
     searches: list[Search] = []
     for quantity in args.quantity or ["hidden"]:
         found = _controlled(
@@ -147,6 +143,28 @@ def main(args: argparse.Namespace) -> int:
     if args.card:
         _keep(args, searches)
     return 0
+
+
+def network(args: argparse.Namespace) -> NumpyModel:
+    """The network of --model. Raises ConfigError for a model without hidden state."""
+    from rnnviz.networks.checkpoint import load_numpy
+    from rnnviz.networks.numpy_model import NumpyModel
+
+    model = load_numpy(args.model)
+    if not isinstance(model, NumpyModel):
+        raise ConfigError(
+            "units are those of a network; {model} counts n-grams and has none", model=args.model
+        )
+    return model
+
+
+def asked(args: argparse.Namespace, text: str) -> list[Target]:
+    """The targets of --target and --pattern over `text`, or all there are."""
+    from rnnviz import units
+
+    named = args.target if args.target or args.pattern else list(units.KINDS)
+    targets = [units.target(name, text, unclosed=args.unclosed) for name in named or []]
+    return targets + [units.pattern_target(pattern, text) for pattern in args.pattern or []]
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -204,7 +222,8 @@ def _keep(args: argparse.Namespace, searches: Sequence[Search]) -> None:
     add_to_card(find(args.model), {unit_findings.KEY: unit_findings.entry(command, searches)})
 
 
-def _text(args: argparse.Namespace) -> str:
+def text_of(args: argparse.Namespace) -> str:
+    """All of --file, or what is held out of --corpus."""
     if args.file is not None:
         text = read_text(args.file, args.encoding)
         if not text:

@@ -49,7 +49,7 @@ from rnnviz.units.patch_effects import (
 )
 from rnnviz.units.patching import Patched, patch
 from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, perturb_all
-from rnnviz.units.probing import Few, Probe, ProbeProgress, probe, probing
+from rnnviz.units.probing import Few, Probe, ProbeProgress, probe
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Searcher, search
@@ -109,7 +109,6 @@ __all__ = [
     "perturb",
     "perturb_all",
     "probe",
-    "probing",
     "project",
     "pushes",
     "quantities",

@@ -200,10 +200,10 @@ def probe(
     """
     searcher = Searcher(source, layer=layer, quantity=quantity)
     copies = (Searcher(copy, layer=layer, quantity=quantity) for copy in untrained)
-    return run(probing(searcher, target, untrained=copies, controls=controls, seed=seed))
+    return run(steps(searcher, target, untrained=copies, controls=controls, seed=seed))
 
 
-def probing(
+def steps(
     searcher: Searcher,
     target: Target,
     *,

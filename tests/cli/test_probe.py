@@ -1,0 +1,80 @@
+"""`python -m rnnviz probe`: the table, JSON, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz import units
+from rnnviz.cli import main
+from rnnviz.networks.checkpoint import save
+from tests.units.built import LATCHES, built, quoted
+
+BOOK = quoted(22_000)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> list[str]:
+    """The command for the network and text that are known."""
+    model = str(save(built(), tmp_path / "built.safetensors"))
+    (tmp_path / "book.txt").write_text(BOOK, encoding="utf-8")
+    return ["probe", "--model", model, "--file", str(tmp_path / "book.txt"), "--controls", "2"]
+
+
+def test_the_table_says_how_many_units_hold_each_target(
+    asked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["--target", "quotes", "--target", "capital", "--target", "digit", "--untrained", "1"]
+    assert main([*asked, *names]) == 0
+    first, head, quotes, capital, digit = capsys.readouterr().out.splitlines()
+    assert first == f"built, hidden, {len(BOOK):,} characters"
+    assert head.split()[:2] == ["target", "measure"]
+    assert quotes.split()[:4] == ["quotes", "AUC", "1.000", "1.000"]
+    assert quotes.endswith("one unit  learned")
+    assert capital.endswith("needs no memory")
+    assert "the same throughout this text" in digit
+
+
+def test_json_holds_what_the_package_finds(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*asked, "--target", "quotes", "--json", "--weights", "--untrained", "2"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    read = rnnviz.trace(built(), BOOK)
+    copies = [rnnviz.trace(copy, BOOK) for copy in units.untrained(built(), 2)]
+    wanted = units.probe(read, units.target("quotes", BOOK), untrained=copies, controls=2)
+    assert found["score"] == pytest.approx(wanted.score)
+    assert found["control"] == pytest.approx(list(wanted.control))
+    assert found["selectivity"] == pytest.approx(wanted.selectivity)
+    assert found["untrained"] == pytest.approx(list(wanted.untrained))
+    assert (found["held"], found["verdict"]) == ("one", "learned")
+    assert found["few"][0]["units"] == [[0, LATCHES]]
+    assert [len(few["units"]) for few in found["few"]] == [1, 2, 4, 8]
+    np.testing.assert_allclose(found["weights"], wanted.weights, rtol=1e-6)
+
+
+def test_weights_and_copies_may_be_left_out(asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*asked, "--pattern", "ab?", "--json", "--untrained", "0", "--controls", "0"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["target"], found["untrained"], found["control"]) == ("/ab?/", [], [])
+    assert found["selectivity"] is None
+    assert "weights" not in found
+
+
+@pytest.mark.parametrize(("more", "message"), [
+    (["--controls", "-1"], "controls is at least 0; received -1"),
+    (["--untrained", "-1"], "untrained is at least 0; received -1"),
+    (["--characters", "0"], "characters is at least 1; received 0"),
+    (["--layer", "3"], "received layer 3"),
+    (["--target", "quite"], "there is no target 'quite'"),
+    (["--model", "python-6gram"], "counts n-grams and has none"),
+])  # fmt: skip
+def test_what_it_refuses(
+    asked: list[str], more: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*asked, *more]) == 1
+    out, error = capsys.readouterr()
+    assert not out
+    assert message in error
