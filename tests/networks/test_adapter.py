@@ -134,6 +134,70 @@ def test_an_unknown_character_is_read_as_the_mean_and_hardly_expected() -> None:
     assert far.nll[3] == pytest.approx(traced.nll[3] + 20, abs=1e-3)
 
 
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_projections_are_multiplied_into_what_reads_them(layers: int) -> None:
+    torch.manual_seed(2)
+    rnn = nn.LSTM(6, 9, layers, proj_size=4, dropout=0.5 if layers > 1 else 0.0).eval()
+    decoder, encoder = nn.Linear(4, N), nn.Embedding(N, 6)
+    with torch.no_grad():
+        for parameter in rnn.parameters():
+            parameter.mul_(4)
+
+    def alone(ids: list[int]) -> torch.Tensor:
+        return decoder(rnn(encoder(torch.tensor(ids)))[0])  # type: ignore[no-any-return]
+
+    model = rnnviz.adapt(rnn, decoder, CHARACTERS, embedding=encoder, start="\n", check=alone)
+    traced = rnnviz.trace(model, ASCII)
+    with torch.no_grad():
+        out, _ = rnn(encoder(torch.tensor(indices("\n" + ASCII))))
+    projected = traced.hidden[:, -1] @ getattr(rnn, f"weight_hr_l{layers - 1}").detach().numpy().T
+    np.testing.assert_allclose(projected, out[1:], atol=1e-5)
+
+
+def test_dropout_between_layers_does_nothing() -> None:
+    parts = network(nn.GRU, N, num_layers=2)
+    still = rnnviz.trace(adapted(parts, start="\n"), ASCII)
+    dropping = nn.GRU(6, 9, 2, dropout=0.9)  # in training mode
+    dropping.load_state_dict(parts["rnn"].state_dict())
+    model = rnnviz.adapt(dropping, parts["decoder"], CHARACTERS, embedding=parts["encoder"], start="\n")  # type: ignore[call-overload]
+    np.testing.assert_array_equal(rnnviz.trace(model, ASCII).nll, still.nll)
+
+
+def test_padding_is_no_character() -> None:
+    entries = ["<pad>", *CHARACTERS]
+    parts = network(nn.LSTM, len(entries))
+    model = adapted(parts, entries)
+    _, log_probs = run_alone(parts, indices(ASCII, entries))
+    assert model.vocabulary.size == N + 1
+    theirs = log_probs[:, 1:] - np.log1p(
+        -np.exp(log_probs[:, :1].astype(float))
+    )  # given that it doesn't come
+    near(rnnviz.trace(model, ASCII).log_probs[:, own(model)], theirs)
+    # An embedding with a row for padding that the output lacks.
+    parts = network(nn.LSTM, N)
+    wide = nn.Embedding(N + 1, 6, padding_idx=3)
+    with torch.no_grad():
+        wide.weight[[n for n in range(N + 1) if n != 3]] = parts["encoder"].weight  # type: ignore[assignment]
+    made = rnnviz.adapt(parts["rnn"], parts["decoder"], CHARACTERS, embedding=wide)  # type: ignore[call-overload]
+    np.testing.assert_array_equal(rnnviz.trace(made, ASCII).nll, rnnviz.trace(adapted(parts), ASCII).nll)
+
+
+def test_a_check_is_of_the_networks_own_predictions() -> None:
+    entries = ["<pad>", *CHARACTERS, "<unk>"]
+    parts = network(nn.GRU, len(entries), num_layers=2)
+
+    def alone(ids: list[int], scale: float = 1.0) -> torch.Tensor:
+        out, _ = parts["rnn"](parts["encoder"](torch.tensor(ids)))
+        return parts["decoder"](scale * out)  # type: ignore[no-any-return]
+
+    options: dict[str, Any] = {"start": 0, "unknown": len(entries) - 1}
+    adapted(parts, entries, check=alone, **options)
+    adapted(parts, entries, check=lambda ids: torch.log_softmax(alone(ids), 1)[None], **options)
+    with pytest.raises(ConfigError, match=r"a log-probability differs from check's by 0\.\d+"):
+        adapted(parts, entries, check=lambda ids: alone(ids, 0.99), **options)
+
+
 def test_a_state_dict_is_the_module() -> None:
     parts = network(nn.LSTM, len(CHARACTERS))
     state = parts.state_dict()

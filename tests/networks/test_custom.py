@@ -164,7 +164,7 @@ def test_changing_a_layer_reaches_the_layers_above_at_once(layer: int) -> None:
     own, theirs = stacked(parts, start="\n"), torchs(parts, start="\n")
     assert own.parts == ("below", "above")
     for action, value in (("clamp", 0.7), ("zero", 0.0), ("scale", 0.5)):
-        held = units.Intervention((2, 5), action, value, layer=layer, start=3, stop=20)  # type: ignore[arg-type]
+        held = units.Intervention((2, 5), action, value, layer=layer, start=3, stop=20)
         same(units.intervene(own, KNOWN, held), units.intervene(theirs, KNOWN, held))
         drawn = [units.continuation(m, "The ", 30, held, seed=4) for m in (own, theirs)]
         assert drawn[0] == drawn[1]
@@ -174,7 +174,7 @@ def test_ablations_scans_and_changed_letters_are_the_same() -> None:
     parts = layers(2)
     own, theirs = stacked(parts, start="\n"), torchs(parts, start="\n")
     for to in ("zero", "mean"):
-        one, other = (units.run(units.ablate(m, KNOWN, layer=0, to=to)) for m in (own, theirs))  # type: ignore[arg-type]
+        one, other = (units.run(units.ablate(m, KNOWN, layer=0, to=to)) for m in (own, theirs))
         np.testing.assert_allclose(one.loss, other.loss, atol=1e-5)
     scans = [units.run(units.scan(m, text=KNOWN))[1, 3] for m in (own, theirs)]
     assert scans[0].top[0].position == scans[1].top[0].position
@@ -201,14 +201,14 @@ def test_perplexity_and_samples_are_those_of_the_same_network() -> None:
 
 def test_an_lstms_two_parts_are_two_layers_and_the_output_is_the_last() -> None:
     parts = layers(kind=nn.LSTM)
-    cell = cell_of(parts["rnn"])  # type: ignore[arg-type]
+    cell = cell_of(parts["rnn"])
 
     def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         h, c = cell(parts["embedding"](ids), (state["h"], state["c"]))
         return h, {"h": h, "c": c}
 
     state = {"h": torch.zeros(H), "c": torch.zeros(H)}
-    own = rnnviz.adapt(step=step, readout=parts["output"], state=state, characters=CHARACTERS)  # type: ignore[call-overload]
+    own = rnnviz.adapt(step=step, readout=parts["output"], state=state, characters=CHARACTERS)
     assert own.parts == ("c", "h")
     ours, theirs = rnnviz.trace(own, KNOWN), rnnviz.trace(torchs(parts), KNOWN)
     assert theirs.cell is not None
@@ -242,16 +242,16 @@ def test_outputs_of_their_own_narrower_parts_and_a_first_state() -> None:
 
 def test_a_step_that_reads_one_text_at_a_time_is_called_for_each() -> None:
     parts, lengths = layers(), []
-    cell = cell_of(parts["rnn"])  # type: ignore[arg-type]
+    cell = cell_of(parts["rnn"])
 
     def step(ids: torch.Tensor, state: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         lengths.append(len(ids))
         (symbol,) = ids.tolist()  # fails for two
-        h = cell(parts["embedding"].weight[symbol], state["h"][0])[None]  # type: ignore[index]
+        h = cell(parts["embedding"].weight[symbol], state["h"][0])[None]
         return h, {"h": h}
 
     given = {"readout": parts["output"], "state": {"h": torch.zeros(H)}, "characters": CHARACTERS}
-    own = rnnviz.adapt(step=step, **given)  # type: ignore[call-overload]
+    own = rnnviz.adapt(step=step, **given)
     lengths.clear()
     one, other = (units.run(units.ablate(m, KNOWN)).loss for m in (own, torchs(parts)))
     np.testing.assert_allclose(one, other, atol=1e-5)
@@ -271,7 +271,7 @@ def test_several_texts_side_by_side_are_each_as_alone() -> None:
 def test_what_needs_weights_says_so(tmp_path: Path) -> None:
     own, _ = min_gru()
     for call, message in (
-        (lambda: rnnviz.save(own, tmp_path / "own.safetensors"), "can't be saved"),  # type: ignore[arg-type]
+        (lambda: rnnviz.save(own, tmp_path / "own.safetensors"), "can't be saved"),
         (lambda: rnnviz.connectivity(own, "eat"), "follow from a network's weights"),
         (lambda: units.untrained(own), "no weights to draw"),
         (lambda: units.pushes(own, 0), "give an nn.Linear"),
@@ -279,7 +279,7 @@ def test_what_needs_weights_says_so(tmp_path: Path) -> None:
         (lambda: compress(own, "eat"), "use another model"),
     ):
         with pytest.raises(ConfigError, match=message):
-            call()  # type: ignore[no-untyped-call]
+            call()
     assert not list(tmp_path.iterdir())
 
 
@@ -338,7 +338,7 @@ def test_a_function_that_gives_something_else_is_refused(message: str, options: 
 
 def test_a_readout_without_a_step_is_refused() -> None:
     with pytest.raises(ConfigError, match="go with step="):
-        rnnviz.adapt(nn.GRU(6, 9), nn.Linear(9, N), CHARACTERS, readout=lambda h: h)  # type: ignore[call-overload]
+        rnnviz.adapt(nn.GRU(6, 9), nn.Linear(9, N), CHARACTERS, readout=lambda h: h)
 
 
 def test_two_functions_have_indices_of_their_own() -> None:
