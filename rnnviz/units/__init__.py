@@ -12,6 +12,7 @@
     units.gates(trace)                                                 saturation and time constants
     units.intervene(model, text, units.Intervention((17,), "zero"))    the same text without a unit
     units.continuation(model, text, 100, units.Intervention((17,)))    how it goes on then
+    units.effect(model, text, units.Intervention((17,)))               what that costs, beside random ones
     for progress in units.ablate(model, text): ...                     what each unit is worth
     units.directions.component(trace, 0)                               a direction: used as a unit is
     units.perturb(model, text, 40, "x")                                how long a letter is remembered
@@ -22,20 +23,22 @@
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `patch_grid`, `control` and `index` are generators that return their result: `units.run`
-waits for it, closing cancels.
+`scan`, `ablate`, `effect`, `patch_grid`, `control` and `index` are generators that return their result:
+`units.run` waits for it, closing cancels.
 """
 
 from __future__ import annotations
 
 from rnnviz.networks.progress import run
 from rnnviz.units import directions
-from rnnviz.units.ablation import Ablation, AblationProgress, ablate
+from rnnviz.units.ablated import Ablation, Within
+from rnnviz.units.ablation import AblationProgress, ablate
 from rnnviz.units.annotation_file import read_annotations
 from rnnviz.units.claims import Found, Search
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import ControlProgress, control, untrained
 from rnnviz.units.directions import Direction
+from rnnviz.units.effects import Effect, EffectProgress, effect
 from rnnviz.units.gating import Gates, gates
 from rnnviz.units.indexing import Index, IndexProgress, index, open_index
 from rnnviz.units.interventions import Intervention, continuation, intervene, resume
@@ -64,6 +67,8 @@ __all__ = [
     "Context",
     "ControlProgress",
     "Direction",
+    "Effect",
+    "EffectProgress",
     "Few",
     "Found",
     "Gates",
@@ -90,12 +95,14 @@ __all__ = [
     "Target",
     "Unit",
     "UnitReport",
+    "Within",
     "ablate",
     "activations",
     "compare",
     "continuation",
     "control",
     "directions",
+    "effect",
     "gates",
     "index",
     "intervene",

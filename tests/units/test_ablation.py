@@ -7,7 +7,7 @@ import pytest
 
 import rnnviz
 from rnnviz.errors import ConfigError, EmptyTextError
-from rnnviz.units import Intervention, ablate, intervene, run
+from rnnviz.units import Intervention, ablate, ablation, directions, intervene, run, target
 from tests.conftest import TEXT, tiny
 from tests.units.built import IGNORES, UNUSED, built, quoted
 
@@ -58,6 +58,65 @@ def test_the_error_is_that_of_a_mean_of_parts() -> None:
     parts = change.reshape(20, 6).mean(axis=1)
     assert found.error[0] == pytest.approx(parts.std(ddof=1) / np.sqrt(20), rel=1e-3)
     assert np.isnan(run(ablate(model, "short", units=[3])).error[0])
+
+
+def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
+    text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
+    found = run(ablate(built(), quoted(1000)))
+    base = rnnviz.trace(built(), quoted(1000)).nll
+    extra = np.stack(
+        [intervene(built(), quoted(1000), Intervention((u,))).nll - base for u in range(8)], axis=1
+    )
+    half = len(extra) // 2
+    places = [np.argsort(np.argsort(part.sum(axis=0))) for part in (extra[:half], extra[half:])]
+    assert found.replication == pytest.approx(np.corrcoef(*places)[0, 1], abs=0.2)  # UNUSED and IGNORES tie
+    assert found.replicates
+    assert found.needed < 1000
+    two = run(ablate(tiny("gru"), text, units=[1, 2]))
+    assert np.isnan(two.replication)
+    assert not two.replicates
+    assert two.needed == np.inf
+
+
+def test_reading_stops_once_the_ranking_replicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ablation, "FIRST", 100)
+    text = quoted(1000)
+    early, late = (run(ablate(built(), text, until=until)) for until in (-1.0, 2.0))
+    assert early.characters == 100
+    assert late.characters == len(text)
+    first = run(ablate(built(), text[:100]))
+    np.testing.assert_allclose(early.loss, first.loss, atol=1e-6)
+    assert early.baseline == pytest.approx(first.baseline, rel=1e-6)
+    np.testing.assert_allclose(late.loss, run(ablate(built(), text)).loss, atol=1e-6)
+    np.testing.assert_allclose(late.error, run(ablate(built(), text)).error, rtol=1e-4, atol=1e-7)
+
+
+def test_random_directions_are_held_as_units_are() -> None:
+    model = tiny("lstm", layers=2)
+    base = rnnviz.trace(model, SHORT)
+    found = run(ablate(model, SHORT, layer=1, units=[2], controls=3, to="mean", batch=2))
+    assert found.units.tolist() == [2]
+    assert found.random is not None
+    assert found.random.units.tolist() == [0, 1, 2]
+    for seed, loss in enumerate(found.random.loss):
+        along = directions.random(12, seed=seed, layer=1)
+        mean = float((base._states[:-1, 1] @ along.vector).mean())
+        held = intervene(model, SHORT, Intervention(along, "clamp", mean))
+        assert loss == pytest.approx((held.nll - base.nll).mean(), abs=1e-6)
+
+
+def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:
+    text = quoted(1000)
+    inside = target("quotes", text)
+    found = run(ablate(built(), text, units=[4, UNUSED], target=inside))
+    assert found.interval.low[0] < found.loss[0] < found.interval.high[0]
+    np.testing.assert_allclose(found.interval.estimate, found.loss, atol=1e-9)
+    assert found.within is not None
+    there = np.concatenate(([False], inside.values[:-1]))
+    share = there.mean()
+    both = share * found.within.inside.estimate + (1 - share) * found.within.outside.estimate
+    np.testing.assert_allclose(both, found.loss, atol=1e-9)
+    assert found.within.difference.estimate[1] == pytest.approx(0, abs=1e-7)
 
 
 def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:

@@ -16,7 +16,7 @@ from rnnviz.ui.pages.inside.common import View, done_on_request, fragment
 from rnnviz.ui.pages.inside.dashboard import Panel
 
 if TYPE_CHECKING:
-    from rnnviz.units.ablation import Ablation
+    from rnnviz.units.ablated import Ablation
 
 KEY = "inside.ablation"
 LISTED = 16

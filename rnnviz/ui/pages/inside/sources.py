@@ -20,7 +20,7 @@ from rnnviz.text.decoding import open_text
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View
-from rnnviz.units.ablation import Ablation
+from rnnviz.units.ablated import Ablation
 
 OWN, FILE = "own", "file"
 SEARCHED = 50_000  # characters that are ranked and measured on

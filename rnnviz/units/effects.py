@@ -1,0 +1,182 @@
+"""What an intervention costs, beside what as large a change of nothing in particular costs.
+
+Any change of a state makes predictions worse. So the network reads the text under the intervention and, at
+the same time, under controls that differ in nothing but what is changed:
+
+    random units        as many other units of the layer, drawn at random
+    random directions   as many directions of length 1, as a unit's axis has, drawn evenly
+
+    loss = mean over the text of  -log P(x_t | x_<t) changed  -  the same unchanged       nats a character
+
+With a target, also the loss where it holds and elsewhere: a unit that carries it is missed more inside.
+
+Shape letters: n characters, R controls of each kind, B = 1 + 2 R texts side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.batch import Batch, Changes
+from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.networks.progress import Clock
+from rnnviz.networks.stepping import Floats
+from rnnviz.pictured import Brief
+from rnnviz.reading.resampling import Resampled
+from rnnviz.text.normalising import normalise
+from rnnviz.units import directions
+from rnnviz.units.ablated import Tally, Within
+from rnnviz.units.ablation import check_text, costs, stretches
+from rnnviz.units.directions import Direction
+from rnnviz.units.interventions import Intervention
+from rnnviz.units.targets import Target
+
+Doubles = npt.NDArray[np.float64]
+
+CONTROLS = 16
+"""Random units, and as many random directions, beside an intervention."""
+
+
+@dataclass(frozen=True)
+class EffectProgress:
+    """The share of the characters that are read, 0 to 1."""
+
+    fraction: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effect(Brief):
+    """What an intervention costs on `characters` characters.
+
+    intervention, controls   the first, and 2 R others: random units, then random directions
+    losses                   (1 + 2 R,) nats a character, in this order; a Resampled, over passages
+    within                   the same inside a target and outside, where one was given
+    """
+
+    intervention: Intervention
+    controls: tuple[Intervention, ...]
+    losses: Resampled
+    within: Within | None
+    characters: int
+
+    @property
+    def loss(self) -> float:
+        """What the intervention costs, nats a character."""
+        return float(self.losses.estimate[0])
+
+    @property
+    def units(self) -> Doubles:
+        """(R,) what it costs with random units."""
+        return np.asarray(self.losses.estimate[1 : 1 + len(self.controls) // 2])
+
+    @property
+    def directions(self) -> Doubles:
+        """(R,) what it costs along random directions."""
+        return np.asarray(self.losses.estimate[1 + len(self.controls) // 2 :])
+
+    @property
+    def beyond(self) -> int:
+        """How many of the 2 R controls cost less."""
+        return int((self.losses.estimate[1:] < self.loss).sum())
+
+    @property
+    def lead(self) -> Resampled:
+        """() how much more it costs than the mean of the controls, with an interval over passages."""
+        return self.losses.of(_lead)
+
+    @property
+    def conditional(self) -> Resampled | None:
+        """() how much larger the difference between inside and outside is than the controls' mean."""
+        return None if self.within is None else self.within.difference.of(_lead)
+
+
+def effect(
+    model: Network,
+    text: str,
+    intervention: Intervention,
+    *,
+    target: Target | None = None,
+    controls: int = CONTROLS,
+    seed: int = 0,
+) -> Generator[EffectProgress, None, Effect]:
+    """Read `text` under an intervention, and under as many `controls` of each kind, chosen by `seed`.
+
+    `target` (n,) of the normalised text holds or doesn't at each character. Yields about ten times a second;
+    500 characters of a GRU with 256 units take 0.2 seconds, with all controls. Raises ConfigError for what
+    isn't there, too few units to choose others from, another target, or no controls, EmptyTextError for no
+    text.
+
+    >>> import rnnviz
+    >>> from rnnviz import units
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> found = units.run(units.effect(model, "The machine", units.Intervention((17,)), controls=4))
+    >>> found.units.shape, found.directions.shape, found.lead.enough
+    ((4,), (4,), False)
+    """
+    weights = weights_of(model)
+    text = normalise(text, model.normaliser)
+    check_text(text, target)
+    every = (intervention, *_others(intervention, weights.layers[0].units, controls, seed))
+    for one in every:
+        one._check(weights)
+    ids = model.vocabulary.encode(text)
+    inputs = np.concatenate(([model.vocabulary.start], ids[:-1]))
+    tally = Tally(len(every), len(ids), None if target is None else target.values)
+    clock, unchanged = Clock(), stretches(Batch(weights, 1), inputs, intervention.layer, len(every))
+    changed = stretches(
+        Batch(weights, len(every)), inputs, intervention.layer, len(every), partial(_changes, every)
+    )
+    for (start, top, _), (_, plain, _) in zip(changed, unchanged, strict=True):
+        here = slice(start, start + len(top))
+        tally.add(here, slice(None), costs(weights, top, ids[here]) - costs(weights, plain, ids[here]))
+        if clock.due():
+            yield EffectProgress(here.stop / len(ids))
+    yield EffectProgress(1.0)
+    losses, within = tally.resampled(target)
+    return Effect(intervention, every[1:], losses, within, len(ids))
+
+
+def _changes(every: tuple[Intervention, ...], t: int) -> Changes:
+    """What is done after input number t: row b of the states as intervention b says."""
+
+    def change(states: Floats) -> None:
+        for b, one in enumerate(every):
+            one._apply(t, states[b : b + 1])
+
+    return {(every[0].layer, every[0].quantity): change}
+
+
+def _others(one: Intervention, H: int, count: int, seed: int) -> list[Intervention]:
+    """As many random units, then directions, to which the same is done."""
+    if count < 1:
+        raise ConfigError("an effect stands beside at least 1 control; received {count}", count=count)
+    own = {unit for unit in one.units if not isinstance(unit, Direction)}
+    rest = np.array([unit for unit in range(H) if unit not in own])
+    k = len(one.units)
+    if len(rest) < k:
+        raise ConfigError("{k} of {h} units leave too few others to compare with; change fewer", k=k, h=H)
+    generator = np.random.default_rng(seed)
+
+    def like(units: tuple[int, ...] | tuple[Direction, ...]) -> Intervention:
+        return Intervention(units, one.action, one.value, one.layer, one.start, one.stop, one.quantity)
+
+    chosen = [generator.choice(rest, k, replace=False) for _ in range(count)]
+    seeds = generator.integers(1 << 31, size=(count, k)).tolist()
+    return [
+        *(like(tuple(sorted(units.tolist()))) for units in chosen),
+        *(
+            like(tuple(directions.random(H, s, layer=one.layer, quantity=one.quantity) for s in row))
+            for row in seeds
+        ),
+    ]
+
+
+def _lead(values: Doubles) -> Doubles:
+    """The first of (…, 1 + 2 R), less the mean of the others."""
+    return np.asarray(values[..., 0] - values[..., 1:].mean(axis=-1))

@@ -1,0 +1,121 @@
+"""What an intervention costs beside random ones: each as if read by itself, and apart inside a target."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.units import Intervention, Unit, directions, effect, intervene, run, target
+from tests.conftest import TEXT, tiny
+from tests.units.built import RANDOM, UNUSED, built, quoted
+
+SHORT = TEXT[:150]
+
+
+@pytest.mark.parametrize(
+    ("cell", "one"),
+    [
+        ("gru", Intervention((3,), "clamp", 1.0, layer=1)),
+        ("gru", Intervention((0, 4, 7), "scale", 0.5, start=20, stop=60)),
+        ("lstm", Intervention(Unit(0, 5), "zero", quantity="cell")),
+        ("rnn", Intervention(directions.random(12, seed=9, layer=1), "zero")),
+        ("mlp", Intervention((2,), "clamp", -1.0, layer=0)),
+    ],
+)
+def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: Intervention) -> None:
+    model = tiny(cell, layers=2)
+    found = run(effect(model, SHORT, one, controls=3))
+    base = rnnviz.trace(model, SHORT)
+    every = (one, *found.controls)
+    assert len(every) == 7
+    for loss, each in zip(found.losses.estimate, every, strict=True):
+        assert loss == pytest.approx((intervene(model, SHORT, each).nll - base.nll).mean(), abs=1e-6)
+        assert (each.action, each.value, each.start, each.stop) == (
+            one.action,
+            one.value,
+            one.start,
+            one.stop,
+        )
+        assert (each.layer, each.quantity, len(each.units)) == (one.layer, one.quantity, len(one.units))
+    assert found.loss == found.losses.estimate[0]
+    assert [*found.units, *found.directions] == found.losses.estimate[1:].tolist()
+    assert found.beyond == sum(found.losses.estimate[1:] < found.loss)
+    assert found.lead.estimate == pytest.approx(found.loss - found.losses.estimate[1:].mean())
+    assert found.within is found.conditional is None
+
+
+def test_controls_are_other_units_and_drawn_by_the_seed() -> None:
+    one = Intervention((3, 8))
+    first, again, other = (run(effect(tiny("gru"), SHORT, one, controls=20, seed=s)) for s in (0, 0, 1))
+    assert first.controls == again.controls != other.controls
+    for each in first.controls[:20]:
+        assert not {3, 8} & set(each.units)
+        assert len(set(each.units)) == 2
+    assert all(isinstance(d, directions.Direction) for each in first.controls[20:] for d in each.units)
+
+
+def test_a_unit_that_nothing_depends_on_is_told_from_others() -> None:
+    found = run(effect(built(), quoted(1200), Intervention((UNUSED,)), controls=20))
+    assert found.loss == pytest.approx(0, abs=1e-7)
+    assert found.lead.enough
+    assert found.lead.excludes()  # random weights read out: without their units it predicts better
+    assert found.units.mean() < -0.05
+    most = run(effect(built(), quoted(1200), Intervention(RANDOM, "clamp", 1.0), controls=3))
+    assert most.losses.excludes()[0]
+
+
+def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
+    text = quoted(900)
+    inside = target("quotes", text)
+    one = Intervention((4,))
+    found = run(effect(built(), text, one, target=inside, controls=2))
+    extra = intervene(built(), text, one).nll - rnnviz.trace(built(), text).nll
+    there = np.concatenate(([False], inside.values[:-1]))
+    assert found.within is not None
+    assert found.within.characters == there.sum()
+    assert found.within.inside.estimate[0] == pytest.approx(extra[there].mean(), abs=1e-6)
+    assert found.within.outside.estimate[0] == pytest.approx(extra[~there].mean(), abs=1e-6)
+    apart = found.within.difference
+    assert apart.estimate[0] == pytest.approx(extra[there].mean() - extra[~there].mean(), abs=1e-6)
+    assert found.conditional is not None
+    assert found.conditional.estimate == pytest.approx(apart.estimate[0] - apart.estimate[1:].mean())
+
+
+def test_what_is_changed_only_inside_is_missed_only_there() -> None:
+    """A change of a few positions costs nothing elsewhere, where no memory carries it on."""
+    text = quoted(600)
+    inside = target("quotes", text)
+    begin, end = inside.spans()[2]
+    # Row t of an intervention is the state that expects character t + 1, counted from 1.
+    one = Intervention((3, 4), "clamp", 1.0, start=begin + 1, stop=end + 1)
+    found = run(effect(tiny("mlp"), text, one, target=inside, controls=1))
+    assert found.within is not None
+    assert abs(found.within.inside.estimate[0]) > 1e-5
+    assert found.within.outside.estimate[0] == pytest.approx(0, abs=1e-7)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    model = tiny("gru")
+    with pytest.raises(EmptyTextError, match="no characters"):
+        run(effect(model, "", Intervention((1,))))
+    with pytest.raises(ConfigError, match="7 of 12 units leave too few"):
+        run(effect(model, "a", Intervention(tuple(range(7)))))
+    with pytest.raises(ConfigError, match="at least 1 control"):
+        run(effect(model, "a", Intervention((1,)), controls=0))
+    with pytest.raises(ConfigError, match="units 0 to 11"):
+        run(effect(model, "a", Intervention((12,))))
+    with pytest.raises(ConfigError, match="only an LSTM has a cell"):
+        run(effect(model, "a", Intervention((1,), quantity="cell")))
+    with pytest.raises(ConfigError, match="received line-position of 4"):
+        run(effect(model, "abcd", Intervention((1,)), target=target("line-position", "abcd")))
+    with pytest.raises(ConfigError, match="received quotes of 3"):
+        run(effect(model, "abcd", Intervention((1,)), target=target("quotes", "abc")))
+
+
+def test_progress_reaches_the_end() -> None:
+    said: list[float] = []
+    run(effect(tiny("gru"), SHORT, Intervention((1,)), controls=2), lambda step: said.append(step.fraction))
+    assert said == sorted(said)
+    assert said[-1] == 1.0
