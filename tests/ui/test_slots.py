@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -274,7 +276,7 @@ def grown(job: Callable[[Check], Generator[Step, None, None]]) -> float:
     return (process.memory_info().rss - before) / 1e6
 
 
-@pytest.mark.skipif(memory._trim() is None, reason="this C library keeps what was freed")
+@pytest.mark.skipif(memory._glibc("malloc_trim") is None, reason="this C library keeps what was freed")
 def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
 
@@ -290,6 +292,34 @@ def test_what_a_job_has_freed_goes_back_to_the_system(monkeypatch: pytest.Monkey
         patched.setattr("rnnviz.ui.jobs.worker.memory.give_back", lambda: None)
         assert grown(partial(job)) > 120  # so it is this that gives it back
     memory.give_back()
+
+
+@pytest.mark.skipif(memory._glibc("mallopt") is None, reason="this C library has its own way")
+def test_a_large_array_goes_back_to_the_system_when_it_is_freed() -> None:
+    code = """if True:
+        import sys, numpy, psutil
+        from rnnviz.ui.jobs import memory
+        if sys.argv[1:]:
+            memory.keep_little()
+        for _ in range(3):  # glibc learns from what it frees
+            numpy.ones(2 << 20)
+        kept = []
+        many = []
+        for _ in range(20):
+            many.append(numpy.ones(1 << 19))
+            kept.append(numpy.ones(1 << 15))  # which would keep all below it
+        del many
+        print(psutil.Process().memory_info().rss)
+    """
+    little, much = (
+        int(
+            subprocess.run(
+                [sys.executable, "-c", code, *word], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for word in (["little"], [])
+    )
+    assert little < much - 60e6
 
 
 def test_there_are_fewer_places_than_cores() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import warm
+from rnnviz.ui.jobs import memory
 from rnnviz.ui.server import descriptors, sessions
 
 
@@ -19,6 +20,7 @@ from rnnviz.ui.server import descriptors, sessions
 async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     """Import what the first page needs while the browser is still opening; see to those who leave."""
     descriptors.raise_limit()
+    memory.keep_little()
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
     watch = asyncio.create_task(sessions.reap())
     yield {}
