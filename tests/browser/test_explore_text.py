@@ -103,6 +103,18 @@ def test_escape_that_closes_a_list_lets_nothing_go(live: Live) -> None:
     expect(live.page.locator(".rv-pinned")).to_be_visible()
 
 
+def test_escape_that_closes_the_menu_lets_nothing_go(live: Live) -> None:
+    live.page.mouse.click(*live.column(2.5 / 24))
+    live.page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    menu = live.page.get_by_test_id("stMainMenuPopover")
+    expect(menu).to_be_visible()
+    live.page.keyboard.press("Escape")
+    expect(menu).to_be_hidden()
+    expect(live.page.locator(".rv-pinned")).to_be_visible()
+    live.page.keyboard.press("Escape")
+    expect(live.page.locator(".rv-pinned")).to_be_hidden()
+
+
 def test_the_bars_are_about_the_caret(live: Live) -> None:
     live.area.press("End")
     expect_bars(live, 18)

@@ -18,7 +18,7 @@ import { Store } from "./store.js";
 const SHORTEST = 330; // pixels of the picture's height
 const TALLEST = 680;
 const BELOW = 34; // room for what stands under it
-const OPEN = "[role='dialog'], [data-baseweb='popover'], [data-baseweb='menu']"; // what Escape closes
+const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // what Escape closes
 
 export class View extends BaseView {
   store = new Store();
