@@ -53,9 +53,10 @@ def serve(
     folder: Path = ROOT,
     environment: Mapping[str, str] | None = None,
     options: Sequence[str] = ("--server.address", "127.0.0.1"),
+    port: int | None = None,
 ) -> Iterator[str]:
     """The address of `streamlit run script`, started in `folder` (whose .streamlit/config.toml counts)."""
-    port = free_port()
+    port = port or free_port()
     command = [
         sys.executable, "-m", "streamlit", "run", str(script),
         "--server.port", str(port), "--server.headless", "true", *options,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
+from tests.browser.driving import ROOT, free_port, serve
 
 
 def upload(page: Page, files: dict[str, bytes]) -> None:
@@ -205,3 +207,15 @@ def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
     answer = page.request.get(f"{app_url}/plotly/plotly.min.js")
     assert answer.ok
     assert "javascript" in answer.headers["content-type"]
+
+
+def test_after_a_restart_no_example_stands_under_a_files_name(tab: Page, models_folder: Path) -> None:
+    environment, port = {**os.environ, "RNNVIZ_MODELS": str(models_folder)}, free_port()
+    with serve(ROOT / "app.py", environment=environment, port=port) as url:
+        open_page(tab, url)
+        scored(tab, "mine.txt", b"The Time Traveller smiled.")
+    with serve(ROOT / "app.py", environment=environment, port=port):  # the browser comes back by itself
+        tab.get_by_text("Show the sum").click()
+        expect(tab.get_by_text("has forgotten the files that were here")).to_be_visible()
+        expect(tab.get_by_text("Perplexity of an example")).to_be_visible()
+        expect(tab.get_by_text("mine.txt")).to_have_count(0)
