@@ -13,7 +13,20 @@ import sys
 from collections.abc import Sequence
 
 from rnnviz import __version__
-from rnnviz.cli import match, models, patch, perplexity, probe, sample, sketch, story, trace, train, units
+from rnnviz.cli import (
+    attribute,
+    match,
+    models,
+    patch,
+    perplexity,
+    probe,
+    sample,
+    sketch,
+    story,
+    trace,
+    train,
+    units,
+)
 from rnnviz.cli.output import complain
 from rnnviz.errors import RnnvizError
 
@@ -64,6 +77,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rnnviz {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for each in (train, perplexity, sample, trace, units, probe, match, patch, models, sketch, story):
+    for each in (
+        train,
+        perplexity,
+        sample,
+        trace,
+        units,
+        probe,
+        match,
+        patch,
+        attribute,
+        models,
+        sketch,
+        story,
+    ):
         each.add_parser(commands)
     return parser

@@ -1,8 +1,10 @@
 """What flows back through a recurrent network: which characters a prediction rests on, and why that fades.
 
-All in numpy, on one text and a CPU, for `CharModel` and `NumpyModel` alike.
+On one text and a CPU, for `CharModel` and `NumpyModel` alike. All is in numpy but `attribute`, which needs
+torch.
 """
 
+from rnnviz.gradients.attribution import Attribution, attribute, attributing
 from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row, half_life
 from rnnviz.gradients.reaching import Reach, ReachProgress, reach, reach_of
 from rnnviz.gradients.small import SmallRNN, unroll
@@ -22,6 +24,7 @@ from rnnviz.gradients.truncation import (
 )
 
 __all__ = [
+    "Attribution",
     "Clipped",
     "Connectivity",
     "ConnectivityRow",
@@ -29,6 +32,8 @@ __all__ = [
     "ReachProgress",
     "SmallRNN",
     "StateNorms",
+    "attribute",
+    "attributing",
     "clip",
     "connectivity",
     "connectivity_row",

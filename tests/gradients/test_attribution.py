@@ -1,0 +1,199 @@
+"""Integrated gradients add up, and are exact where all is linear; occlusion equals reading other texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+import rnnviz
+from rnnviz import gradients
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.gradients import attribution
+from rnnviz.networks.checkpoint import load_numpy, save
+from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.vocabulary import UNKNOWN
+from tests.conftest import TEXT, tiny
+from tests.gradients.autograd import NETWORKS, double, log_probs, symbols
+
+READ = TEXT[:30]
+each = pytest.mark.parametrize(("cell", "options"), NETWORKS, ids=str)
+
+
+def baseline(model: CharModel, instead: str) -> torch.Tensor:
+    """(X,)"""
+    V = model.vocabulary.size
+    every = model.embed(torch.arange(V)[None])[0]
+    return {"average": every[1:].mean(0), "zero": torch.zeros_like(every[0]), "unknown": every[UNKNOWN]}[
+        instead
+    ]
+
+
+@each
+@pytest.mark.parametrize("instead", ["average", "zero", "unknown"])
+def test_integrated_gradients_equal_many_plain_backward_passes(
+    cell: str, options: dict[str, Any], instead: str
+) -> None:
+    model = tiny(cell, **options)
+    at, target = 13, int(model.vocabulary.encode("s")[0])
+    found = gradients.attribute(model, READ, at=at, target="s", instead=instead, last=8)  # type: ignore[arg-type]
+    precise = double(model)
+    x = precise.embed(symbols(precise, READ[:at])).detach()  # (1, at + 1, X)
+    other = x.clone()
+    other[0, at - 7 :] = baseline(precise, instead).detach()
+    places = (torch.arange(300, dtype=torch.float64) + 0.5) / 300
+    now = (other + places[:, None, None] * (x - other)).requires_grad_()
+    logits = F.linear(precise.hidden(now)[0][:, -1], precise.readout_weight, precise.readout.bias)
+    (slopes,) = torch.autograd.grad(torch.log_softmax(logits, dim=1)[:, target].sum(), now)
+    expected = (slopes.mean(0) * (x - other)[0])[1:].sum(dim=1).numpy()
+    # A relu's slope jumps: no rule for smooth functions is exact to more than the share of one step.
+    relu = model.config.activation == "relu"
+    np.testing.assert_allclose(found.values, expected, atol=3e-3 if relu else 3e-5)
+    assert found.first == 5
+    assert not found.values[:5].any()
+    assert found.whole == pytest.approx(float(log_probs(precise, x)[-1, target]), abs=1e-5)
+    assert found.without == pytest.approx(float(log_probs(precise, other)[-1, target]), abs=1e-5)
+
+
+@each
+def test_they_add_up_to_one_in_a_hundred(cell: str, options: dict[str, Any]) -> None:
+    model = tiny(cell, **options)
+    for at, target, against in ((1, None, None), (30, "e", None), (23, "e", "t")):
+        found = gradients.attribute(model, READ, at=at, target=target, against=against)
+        assert found.adds_up
+        assert found.first == 0
+        assert abs(found.gap) <= max(0.01 * abs(found.whole - found.without), 1e-3)
+        assert found.gap == pytest.approx(found.whole - found.without - found.values.sum())
+        read = rnnviz.trace(model, READ).log_probs[at]
+        ids = model.vocabulary.encode(READ)
+        of = ids[1] if target is None else model.vocabulary.encode(target)[0]
+        expected = read[of] - (read[model.vocabulary.encode(against)[0]] if against else 0)
+        assert found.whole == pytest.approx(float(expected), abs=1e-5)
+
+
+def linear(H: int = 5) -> CharModel:
+    """A relu network whose units never switch off: every logit is linear in the inputs."""
+    vocabulary = rnnviz.Vocabulary.from_text(TEXT)
+    V, random = vocabulary.size, torch.Generator().manual_seed(1)
+    model = CharModel(ModelConfig("rnn", V, H, 1, 0, activation="relu"), vocabulary)
+    model.load_state_dict(
+        {
+            "recurrence.weight_ih_l0": torch.rand(H, V + 1, generator=random),
+            "recurrence.weight_hh_l0": 0.15 * torch.rand(H, H, generator=random),
+            "recurrence.bias_ih_l0": torch.ones(H),
+            "recurrence.bias_hh_l0": torch.zeros(H),
+            "readout.weight": torch.randn(V, H, generator=random),
+            "readout.bias": torch.zeros(V),
+        }
+    )
+    return model.requires_grad_(False).eval()
+
+
+@pytest.mark.parametrize("method", ["integrated", "occlusion"])
+def test_both_are_exact_on_a_linear_network(method: Any) -> None:
+    model = linear()
+    weights = {name: values.double().numpy() for name, values in model.state_dict().items()}
+    W_x, W_h = weights["recurrence.weight_ih_l0"], weights["recurrence.weight_hh_l0"]
+    e, t = model.vocabulary.encode("et")
+    ids = model.vocabulary.encode(READ)
+    direction = weights["readout.weight"][e] - weights["readout.weight"][t]
+    mean = W_x[:, 1 : model.vocabulary.size].mean(axis=1)
+    expected = np.zeros(len(READ))
+    for s in range(len(READ) - 1, -1, -1):
+        expected[s] = direction @ (W_x[:, ids[s]] - mean)
+        direction = direction @ W_h
+    found = gradients.attribute(model, READ, target="e", against="t", method=method)
+    np.testing.assert_allclose(found.values, expected, atol=2e-6)
+
+
+@each
+@pytest.mark.parametrize("instead", ["unknown", "out", "average"])
+def test_occlusion_equals_reading_the_other_texts(
+    cell: str, options: dict[str, Any], instead: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attribution, "ROWS", 7)
+    model = tiny(cell, **options)
+    at, of = 25, int(model.vocabulary.encode("s")[0])
+    found = gradients.attribute(model, READ, at=at, target="s", method="occlusion", instead=instead, last=20)
+    precise = double(model)
+    x = precise.embed(symbols(precise, READ[:at])).detach()
+    whole = float(log_probs(precise, x)[-1, of])
+    for s in range(at):
+        if s < 5:
+            assert found.values[s] == 0
+            continue
+        other = x.clone()
+        if instead == "out":
+            other = torch.cat((x[:, : s + 1], x[:, s + 2 :]), dim=1)
+        else:
+            other[0, s + 1] = baseline(precise, instead).detach()
+        expected = whole - float(log_probs(precise, other)[-1, of])
+        assert found.values[s] == pytest.approx(expected, abs=1e-5)
+    assert np.isnan(found.without)
+    assert np.isnan(found.error)
+    assert not found.adds_up
+
+
+def test_a_path_through_chaos_is_cut_to_what_adds_up() -> None:
+    model = tiny("rnn", hidden_size=40)
+    state = model.state_dict()
+    state["recurrence.weight_hh_l0"] *= 9
+    model.load_state_dict(state)
+    whole = gradients.attribute(model, TEXT, at=160, target="e", last=160)
+    assert not whole.adds_up
+    found = gradients.attribute(model, TEXT, at=160, target="e")
+    assert found.adds_up
+    assert found.beyond > 0.01
+    twice = gradients.attribute(model, TEXT, at=160, target="e", last=2 * (160 - found.first))
+    assert 0 < found.first < 160
+    assert twice.error == found.beyond
+
+
+def test_a_model_without_torch_gives_the_same(tmp_path: Any) -> None:
+    model = tiny("lstm", layers=2)
+    there = load_numpy(save(model, tmp_path / "lstm.safetensors"))
+    for method in ("integrated", "occlusion"):
+        one, other = (gradients.attribute(m, READ, method=method) for m in (model, there))  # type: ignore[arg-type]
+        np.testing.assert_allclose(one.values, other.values, atol=1e-6)
+
+
+def test_it_says_how_far_it_is_and_can_be_cancelled() -> None:
+    steps = gradients.attributing(tiny("gru"), READ)
+    seen = [next(steps)]
+    steps.close()
+    rnnviz.units.run(gradients.attributing(tiny("gru"), READ, method="occlusion"), seen.append)
+    assert all(0 < share <= 1 for share in seen)
+    assert seen[-1] == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "error", "said"),
+    [
+        ({"text": ""}, EmptyTextError, "at least one"),
+        ({"at": 0}, ConfigError, "from 1 to 30; received 0"),
+        ({"at": 31}, ConfigError, "received 31"),
+        ({"method": "x"}, ConfigError, "'occlusion'"),
+        ({"instead": "x"}, ConfigError, "'average'"),
+        ({"instead": "out"}, ConfigError, "left out"),
+        ({"target": "ab"}, ConfigError, "target is one character"),
+        ({"against": ""}, ConfigError, "against is one character"),
+        ({"last": 0}, ConfigError, "at least 1"),
+        ({"text": "e" * 1200, "last": 1001}, TextError, "limit is 1,000"),
+    ],
+)
+def test_what_it_refuses(what: dict[str, Any], error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=said):
+        gradients.attribute(tiny("gru"), **{"text": READ, **what})
+
+
+def test_overflowing_states_are_refused() -> None:
+    model = linear()
+    state = model.state_dict()
+    state["recurrence.weight_hh_l0"] *= 1e6
+    model.load_state_dict(state)
+    with pytest.raises(CheckpointError, match="overflow"):
+        gradients.attribute(model, READ)
