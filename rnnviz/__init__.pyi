@@ -75,9 +75,6 @@ from .networks.checkpoint import (
 from .networks.checkpoint import (
     load as load,
 )
-from .networks.checkpoint import (
-    save as save,
-)
 from .networks.config import (
     ModelConfig as ModelConfig,
 )
@@ -106,6 +103,7 @@ from .reading.trace import (
     trace as trace,
 )
 from .reading.trace_many import trace_many as trace_many
+from .runs.saving import save as save
 from .text.vocabulary import Vocabulary as Vocabulary
 from .training.trainer import (
     StepReport as StepReport,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -178,31 +178,30 @@ def _files() -> Iterator[Path]:
 
 
 def save(
-    model: CharModel | NgramModel, path: str | Path, *, half: bool = False, sketch: Sketch | None = None
+    model: CharModel | NgramModel,
+    path: str | Path,
+    *,
+    half: bool = False,
+    sketch: Sketch | None = None,
+    card: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write `model` to `path`, all of it or nothing, and return the path; `half` stores weights as float16.
 
-    `sketch`, by default the model's own, is of its training text, see `rnnviz.reports.contamination`. Raises
-    CheckpointError if the name or the folder can't be used.
+    `sketch`, by default the model's own, is of its training text, see `rnnviz.reports.contamination`; `card`
+    takes the place of the model's. Raises CheckpointError if the name or the folder can't be used.
 
-    >>> import rnnviz
     >>> import tempfile
-    >>> path = rnnviz.save(rnnviz.load("timemachine-gru"), f"{tempfile.mkdtemp()}/copy.safetensors")
-    >>> rnnviz.load(path).parameter_count
+    >>> path = save(load("timemachine-gru"), f"{tempfile.mkdtemp()}/copy.safetensors")
+    >>> load(path).parameter_count
     323141
     """
-    if getattr(model, "parts", None):
-        raise ConfigError(
-            "a network whose step is a Python function can't be saved, as a file holds weights alone: keep "
-            "the program that adapts it; one of torch's own layers can be adapted with its weights and saved"
-        )
     path = check_target(path)
     tensors: dict[str, npt.NDArray[Any]]
     meta: dict[str, Any] = {
         "format": FORMAT,
         "vocabulary": model.vocabulary.to_json(),
         "normaliser": model.normaliser,
-        "card": {**model.card, "name": path.stem},
+        "card": {**(model.card if card is None else card), "name": path.stem},
     }
     if is_neural(model):
         weights = {k: w.detach().float().cpu().numpy() for k, w in model.state_dict().items()}

@@ -68,18 +68,23 @@ def make_card(
         card["choice"] = choice
     if split.held_out:
         card["sha256_held_out"] = sha256(split.held_out)
-        report = perplexity(model, text=split.held_out)
-        card["held_out"] = {
-            "characters": report.characters,
-            "unknown": report.unknown,
-            "perplexity": report.perplexity,
-            "bits_per_character": report.bits_per_character,
-            "uniform": model.vocabulary.size,
-        }
+        card["held_out"] = measured(model, split.held_out)
         if yardstick:
             other = perplexity(checkpoint.load(yardstick), text=split.held_out)
             card["held_out"] |= {"ngram": other.perplexity, "ngram_name": yardstick}
     return card
+
+
+def measured(model: LanguageModel, held_out: str) -> dict[str, Any]:
+    """A card's figures on a text that the model never read; raises what `scoring.perplexity` raises."""
+    report = perplexity(model, text=held_out)
+    return {
+        "characters": report.characters,
+        "unknown": report.unknown,
+        "perplexity": report.perplexity,
+        "bits_per_character": report.bits_per_character,
+        "uniform": model.vocabulary.size,
+    }
 
 
 def versions() -> dict[str, str]:

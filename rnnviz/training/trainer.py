@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,12 +21,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.errors import CheckpointError, CorpusError, TrainingError
+from rnnviz.errors import CheckpointError, ConfigError, CorpusError, Phrase, TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
+from rnnviz.text.given import as_corpus, check_text
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, rate
@@ -330,22 +332,30 @@ class Trainer:
 
 def train(
     config: TrainConfig,
-    corpus: SplittableText,
+    corpus: SplittableText | str | os.PathLike[str],
     *,
     device: str = "auto",
     probe: str = "",
     sample_length: int = 200,
 ) -> Iterator[StepReport]:
-    """Train a model on `corpus`, a rnnviz.corpora.Corpus or the like, by `config`; yields StepReports.
+    """Train a model on `corpus` by `config`; yields StepReports.
 
+    `corpus` is a rnnviz.corpora.Corpus or the like, a corpus's name, the path of a text file, or the text.
     `device` is "auto", "cpu" or "cuda"; `probe` begins each report's sample of `sample_length` characters.
-    Raises CorpusError for a text of fewer than 2 characters, TrainingError when the loss is NaN.
+    Raises CorpusError for a text of fewer than 2 characters, TextError and DecodingError for a file that is
+    no text, ConfigError for no recipe, TrainingError when the loss is NaN.
 
     >>> import rnnviz, torch
     >>> torch.set_num_threads(1)  # so small a network only waits for more
     >>> config = rnnviz.TrainConfig(cell="rnn", hidden_size=8, epochs=20, batch=1, steps=7, min_count=1)
-    >>> *_, last = rnnviz.train(config, rnnviz.corpora.read("machine"), sample_length=0)
+    >>> *_, last = rnnviz.train(config, "machine", sample_length=0)
     >>> last.step, last.train_perplexity < 8
     (20, True)
     """
-    yield from Trainer(config, corpus, device=device).run(prompt=probe, sample_length=sample_length)
+    if not isinstance(config, TrainConfig):
+        raise ConfigError(
+            "training takes a rnnviz.TrainConfig and a text; received {received} first",
+            received=Phrase("None") if config is None else type(config).__name__,
+        )
+    trainer = Trainer(config, as_corpus(corpus), device=device)
+    return trainer.run(prompt=check_text(probe), sample_length=sample_length)

@@ -1,0 +1,77 @@
+"""A network of one's own is saved with a card, and opens in the app with what the card says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import rnnviz
+from rnnviz.errors import ConfigError, RnnvizError, TextError
+from rnnviz.reports import contamination
+
+CORPUS = "the machine that remembers what it has read, and forgets. " * 5
+UNSEEN = "it reads that the machine forgets"
+
+
+@pytest.fixture(scope="module")
+def own() -> rnnviz.CharModel:
+    torch.manual_seed(0)
+    characters = sorted(set(CORPUS))
+    rnn, output = nn.GRU(len(characters), 12), nn.Linear(12, len(characters))
+    return rnnviz.adapt(rnn, output, characters, name="own")
+
+
+def test_the_card_has_what_was_given(own: rnnviz.CharModel, tmp_path: Path) -> None:
+    given = {"title": "Remembering", "example": "the machine", "corpus": CORPUS, "held_out": UNSEEN}
+    path = rnnviz.save(own, tmp_path / "own.safetensors", **given)  # type: ignore[arg-type]
+    loaded = rnnviz.load(path)
+    card = loaded.card
+    assert (card["title"], card["example"], card["name"]) == ("Remembering", "the machine", "own")
+    assert card["characters"] == len(CORPUS)
+    expected = rnnviz.perplexity(own, text=UNSEEN)
+    assert card["held_out"]["perplexity"] == pytest.approx(expected.perplexity, rel=1e-6)
+    assert card["held_out"]["characters"] == len(UNSEEN)
+    assert card["parameters"] == own.parameter_count
+    assert loaded.sketch is not None
+    assert contamination.share(CORPUS, loaded.sketch).share == 1
+    assert contamination.share(UNSEEN, loaded.sketch).share == 0
+    assert own.card == {}  # the model in memory is as it was
+    assert not rnnviz.load(rnnviz.save(own, tmp_path / "bare.safetensors")).card.get("held_out")
+
+
+def test_a_copy_keeps_what_its_card_said(own: rnnviz.CharModel, tmp_path: Path) -> None:
+    first = rnnviz.load(rnnviz.save(own, tmp_path / "one.safetensors", title="One", held_out=UNSEEN))
+    again = rnnviz.load(rnnviz.save(first, tmp_path / "two.safetensors", example="the"))
+    assert again.card["held_out"] == first.card["held_out"]
+    assert (again.card["title"], again.card["example"], again.card["name"]) == ("One", "the", "two")
+
+
+def test_figures_are_of_the_model_as_it_is_stored(own: rnnviz.CharModel, tmp_path: Path) -> None:
+    loaded = rnnviz.load(rnnviz.save(own, tmp_path / "half.safetensors", half=True, held_out=UNSEEN))
+    stored = rnnviz.perplexity(loaded, text=UNSEEN).perplexity
+    assert loaded.card["held_out"]["perplexity"] == pytest.approx(stored, rel=1e-7)
+    assert stored != rnnviz.perplexity(own, text=UNSEEN).perplexity
+
+
+def test_a_text_that_was_trained_on_is_not_held_out(own: rnnviz.CharModel, tmp_path: Path) -> None:
+    path = tmp_path / "own.safetensors"
+    with pytest.raises(ConfigError, match="held-out text is part of the corpus"):
+        rnnviz.save(own, path, corpus=CORPUS, held_out=CORPUS[40:90])
+    with pytest.raises(TextError, match="a text is a str; received a path"):
+        rnnviz.save(own, path, example=Path("machine"))  # type: ignore[arg-type]
+    with pytest.raises(RnnvizError):
+        rnnviz.save(own, path, held_out="absent.txt")
+    assert not path.exists()
+
+
+def test_a_python_function_says_why_not(tmp_path: Path) -> None:
+    own = rnnviz.adapt(
+        step=lambda ids, state: (state["h"] + 1, {"h": state["h"] + 1}),
+        readout=lambda h: np.tile(h[:, :1], (1, 3)), state={"h": np.zeros(2)}, characters="abc",
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match="Python function can't be saved"):
+        rnnviz.save(own, tmp_path / "own.safetensors")
