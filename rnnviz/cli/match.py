@@ -217,6 +217,7 @@ def _object(
             for match in found.found
         ],
         "ending": {"text": controls.ending, **_share(controls.ends)},
+        "passage": {"text": controls.whole.name, **_share(controls.whole)},
         "annotations": {share.name: _share(share) for share in controls.tracks},
     }
 
@@ -265,9 +266,8 @@ def _print(model: NumpyModel, index: Index, found: Matches, controls: Controls, 
         )
     head = ("at", "units", "length", "before", "match", "after", "expected next", "in")
     print_table(head, rows, numbers={0, 1, 2, 3})
-    for name, share in (
-        (f"end in {controls.ending!r}", controls.ends),
-        *((s.name, s) for s in controls.tracks),
-    ):
+    endings = [controls.whole] + [controls.ends] * (controls.ending != controls.whole.name)
+    for share in (*endings, *controls.tracks):
+        name = f"end in {share.name!r}" if share in endings else share.name
         same = "" if share.same is None else f"; where the text ends in {controls.ending!r}: {share.same:.1%}"
         print(f"{name}: {share.inside} of {share.matches}{same}; everywhere: {share.everywhere:.2%}")

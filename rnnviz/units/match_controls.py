@@ -39,12 +39,14 @@ class Controls:
     ending  the last characters of the passage: as many as at least ENOUGH places of the corpus end in
     same    those places
     ends    how many of the matches are among them
+    whole   how many end in the whole passage: the same characters once more, and nothing else in common
     tracks  a Share for each track
     """
 
     ending: str
     same: npt.NDArray[np.int64]
     ends: Share
+    whole: Share
     tracks: tuple[Share, ...]
 
 
@@ -67,10 +69,11 @@ def beside(index: Index, found: Matches, passage: str, tracks: Sequence[Target] 
         values = track.values[: len(index)]
         there = float(values[same].mean()) if len(same) >= ENOUGH else None
         shares.append(Share(track.name, int(values[ends].sum()), len(ends), there, float(values.mean())))
-    among = int(np.isin(ends, same).sum())
-    return Controls(
-        ending, same, Share(ending, among, len(ends), None, len(same) / max(1, len(index))), tuple(shares)
+    ends_in, whole = (
+        Share(text, int(np.isin(ends, places).sum()), len(ends), None, len(places) / max(1, len(index)))
+        for text, places in ((ending, same), (passage, index.ends_with(passage)))
     )
+    return Controls(ending, same, ends_in, whole, tuple(shares))
 
 
 def _ending(index: Index, passage: str) -> tuple[str, npt.NDArray[np.int64]]:

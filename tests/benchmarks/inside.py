@@ -20,7 +20,7 @@ from tests.browser.driving import ROOT, browser_path, launch, serve
 
 LIMIT = 200
 REST = 250  # milliseconds between an answer and the next key
-PARTS = ("units", "map", "gates", "memory", "cause", "compare")
+PARTS = ("units", "match", "map", "gates", "memory", "cause", "compare")
 
 WATCH = """
 (board) => {

@@ -59,7 +59,7 @@ def test_json_holds_what_the_index_finds(
     assert found["annotations"].keys() == {"first half", "quotes"}
     among = [m for m in found["matches"] if "quotes" in m["annotations"]]
     assert found["annotations"]["quotes"]["inside"] == len(among)
-    assert found["ending"]["text"] == "e"
+    assert (found["ending"]["text"], found["passage"]["text"]) == ("e", "“cde")
 
 
 def test_the_table_shows_each_place_and_the_controls(
@@ -73,9 +73,10 @@ def test_the_table_shows_each_place_and_the_controls(
     assert out[2].split()[:3] == ["at", "units", "length"]
     places = [int(line.split()[0]) for line in out[3:6]]
     assert all(0 <= place < len(BOOK) for place in places)
-    assert out[6].startswith("end in 'e': ")
-    assert out[7].startswith("quotes: 3 of 3; ")
-    assert "everywhere: " in out[7]
+    assert out[6].startswith("end in '“cde': 0 of 3; ")
+    assert out[7].startswith("end in 'e': ")
+    assert out[8].startswith("quotes: 3 of 3; ")
+    assert "everywhere: " in out[8]
 
 
 def test_the_index_is_kept_and_found_again(

@@ -323,6 +323,9 @@ def test_what_matches_have_in_common_stands_beside_what_the_same_characters_have
     assert controls.same.tolist() == same
     assert (controls.ends.inside, controls.ends.matches) == (sum(BOOK[n] == "a" for n in ends), len(ends))
     assert controls.ends.everywhere == pytest.approx(len(same) / len(BOOK))
+    whole = [n for n in range(1, len(BOOK)) if BOOK[n - 1 : n + 1] == "“a"]
+    assert controls.whole.inside == len({*whole} & {*ends})
+    assert (controls.whole.name, controls.whole.everywhere) == ("“a", len(whole) / len(BOOK))
     inside, again, third = controls.tracks
     assert (inside.inside, inside.matches) == (len(ends), len(ends))
     assert inside.same == pytest.approx(np.mean([quotes.values[n] for n in same]))

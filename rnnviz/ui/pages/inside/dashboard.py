@@ -40,6 +40,10 @@ class Text:
     values   (n,) shown for the character under the pointer, or None; `said` what they are, else the label is
     at       a character to mark, or None
     linked   whether it shares the cursor
+    marked   start and stop of a stretch to mark, in a text that isn't linked
+    tracks   (n,) uint8, bit k: whether track k of `mount` holds there; drawn as lines below the characters
+    bars     symbols with their probabilities, beside the label
+    pick     what a click on the text picks, see `Ask.pick`; None: nothing
     """
 
     text: str
@@ -50,6 +54,14 @@ class Text:
     at: int | None = None
     linked: bool = True
     said: str = ""
+    marked: tuple[int, int] | None = None
+    tracks: Array | None = None
+    bars: Sequence[tuple[str, float]] = ()
+    pick: int | None = None
+
+
+TRACKS = 4
+"""Tracks that can be told apart below one text."""
 
 
 def painted(text: str, values: Array, scale: Scale, label: str, palette: str = "", **options: Any) -> Text:
@@ -192,10 +204,11 @@ def mount(
     select: bool = False,
     scale: tuple[str, str, str] | None = None,
     quiet: bool = False,
+    tracks: Sequence[str] = (),
 ) -> None:
     """Put a dashboard on the page, or redraw it; at the next run `asked(key)` has its ask. `select`: whether
     passages can be selected. `scale` is (palette, word for its lowest colour, word for its highest). `quiet`:
-    without words on the cursor.
+    without words on the cursor. `tracks` names those of the texts, at most TRACKS.
     """
     pool: dict[str, Array] = {}
     before: Ask = st.session_state.get(f"{key}.before", Ask())
@@ -211,6 +224,7 @@ def mount(
         "select": select,
         "quiet": quiet,
         "scale": scale,
+        "tracks": list(tracks),
         "texts": [
             {
                 "codes": _name(code_points(one.text), pool),
@@ -221,6 +235,10 @@ def mount(
                 "said": one.said or one.label,
                 "at": one.at,
                 "linked": one.linked,
+                "marked": one.marked,
+                "tracks": None if one.tracks is None else _name(one.tracks, pool),
+                "bars": [list(bar) for bar in one.bars],
+                "pick": one.pick,
             }
             for one in texts
         ],

@@ -1,4 +1,4 @@
-"""The layout of the Inside page: the text, and six ways of looking at it."""
+"""The layout of the Inside page: the text, and seven ways of looking at it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rnnviz.ui.pages.inside.common import LONGEST, asking, view
 from rnnviz.ui.trouble import show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
+COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
 
 
 def page(context: Context) -> None:
@@ -20,6 +21,7 @@ def page(context: Context) -> None:
     st.title(_("Inside the network"))
     parts = {
         "units": _("Find the units"),
+        "match": _("Match"),
         "map": _("Map"),
         "gates": _("Gates"),
         "memory": _("Connectivity"),
@@ -43,6 +45,8 @@ def page(context: Context) -> None:
 def _text(context: Context) -> str:
     state = st.session_state
     opening = examples.example(context.model.card)[:LONGEST]
+    if COMING in state:
+        state["inside.kept-text"] = state[_TEXT] = state.pop(COMING)
     kept = state.get("inside.kept-text", "")
     if not kept or (kept == state.get(_OFFERED) and kept != opening):  # nobody has written anything yet
         kept = state[_OFFERED] = opening

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -25,6 +26,7 @@ from rnnviz.units.ablated import Ablation
 OWN, FILE = "own", "file"
 SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
+EVERYTHING = sys.maxsize  # characters: all there are
 ABLATED = 2_000  # characters that are read without each unit
 PIECE = 1_000
 FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer

@@ -17,6 +17,8 @@ export class Text {
   levels = [];
   /** @type {ArrayLike<number> | null} */
   values = null;
+  /** @type {ArrayLike<number> | null} */
+  tracks = null;
   codes = "";
   look = "";
   /** @type {HTMLElement[]} the spans that bear a mark */
@@ -28,9 +30,11 @@ export class Text {
   constructor(board) {
     this.board = board;
     this.name = make("b");
+    this.bars = make("span", "bd-bars");
+    this.head = make("div", "bd-head", this.name, this.bars);
     this.flow = make("div", "bd-flow");
     this.flow.dir = "auto";
-    this.element = make("div", "bd-text", this.name, this.flow);
+    this.element = make("div", "bd-text", this.head, this.flow);
     this.listen();
   }
 
@@ -51,9 +55,14 @@ export class Text {
     this.about = about;
     this.levels = arrays[about.levels];
     this.values = about.values ? arrays[about.values] : null;
+    this.tracks = about.tracks ? arrays[about.tracks] : null;
     this.name.textContent = about.label;
-    this.name.hidden = !about.label;
+    this.head.hidden = !about.label;
+    this.bars.replaceChildren(...about.bars.map(([symbol, p]) => this.bar(symbol, p)));
     this.flow.classList.toggle("bd-open", about.linked);
+    this.flow.classList.toggle("bd-one", !!about.marked);
+    this.flow.classList.toggle("bd-tracked", !!about.tracks);
+    this.picks(about.pick !== null);
     if (about.linked) {
       this.flow.tabIndex = 0;
       this.flow.setAttribute("role", "region");
@@ -63,26 +72,57 @@ export class Text {
     this.codes = about.codes;
     this.points = arrays[about.codes];
     this.spans = Array.from(this.points, (code, t) => {
-      const span = make("span", code === 10 ? "bd-break" : "", running(code));
+      const shown = code === 10 && about.marked ? "⏎" : running(code); // a place of many is one line
+      const span = make("span", code === 10 ? "bd-break" : "", shown);
       span.dataset.t = String(t);
       return span;
     });
     this.flow.replaceChildren(...this.spans);
   }
 
-  /** @param {BoardTheme["palettes"]} palettes @param {number} levels @param {string} theme */
-  paint(palettes, levels, theme) {
-    const { palette, at } = this.about;
-    const look = [theme, palette, this.codes, this.about.levels].join();
+  /** A symbol that is expected next, with its probability. @param {string} symbol @param {number} p */
+  bar(symbol, p) {
+    const bar = make("i");
+    bar.style.width = `${Math.max(1, Math.round(60 * p))}px`;
+    return make("span", "", make("code", "", visible(symbol)), bar, this.board.numbers.share(p));
+  }
+
+  /** Whether a click, or Enter, picks this text. @param {boolean} can */
+  picks(can) {
+    this.flow.classList.toggle("bd-picks", can);
+    if (!can) return;
+    this.flow.tabIndex = 0;
+    this.flow.setAttribute("role", "button");
+    this.flow.setAttribute("aria-label", this.about.label);
+  }
+
+  /** @param {BoardTheme} theme @param {number} levels */
+  paint(theme, levels) {
+    const { palette, at, marked } = this.about;
+    const look = [theme.name, palette, this.codes, this.about.levels, this.about.tracks].join();
     if (look !== this.look) {
-      const colours = palettes[palette];
+      const colours = theme.palettes[palette];
       const step = (colours.length - 1) / (levels - 1);
       this.spans.forEach((span, t) => {
         [span.style.background, span.style.color] = colours[Math.round(this.levels[t] * step)];
+        span.style.boxShadow = this.lines(theme, t);
       });
     }
     this.look = look;
-    if (!this.linked) this.put([["bd-at", at === null ? [] : [this.spans[at]]]]);
+    if (this.linked) return;
+    this.put([
+      ["bd-at", at === null ? [] : [this.spans[at]]],
+      ["bd-in", marked ? this.spans.slice(...marked) : []],
+    ]);
+  }
+
+  /** A line below a character for each track that holds there, one below the other. @param {BoardTheme} theme @param {number} t */
+  lines(theme, t) {
+    const held = this.tracks?.[t] ?? 0;
+    if (!held) return "";
+    const count = this.board.head.tracks.length;
+    const line = (/** @type {number} */ k) => `0 ${3 * k + 3}px 0 ${held & (1 << k) ? theme.runs[k] : theme.background}`;
+    return Array.from({ length: count }, (_, k) => line(k)).join(", ");
   }
 
   /** @param {number | null} t @param {number | null} at */
@@ -136,7 +176,10 @@ export class Text {
       root.getSelection?.()?.removeAllRanges();
       getSelection()?.removeAllRanges();
     });
+    const choose = () => board.ask({ what: "pick", panel: "text", value: this.about.pick });
+    flow.addEventListener("click", () => this.about.pick !== null && choose());
     flow.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && this.about.pick !== null) return choose();
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step || !this.linked) return;
       event.preventDefault();

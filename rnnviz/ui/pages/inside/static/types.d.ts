@@ -6,6 +6,7 @@ import type { Figure, Header, Themes, WireArray, Words } from "../../../browser/
 export interface BoardTheme {
   [name: string]: unknown;
   name: "light" | "dark";
+  runs: string[];
   palettes: Record<string, [behind: string, letter: string][]>;
 }
 
@@ -19,6 +20,10 @@ export interface AboutText {
   said: string;
   at: number | null;
   linked: boolean;
+  marked: [start: number, stop: number] | null;
+  tracks: string | null;
+  bars: [symbol: string, probability: number][];
+  pick: number | null;
 }
 
 /** A figure with what to notice in it and what it doesn't show. */
@@ -45,6 +50,7 @@ export interface Answer extends Header {
   select: boolean;
   quiet: boolean;
   scale: [palette: string, low: string, high: string] | null;
+  tracks: string[];
   texts: AboutText[];
   panels: AboutPanel[];
 }

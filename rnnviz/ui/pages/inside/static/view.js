@@ -113,7 +113,7 @@ export class View extends BaseView {
   // ---- looks --------------------------------------------------------------------------------------
 
   build() {
-    const { texts, panels, quiet } = this.head;
+    const { texts, panels, quiet, scale, tracks } = this.head;
     while (this.texts.length > texts.length) this.texts.pop()?.element.remove();
     while (this.texts.length < texts.length) {
       const text = new Text(this);
@@ -125,7 +125,9 @@ export class View extends BaseView {
     });
     this.length = this.texts.find((text) => text.linked)?.length ?? 0;
     this.sheet.hidden = !texts.length;
-    this.foot.hidden = !texts.length || quiet;
+    this.foot.hidden = !texts.length || (quiet && !scale && !tracks.length);
+    this.foot.classList.toggle("bd-above", quiet);
+    this.said.hidden = quiet;
     const kept = new Set(panels.map((panel) => panel.name));
     for (const [name, panel] of this.panels)
       if (!kept.has(name)) {
@@ -143,9 +145,10 @@ export class View extends BaseView {
 
   draw() {
     if (!this.head) return;
-    const { name, palettes } = dress(this.root, this.head.themes);
-    for (const text of this.texts) text.paint(palettes, this.head.levels, name);
-    this.legend(palettes);
+    const theme = dress(this.root, this.head.themes);
+    const { name } = theme;
+    for (const text of this.texts) text.paint(theme, this.head.levels);
+    this.legend(theme);
     this.width = this.root.clientWidth;
     if (!this.width) return; // in a closed section: the observer tells when it opens
     loadPlotly().then(async (url) => {
@@ -156,9 +159,14 @@ export class View extends BaseView {
     });
   }
 
-  /** @param {BoardTheme["palettes"]} palettes */
-  legend(palettes) {
+  /** @param {BoardTheme} theme */
+  legend({ palettes, runs }) {
     this.key.replaceChildren();
+    this.head.tracks.forEach((name, k) => {
+      const line = make("i", "bd-line");
+      line.style.background = runs[k];
+      this.key.append(line, make("span", "", name));
+    });
     if (!this.head.scale) return;
     const [palette, low, high] = this.head.scale;
     const band = make("i");

@@ -1,0 +1,107 @@
+"""The index of a source, as a job: of a corpus in the user's cache, of a reader's own text with the
+session.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+from rnnviz import units
+from rnnviz.text import corpora
+from rnnviz.text.normalising import normalise
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import store
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside.common import View, done, done_on_request, kept
+from rnnviz.ui.pages.inside.sources import Source
+from rnnviz.units import Index, Target, index_cache
+from rnnviz.units.indexing import fingerprint
+
+INDEXED = 1_000_000  # characters of a corpus
+AT_ONCE = 20_000  # characters that are read before anybody could press a button
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed:
+    """An index, the length of the `whole` text, of which it may have only the beginning, and the targets that
+    hold or not over what it has, by name.
+    """
+
+    index: Index
+    whole: int
+    targets: Mapping[str, Target]
+
+
+def of(view: View, source: Source) -> Indexed | None:
+    """The index of a source; while None, its progress is shown, or a button that starts it."""
+    own = source.kind != "corpus"
+    checksum = _checksum(view, source)
+    key = ("index", view.mark, (checksum,))
+    if own:
+        store.shared().hold(store.holder(), [checksum])
+    found: Indexed | None = store.shared().get(key)
+    if found is not None:
+        return found
+
+    title = _("Indexing the text")
+    if kept(("indexed at once", *key), lambda: _is_quick(view, source)):
+        made: Indexed | None = done(key, title, lambda check: _indexing(view, source, key), "index")
+    else:
+        made = done_on_request(
+            key,
+            title,
+            lambda check: _indexing(view, source, key),
+            "index",
+            label=_("Index the text"),
+            icon=":material/database:",
+            said=_(
+                "Keeps every state of up to {n} characters on this machine, 2 bytes a unit: {size} MB at "
+                "most for this network. A million characters take about half a minute, once."
+            ).format(
+                n=f"{INDEXED:,}",
+                size=f"{2 * INDEXED * view.H * int(view.model.config.layers) // 10**6:,}",
+            ),
+        )
+    return made
+
+
+def _read(view: View, source: Source) -> str:
+    """The whole text, in its order."""
+    if source.kind == "corpus":
+        return normalise(corpora.read(source.name).text, view.model.normaliser)
+    return normalise(source.read(view, sources.EVERYTHING), view.model.normaliser)
+
+
+def _checksum(view: View, source: Source) -> str:
+    return hashlib.sha256(repr(source.identity(view)).encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def _is_quick(view: View, source: Source) -> bool:
+    """Whether the text is short, or its index is in the cache already."""
+    text = _read(view, source)
+    if len(text) <= AT_ONCE:
+        return True
+    if source.kind != "corpus":
+        return False
+    return index_cache.place(fingerprint(view.model), corpora.sha256(text[:INDEXED])).exists()
+
+
+def _indexing(view: View, source: Source, key: Hashable) -> Steps[Indexed]:
+    yield Step(0.0)
+    text = _read(view, source)
+    whole, text = len(text), text[:INDEXED]
+    folder = None if source.kind == "corpus" else store.shared().folder()
+    steps = units.index(view.model, text, folder)
+    index = yield from as_steps(steps, lambda now: Step(0.97 * now.fraction, now.characters))
+    by_line = view.context.info.card.get("language") in ("python", "zh")
+    targets = {}
+    for name in units.KINDS:
+        target = units.target(name, text, unclosed="line" if by_line else "paragraph")
+        if not target.graded:
+            targets[name] = target
+        yield Step(0.99)
+    made = Indexed(index, whole, targets)
+    return made if folder is None else store.shared().put(key, made, folder)

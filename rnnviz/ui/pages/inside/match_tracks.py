@@ -1,0 +1,106 @@
+"""The annotations beside the matches: a reader's own, and what can be found in a text by rule."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.errors import RnnvizError
+from rnnviz.text.characters import visible
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.inside import words
+from rnnviz.ui.pages.inside.common import kept
+from rnnviz.ui.pages.inside.dashboard import TRACKS
+from rnnviz.ui.trouble import describe
+
+if TYPE_CHECKING:
+    from rnnviz.ui.pages.inside.indexing import Indexed
+    from rnnviz.units import Target
+    from rnnviz.units.match_controls import Controls, Share
+
+LONGEST = 30  # characters of an ending that are named
+
+
+def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
+    """The tracks that the reader chose in the places `which` and `own` of the page, and what identifies
+    them.
+    """
+    file = own.file_uploader(
+        _("Annotations of your own"),
+        type=["csv", "json"],
+        key="inside.match.annotations",
+        help=_(
+            "A CSV file with the columns start, stop and label, or a JSON list of objects with these. "
+            "Characters are counted from 0; stop is the first one after the span."
+        ),
+    )
+    mine: dict[str, Target] = {}
+    mark = ""
+    if file is not None:
+        data = file.getvalue()
+        mark = hashlib.sha256(data).hexdigest()
+        try:
+            read = kept(
+                ("annotations", mark, indexed.whole),
+                lambda: units.read_annotations(io.BytesIO(data), indexed.whole),
+            )
+            mine = {track.name: track for track in read}
+        except RnnvizError as error:
+            own.warning(describe(error), icon=":material/error:")
+    named = {f"own {name}": name for name in mine} | {
+        name: about for name, about in words.targets().items() if name in indexed.targets
+    }
+    chosen = which.multiselect(
+        _("Annotations to show"),
+        list(named),
+        default=[f"own {name}" for name in mine][:TRACKS] or ["quotes"],
+        key=f"inside.match.tracks.{' '.join(mine)}",
+        format_func=named.__getitem__,
+        max_selections=TRACKS,
+        persist_state="session",
+    )
+    tracks = {**indexed.targets, **{f"own {name}": track for name, track in mine.items()}}
+    return [units.Target(named[name], tracks[name].values) for name in chosen], f"{mark} {chosen}"
+
+
+def table(controls: Controls) -> None:
+    """What the matches have in common, beside what simpler things have."""
+    ending = "".join(map(visible, controls.ending))
+    endings = [controls.whole] + [controls.ends] * (controls.ending != controls.whole.name)
+    st.dataframe(
+        [
+            *(_line(_ends(share.name), share, ending) for share in endings),
+            *(_line(share.name, share, ending) for share in controls.tracks),
+        ],
+        hide_index=True,
+        width="content",
+    )
+    st.caption(
+        _(
+            "What to notice: where most matches end in the passage itself, the units may follow its "
+            "characters and nothing more. Anything else means something only where it is much rarer at "
+            "places that merely end in the same characters, and in the whole text. Each is asked at a "
+            "match's last character. Not shown: whether an untrained network would find such places too; "
+            "and {n} places are few."
+        ).format(n=controls.ends.matches)
+    )
+
+
+def _ends(text: str) -> str:
+    shown = "".join(map(visible, text))
+    return _("ends in “{text}”").format(text=shown if len(shown) <= LONGEST else f"…{shown[-LONGEST:]}")
+
+
+def _line(name: str, share: Share, ending: str) -> dict[str, str]:
+    return {
+        _("what holds"): name,
+        _("at the matches"): _("{n} of {all}").format(n=share.inside, all=share.matches),
+        _("where the text ends in “{text}”").format(text=ending): ""
+        if share.same is None
+        else f"{100 * share.same:.1f} %",
+        _("in the whole text"): f"{100 * share.everywhere:.2f} %",
+    }

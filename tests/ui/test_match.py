@@ -1,0 +1,176 @@
+"""The part Match of the page Inside: what it finds is what the package finds, and whose text it keeps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz import units
+from rnnviz.reading.trace import trace
+from rnnviz.text import corpora
+from rnnviz.ui.jobs import store
+from rnnviz.ui.pages.inside import indexing, match, sources
+from tests.conftest import TEXT, tiny, tiny_card
+from tests.ui.apptest import clean, settled
+from tests.ui.conftest import Open, everything
+from tests.ui.test_inside import ask, write
+from tests.ui.test_inside import boards as boards  # a fixture
+
+GRU = tiny("gru", card=tiny_card())
+SPAN = (30, 34)
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sources, "here", list)
+
+
+def opened(open_app: Open, threshold: float = 0.05) -> AppTest:
+    app = write(open_app("inside", model="tiny-gru", part="match"), TEXT[:600])
+    app.slider(key="inside.match.threshold.0.5").set_value(threshold).run()
+    return settled(ask(app, "inside.match", what="span", value=list(SPAN)), "inside")
+
+
+def on_corpus(monkeypatch: pytest.MonkeyPatch, **limits: int) -> str:
+    """The help of Python is the one corpus here; returns as much of it as is indexed."""
+    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(indexing, "INDEXED", 30_000)
+    return corpora.read("python-docs").text[:30_000]
+
+
+def choose(app: AppTest, where: str) -> AppTest:
+    return next(b for b in app.selectbox if b.label == "On which text").set_value(where).run()
+
+
+def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, Any]) -> None:
+    app = opened(open_app)
+    clean(app)
+    pattern = units.pattern(trace(GRU, TEXT[:600]), *SPAN, threshold=0.05, layer=0)
+    assert 1 < len(pattern) < 12
+    assert f"**{len(pattern)} units** are on throughout" in everything(app)
+    board = boards["inside.match"]
+    assert board["spans"] == [list(SPAN)]
+    on = board["arrays"][board["texts"][0]["values"]]
+    assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
+    found = units.matching.find(
+        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
+    )
+    rows = boards["inside.matches"]["texts"]
+    assert len(rows) == len(found.found) > 1
+    for row, one in zip(rows, found.found, strict=True):
+        assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
+        begin = max(0, one.start - match.BEFORE)
+        assert row["marked"] == [one.start - begin, one.stop - begin]
+        codes = boards["inside.matches"]["arrays"][row["codes"]]
+        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + match.AFTER)]
+        assert len(row["bars"]) == 4
+    assert f"{100 * found.share:.2g} % of the places in 600 characters" in everything(app)
+
+
+def test_the_tracks_are_where_the_annotations_are(open_app: Open, boards: dict[str, Any]) -> None:
+    app = opened(open_app)
+    box = next(b for b in app.multiselect if b.label == "Annotations to show")
+    app = box.set_value(["vowel", "capital"]).run()
+    clean(app)
+    sent = boards["inside.matches"]
+    assert sent["tracks"] == ["a vowel", "a capital letter"]
+    for row in sent["texts"]:
+        text = "".join(map(chr, sent["arrays"][row["codes"]]))
+        bits = sent["arrays"][row["tracks"]].tolist()
+        assert bits == [(c in "aeiouAEIOU") + 2 * c.isupper() for c in text]
+    (table,) = app.dataframe
+    assert table.value.iloc[-2, 0] == "a vowel"
+
+
+def test_annotations_of_ones_own_come_first(open_app: Open, boards: dict[str, Any]) -> None:
+    app = opened(open_app)
+    mine = b"start,stop,label\n0,300,first half\n"
+    app.file_uploader(key="inside.match.annotations").upload("mine.csv", mine, "text/csv").run()
+    clean(app)
+    assert boards["inside.matches"]["tracks"] == ["first half"]
+    bad = b"start,stop,label\n0,601,too far\n"
+    app.file_uploader(key="inside.match.annotations").upload("bad.csv", bad, "text/csv").run()
+    clean(app)
+    assert "goes from 0 to 601" in app.warning[0].value
+    assert boards["inside.matches"]["tracks"] == ["inside quotation marks"]
+
+
+def test_a_click_makes_a_match_the_text_in_view(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(match, "VIEWED", 20)
+    monkeypatch.setattr(match, "LONGEST", 100)
+    app = opened(open_app)
+    row = boards["inside.matches"]["texts"][2]
+    codes = boards["inside.matches"]["arrays"][row["codes"]]
+    matched = "".join(map(chr, codes[slice(*row["marked"])]))
+    app = settled(ask(app, "inside.matches", what="pick", panel="text", value=2), "inside")
+    clean(app)
+    text = app.text_area(key="inside.text").value
+    assert text in TEXT
+    assert len(text) == 100
+    ((start, stop),) = boards["inside.match"]["spans"]
+    assert text[start:stop] == matched
+    assert start >= 20
+    for wrong in (99, -1, "x", None):
+        clean(ask(app, "inside.matches", what="pick", panel="text", value=wrong))
+
+
+def test_a_corpus_is_indexed_on_request_and_kept(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = on_corpus(monkeypatch)
+    app = choose(opened(open_app), "python-docs")
+    clean(app)
+    assert "30,000 characters on this machine, 2 bytes a unit" in everything(app)
+    app = settled(app.button(key="inside.index.start").click().run(), "inside")
+    clean(app)
+    (kept,) = (tmp_path / "cache" / "indexes").iterdir()
+    assert units.open_index(kept).text() == text
+    assert "in 30,000 characters" in everything(app)
+    again = settled(choose(opened(open_app), "python-docs"), "inside")  # another session finds it
+    assert not [b for b in again.button if b.key == "inside.index.start"]
+    assert boards["inside.matches"]["texts"]
+    clean(again)
+
+
+def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path) -> None:
+    app = choose(opened(open_app), "file")
+    app = app.file_uploader(key="inside.match.source.file").upload("a.txt", TEXT.encode(), "text/plain").run()
+    app = settled(app, "inside")
+    clean(app)
+    assert f"in {len(TEXT):,} characters" in everything(app)
+    assert not (tmp_path / "cache").exists()
+    kept = store.shared()
+    folders = [found.index.path for found, _folder, _size in kept._results.values()]
+    assert len(folders) == 2  # the page's own text, and the file
+    assert all(folder.is_dir() for folder in folders)
+    for holder in list(kept._held):
+        kept.release(holder)
+    assert not any(folder.exists() for folder in folders)
+
+
+def test_no_unit_is_said_and_nothing_looked_for(open_app: Open, boards: dict[str, Any]) -> None:
+    app = opened(open_app, 0.95)
+    clean(app)
+    assert "No unit is on throughout the 4 selected characters" in app.info[0].value
+    assert "inside.matches" not in boards
+    assert boards["inside.match"]["panels"][0]["title"].startswith("All units along the text")
+
+
+def test_no_place_is_said(open_app: Open) -> None:
+    app = opened(open_app)
+    app = app.number_input(key="inside.match.least.4").set_value(500).run()
+    clean(app)
+    assert "At no place of the 600 characters" in everything(app)
+
+
+def test_before_a_selection_a_word_that_comes_again_is_taken(open_app: Open, boards: dict[str, Any]) -> None:
+    write(open_app("inside", model="tiny-gru", part="match"), "one two one six")
+    assert boards["inside.match"]["spans"] == [[8, 11]]
+    write(open_app("inside", model="tiny-gru", part="match"), "?!")
+    assert boards["inside.match"]["spans"] == [[1, 2]]
