@@ -121,7 +121,8 @@ export class Text {
     const held = this.tracks?.[t] ?? 0;
     if (!held) return "";
     const count = this.board.head.tracks.length;
-    const line = (/** @type {number} */ k) => `0 ${3 * k + 3}px 0 ${held & (1 << k) ? theme.runs[k] : theme.background}`;
+    const line = (/** @type {number} */ k) =>
+      `0 ${3 * k + 3}px 0 ${held & (1 << k) ? theme.runs[k] : theme.background}`;
     return Array.from({ length: count }, (_, k) => line(k)).join(", ");
   }
 
