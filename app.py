@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
-from rnnviz.ui import trouble
+from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import views
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan

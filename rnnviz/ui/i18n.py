@@ -6,12 +6,9 @@ from __future__ import annotations
 
 import gettext
 import io
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-
-import streamlit as st
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 DEFAULT = "en"
@@ -28,6 +25,9 @@ def translations(language: str) -> gettext.NullTranslations:
     """The compiled catalogue of a language of LANGUAGES; English text where it has no entry."""
     if language == DEFAULT:
         return gettext.NullTranslations()
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
     compiled = io.BytesIO()
     with catalogue_path(language).open("rb") as file:
         write_mo(compiled, read_po(file, locale=language))
@@ -41,10 +41,23 @@ def match(locale: str | None) -> str:
     return language if language in LANGUAGES else DEFAULT
 
 
+def spoken_by(asks: Callable[[], object]) -> None:
+    """Ask this for the session's language: the app its session's state; a notebook has none, and English."""
+    global _asks
+    _asks = asks
+
+
+def _nobody() -> object:
+    return DEFAULT
+
+
+_asks: Callable[[], object] = _nobody
+
+
 def language() -> str:
     """The session's language."""
-    chosen = st.session_state.get(STATE, DEFAULT)
-    return chosen if chosen in LANGUAGES else DEFAULT
+    chosen = _asks()
+    return chosen if isinstance(chosen, str) and chosen in LANGUAGES else DEFAULT
 
 
 def _(message: str) -> str:

@@ -25,6 +25,9 @@ TEMPERATURE = 0.8
 MISSED = "model.missed"  # the model that was asked for in vain, and the one shown instead
 
 
+i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
+
+
 def adopt_language() -> None:
     """Set the language from the address's `lang`, else the browser's, and keep the address in step."""
     usual = i18n.match(st.context.locale)

@@ -5,20 +5,32 @@
 /** @type {Promise<string> | undefined} */
 let plotly;
 
+let whence = async () => "/plotly/plotly.min.js";
+
+/** Have the library from elsewhere. @param {() => Promise<string>} from its address, or "" if there is none */
+export function servePlotly(from) {
+  whence = from;
+}
+
 /** Fetch the library, once. Resolves to "", or to the address where it isn't. */
 export function loadPlotly() {
-  plotly ??= new Promise((resolve) => {
-    if (window.Plotly) return resolve("");
+  plotly ??= window.Plotly ? Promise.resolve("") : whence().then(fetched);
+  return plotly;
+}
+
+/** @param {string} address @returns {Promise<string>} */
+function fetched(address) {
+  return new Promise((resolve) => {
     const script = document.createElement("script");
-    script.src = "/plotly/plotly.min.js";
+    script.src = address;
     script.onload = () => resolve("");
     script.onerror = () => {
       plotly = undefined;
       resolve(script.src);
     };
-    document.head.append(script);
+    if (address) document.head.append(script);
+    else resolve("plotly.min.js");
   });
-  return plotly;
 }
 
 /** @param {HTMLElement} place @param {Untyped[]} data @param {Untyped} layout */

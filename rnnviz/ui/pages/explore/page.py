@@ -4,21 +4,15 @@ one component: the callback takes the browser's ask, the session's LiveSession a
 
 from __future__ import annotations
 
-import hashlib
-import json
-from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.figures import live
-from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
 from rnnviz.ui.browser.component import Component
-from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.context import Context
-from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
-from rnnviz.ui.pages.explore.words import examples, words
+from rnnviz.ui.i18n import language
+from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.pages.explore.session import Ask, LiveSession
 
 KEY = "live"
 _component = Component("live")
@@ -35,11 +29,11 @@ def _live(context: Context) -> None:
     state = st.session_state
     session = state.get(_SESSION)
     if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
-        opening = _opening(context)
+        first = opening(context.model)
         text, (offer, offered) = session.text if session else None, state.get(_OFFERED, (0, None))
-        if text is None or (text == offered and opening != offered):  # nobody has written anything yet
-            text, offer = opening, offer + 1
-            state[_OFFERED] = (offer, opening)
+        if text is None or (text == offered and first != offered):  # nobody has written anything yet
+            text, offer = first, offer + 1
+            state[_OFFERED] = (offer, first)
         session = state[_SESSION] = LiveSession(context.network, context.yardstick)
         session.text = text
     static, digest = _static(context, session)
@@ -58,50 +52,14 @@ def _take() -> None:
     st.session_state[_ASK] = Ask.from_json(_component.asked(KEY))
 
 
-def _opening(context: Context) -> str:
-    example = context.model.card.get("example")
-    if isinstance(example, str) and example.strip():
-        return example[:LIMIT]
-    return examples()[0][1]
-
-
 def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and its digest."""
     mark = (session, language(), context.temperature)
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        made = _make_static(context)
-        text = json.dumps(made, sort_keys=True)
-        kept = (mark, made, hashlib.sha256(text.encode()).hexdigest()[:12])
+        kept = (mark, *fixed(context.network, context.yardstick, context.temperature))
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
-
-
-def _make_static(context: Context) -> dict[str, Any]:
-    model = context.network
-    config, vocabulary = model.config, model.vocabulary
-    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.quantities(config.cell)}
-    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
-    for name, theme in THEMES.items():
-        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
-    return {
-        "words": words(),
-        "examples": examples(),
-        "language": language(),
-        "model": model.name,
-        "cell": config.cell,
-        "layers": config.layers,
-        "units": config.hidden_size,
-        "listed": live.NEXT,
-        "quantities": quantities,
-        "symbols": list(vocabulary.characters),
-        "ngram": _("{order}-gram").format(order=context.yardstick.order) if context.yardstick else None,
-        "themes": colours,
-        "surprisalFull": SURPRISAL_FULL,
-        "surprisalTop": live.surprisal_top(vocabulary.size),
-        "limit": LIMIT,
-        "temperature": context.temperature,
-    }
 
 
 # The view fills the page, to fit a projector; its first line stands between the buttons of Streamlit's bar.

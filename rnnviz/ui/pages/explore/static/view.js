@@ -366,15 +366,20 @@ export class View extends BaseView {
     this.editor.paint(colourOf, (t) => store.isUnknown(t), this.drawn, this.theme.came);
   }
 
-  /** As high as the window allows, so that nothing has to be scrolled. */
-  resized() {
-    const { root, figure, store } = this;
-    if (root.hidden || !store.head) return;
-    const stage = find(root, "div.rv-stage");
+  /** As high as the window allows, so that nothing has to be scrolled; or as its place says. */
+  get height() {
+    const { root } = this;
+    if (root.dataset.height) return Number(root.dataset.height);
     const { host } = /** @type {ShadowRoot} */ (root.getRootNode());
     const scrolled = host?.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-    const below = window.innerHeight - stage.getBoundingClientRect().top - scrolled - BELOW;
-    const height = Math.round(Math.max(SHORTEST, Math.min(TALLEST, below)));
+    const top = find(root, "div.rv-stage").getBoundingClientRect().top;
+    return Math.round(Math.max(SHORTEST, Math.min(TALLEST, window.innerHeight - top - scrolled - BELOW)));
+  }
+
+  resized() {
+    const { root, figure, store, height } = this;
+    if (root.hidden || !store.head) return;
+    const stage = find(root, "div.rv-stage");
     if (figure.box?.height === height && figure.box.width === figure.root.clientWidth) return;
     stage.style.height = `${height}px`;
     figure.layOut(height);

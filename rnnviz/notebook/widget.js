@@ -1,0 +1,89 @@
+// The Explore page's view in a notebook: a kernel answers in the server's place. anywidget calls `render`.
+
+import { servePlotly } from "../ui/browser/static/plotly.js";
+import { View } from "../ui/pages/explore/static/view.js";
+
+const HEIGHT = 560; // pixels of the picture: a cell has no window to fill
+const THEME = ["data-jp-theme-light", "data-vscode-theme-kind", "class"]; // what changes with the notebook's
+
+// The notebook's own colours and fonts under the names that the app's page has for them.
+const COLOURS = `
+:host { display: block; }
+.rv {
+  --st-background-color: var(--jp-layout-color1, var(--vscode-editor-background, #ffffff));
+  --st-secondary-background-color: var(--jp-layout-color2, var(--vscode-sideBar-background, #eef2f4));
+  --st-text-color: var(--jp-ui-font-color1, var(--vscode-editor-foreground, #1c2a33));
+  --st-border-color: var(--jp-border-color1, #b4c2ca);
+  --st-primary-color: var(--jp-brand-color1, #0b6a88);
+  --st-link-color: var(--jp-content-link-color, #0b6a88);
+  --st-font: var(--jp-ui-font-family, sans-serif);
+  --st-code-font: var(--jp-code-font-family, monospace);
+  --st-base-radius: 6px;
+  padding: 4px 8px; background: var(--st-background-color);
+}`;
+
+/**
+ * @typedef {object} Model anywidget's: the way to the kernel
+ * @property {(message: object) => void} send
+ * @property {(event: string, hear: (message: { kind: string, client?: string }, buffers: DataView[]) => void) => void} on
+ * @property {(event: string, hear: Function) => void} off
+ */
+
+/** @param {DataView} view */
+const bytes = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+
+/** Ask the kernel for Plotly, once, and say where it is: "" if it has none. @param {Model} model @returns {Promise<string>} */
+function plotlyOf(model) {
+  return new Promise((resolve) => {
+    /** @param {{ kind: string }} message @param {DataView[]} buffers */
+    const hear = ({ kind }, buffers) => {
+      if (kind !== "plotly") return;
+      model.off("msg:custom", hear);
+      const script = new Blob([/** @type {BlobPart} */ (bytes(buffers[0]))], { type: "text/javascript" });
+      resolve(script.size ? URL.createObjectURL(script) : "");
+    };
+    model.on("msg:custom", hear);
+    model.send({ kind: "plotly" });
+  });
+}
+
+/** @param {string} styles @param {string} markup constant, and the only text that is parsed */
+export function widget(styles, markup) {
+  /** @param {{ model: Model, el: HTMLElement }} place */
+  function render({ model, el }) {
+    // The notebook hears keys too, and would take letters for its commands.
+    el.setAttribute("data-lm-suppress-shortcuts", "true");
+    const host = el.appendChild(document.createElement("div"));
+    const shadow = host.attachShadow({ mode: "open" });
+    const style = document.createElement("style");
+    style.textContent = COLOURS + styles;
+    const root = document.createElement("div");
+    root.className = "rv rnnviz";
+    root.dataset.testid = "rnnviz-live";
+    root.dataset.height = String(HEIGHT);
+    root.hidden = true;
+    root.innerHTML = markup;
+    shadow.append(style, root);
+
+    servePlotly(() => plotlyOf(model));
+    const view = new View(root, Promise.resolve());
+    const setTriggerValue = (/** @type {string} */ kind, /** @type {unknown} */ ask) => model.send({ kind, ask });
+    /** @param {Uint8Array | null} data */
+    const show = (data) => view.update({ parentElement: host, data, setTriggerValue });
+    /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
+    const hear = ({ kind, client }, buffers) => {
+      if (kind === "answer" && client === view.link.client) show(bytes(buffers[0]));
+    };
+    model.on("msg:custom", hear);
+    const themes = new MutationObserver(() => view.recolour());
+    themes.observe(document.body, { attributeFilter: THEME });
+    show(null);
+    view.link.ask();
+    return () => {
+      model.off("msg:custom", hear);
+      themes.disconnect();
+      view.close();
+    };
+  }
+  return { render };
+}

@@ -1,0 +1,107 @@
+"""The live view's end in the kernel: what the app's page does for a session, a widget does for each place
+where it is shown. Answers are `LiveSession`'s, so a notebook sees what the app shows.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import anywidget
+import traitlets
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks.numpy_model import Network
+from rnnviz.notebook.bundle import bundle
+from rnnviz.reading.trace import Trace, trace
+from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+
+if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
+
+PLACES = 8
+"""Places a widget is shown at that are remembered; the others send their whole text again."""
+
+_WORDS = {
+    "waiting": "The kernel does not answer: it is busy, or stopped. What you type is kept and sent again.",
+    "plotly.missing": "The axes need Plotly: pip install 'rnnviz[notebook]'.",
+    "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
+    "limit.link": "",
+}
+
+
+class Live(anywidget.AnyWidget):
+    """See `rnnviz.live`."""
+
+    _esm = traitlets.Unicode(bundle()).tag(sync=True)
+
+    def __init__(
+        self, model: Network, text: str | None, ngram: NgramModel | None, temperature: float
+    ) -> None:
+        super().__init__()
+        self.model, self._ngram, self._temperature = model, ngram, temperature
+        self._sessions: OrderedDict[str, LiveSession] = OrderedDict()
+        self._offer, self._text = 1, ""
+        made, digest = fixed(cast(Any, model), ngram, temperature)
+        made["words"] |= _WORDS
+        self._fixed = made, f"{digest}-notebook"
+        self.text = opening(model) if text is None else text
+        self.on_msg(self._hear)
+
+    def __repr__(self) -> str:
+        return f"<Live view of {self.model.name or 'a model'}: {len(self._text):,} characters>"
+
+    @property
+    def text(self) -> str:
+        """What stands in the view; setting it puts another text there. Raises ConfigError for no text."""
+        return self._text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        if not isinstance(text, str) or len(text) > LIMIT:
+            raise ConfigError(
+                "the live view reads a text of at most {limit:,} characters; received {what}",
+                limit=LIMIT,
+                what=f"{len(text):,}" if isinstance(text, str) else repr(text),
+            )
+        self._text = text
+        self._offer += 1
+        for client in self._sessions:
+            self._answer(Ask(client=client, fresh=True))
+
+    @property
+    def trace(self) -> Trace:
+        """The Trace of the text."""
+        return trace(self.model, self._text)
+
+    def _hear(self, _widget: object, message: Any, _buffers: object) -> None:
+        kind = message.get("kind") if isinstance(message, dict) else None
+        if kind == "plotly":
+            self.send({"kind": "plotly"}, [_plotly()])
+        elif kind == "ask":
+            self._answer(Ask.from_json(message.get("ask")))
+
+    def _answer(self, ask: Ask) -> None:
+        session = self._sessions.pop(ask.client, None) or LiveSession(cast(Any, self.model), self._ngram)
+        self._sessions[ask.client] = session
+        while len(self._sessions) > PLACES:
+            self._sessions.popitem(last=False)
+        extra: dict[str, Any] = {}
+        if ask.fresh:
+            ask = Ask(client=ask.client, seq=ask.seq, text=self._text)
+            extra = {"text": self._text, "offer": self._offer}
+        temperature = ask.temperature or self._temperature
+        answer = session.answer(ask, *self._fixed, temperature=temperature, **extra)
+        self._text = session.text
+        self.send({"kind": "answer", "client": ask.client}, [answer])
+
+
+def _plotly() -> bytes:
+    """The drawing library from Plotly's own package; nothing where it is missing."""
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        return b""
+    return (Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes()

@@ -1,0 +1,60 @@
+"""What the live view needs once, before any ask: words, colours, symbols, axes. Without Streamlit, as
+session.py: a notebook shows the same view.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.figures import live
+from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
+from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.explore.session import LIMIT
+from rnnviz.ui.pages.explore.words import examples, words
+
+if TYPE_CHECKING:
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+
+def opening(model: Any) -> str:
+    """The text to begin with: the example in the model's card, else the first of all."""
+    example = model.card.get("example")
+    if isinstance(example, str) and example.strip():
+        return example[:LIMIT]
+    return examples()[0][1]
+
+
+def fixed(
+    model: CharModel | NumpyModel, yardstick: NgramModel | None, temperature: float
+) -> tuple[dict[str, Any], str]:
+    """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest."""
+    config, vocabulary = model.config, model.vocabulary
+    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.quantities(config.cell)}
+    colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
+    for name, theme in THEMES.items():
+        colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
+    made = {
+        "words": words(),
+        "examples": examples(),
+        "language": language(),
+        "model": model.name,
+        "cell": config.cell,
+        "layers": config.layers,
+        "units": config.hidden_size,
+        "listed": live.NEXT,
+        "quantities": quantities,
+        "symbols": list(vocabulary.characters),
+        "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
+        "themes": colours,
+        "surprisalFull": SURPRISAL_FULL,
+        "surprisalTop": live.surprisal_top(vocabulary.size),
+        "limit": LIMIT,
+        "temperature": temperature,
+    }
+    return made, hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,152 @@
+"""The live view's end in the kernel: the app's asks and answers, and the files it hands over."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rnnviz
+from rnnviz.errors import ConfigError
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.notebook.bundle import ENTRY, PACKAGE, bundle, modules
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from tests.conftest import TEXT, tiny, tiny_card
+
+pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+
+MODEL = tiny("gru", name="tiny-gru", card=tiny_card(ngram=None))
+
+
+class Hearer:
+    """A widget, and what it sends."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.widget = rnnviz.live(MODEL, *arguments, **options)
+        self.sent: list[tuple[dict[str, Any], list[bytes]]] = []
+        self.widget.send = lambda content, buffers: self.sent.append((content, buffers))
+
+    def ask(self, **ask: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """The answer to what a browser asks."""
+        self.widget._hear(self.widget, {"kind": "ask", "ask": ask}, [])
+        content, (answer,) = self.sent.pop()
+        assert content == {"kind": "answer", "client": ask.get("client", "")}
+        return unpack(answer)
+
+
+def test_the_kernel_answers_as_the_apps_server_does() -> None:
+    here, there = Hearer(), LiveSession(MODEL)
+    first, _ = here.ask(client="a", seq=1, fresh=True)
+    assert first["text"] == here.widget.text == "The Time Traveller"
+    there.answer(Ask(text=first["text"]), {}, "", temperature=0.8)
+    for ask in (
+        {"text": "The Time Traveller s", "base": 1, "static": first["digest"], "quantity": "update"},
+        {"text": "The Time Traveller", "base": 2, "static": first["digest"], "unit": 3, "order": "index"},
+    ):
+        header, arrays = here.ask(client="a", seq=2, **ask)
+        expected, wanted = unpack(
+            there.answer(Ask.from_json({"client": "a", "seq": 2, **ask}), {}, first["digest"], temperature=1)
+        )
+        assert header == expected
+        assert arrays.keys() == wanted.keys()
+        for name, values in arrays.items():
+            np.testing.assert_array_equal(values, wanted[name], err_msg=name)
+        assert "static" not in header  # sent once
+    assert first["static"]["quantities"].keys() == {"hidden", "reset", "update", "candidate"}
+
+
+def test_each_place_it_is_shown_at_has_its_own_answers() -> None:
+    here = Hearer("one")
+    for client in ("a", "b"):
+        assert here.ask(client=client, fresh=True)[0]["text"] == "one"
+    assert here.ask(client="a", text="one two", base=1)[0]["known"] == 3
+    assert here.ask(client="b", text="one two three", base=1)[0]["known"] == 3
+    for n in range(20):
+        here.ask(client=f"c{n}", fresh=True)
+    assert len(here.widget._sessions) <= 8
+    assert here.ask(client="a", text="one two", base=2)[0]["known"] == 0  # long forgotten: all of it again
+
+
+def test_python_reads_and_writes_the_text() -> None:
+    here = Hearer("one")
+    offer = here.ask(client="a", fresh=True)[0]["offer"]
+    here.ask(client="a", text="one more", base=1)
+    assert here.widget.text == "one more"
+    np.testing.assert_array_equal(here.widget.trace.hidden, rnnviz.trace(MODEL, "one more").hidden)
+    here.widget.text = "another"
+    ((content, (answer,)),) = here.sent
+    header, _ = unpack(answer)
+    assert (content["client"], header["text"]) == ("a", "another")
+    assert header["offer"] != offer
+    assert repr(here.widget) == "<Live view of tiny-gru: 7 characters>"
+    with pytest.raises(ConfigError, match="at most 20,000 characters; received 20,001"):
+        here.widget.text = "x" * (LIMIT + 1)
+    assert here.widget.text == "another"
+
+
+@pytest.mark.parametrize("message", [None, [], {"kind": "x"}, {"kind": "ask"}, {"kind": "ask", "ask": [1]}])
+def test_whatever_a_browser_sends_is_answered_or_ignored(message: object) -> None:
+    here = Hearer()
+    here.widget._hear(here.widget, message, [])
+    assert len(here.sent) <= 1
+
+
+def test_plotly_comes_from_the_kernel() -> None:
+    here = Hearer()
+    here.widget._hear(here.widget, {"kind": "plotly"}, [])
+    ((content, (library,)),) = here.sent
+    assert content == {"kind": "plotly"}
+    assert b"plotly.js" in library[:300]
+
+
+def test_the_ngram_model_of_the_card_stands_beside_it(only_tiny_models: object) -> None:
+    model = tiny("gru", name="tiny-gru", card=tiny_card())
+    assert rnnviz.live(model)._fixed[0]["ngram"] == "3-gram"
+    assert rnnviz.live(MODEL)._fixed[0]["ngram"] is None
+    assert rnnviz.live(tiny("gru", card=tiny_card(ngram="gone")))._fixed[0]["ngram"] is None
+
+
+def test_what_has_no_state_to_show_is_refused() -> None:
+    with pytest.raises(ConfigError, match="no hidden state"):
+        rnnviz.live(NgramModel.fit(TEXT, order=3))  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="temperature"):
+        rnnviz.live(MODEL, temperature=0)
+
+
+def test_without_anywidget_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rnnviz.notebook.widget", None)
+    with pytest.raises(ConfigError, match=r"rnnviz\[notebook\]"):
+        rnnviz.live(MODEL)
+
+
+def test_it_loads_neither_streamlit_nor_a_server() -> None:
+    code = (
+        "import json, sys, rnnviz\nrnnviz.live(rnnviz.load('timemachine-rnn'))\n"
+        "there = {'streamlit', 'starlette', 'pandas', 'plotly', 'babel'} & set(sys.modules)\n"
+        "print(json.dumps(sorted(there)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert json.loads(done.stdout) == [], done.stderr
+
+
+def test_the_module_holds_the_apps_own_files_each_after_what_it_imports() -> None:
+    found = modules()
+    assert list(found)[-1] == ENTRY
+    assert "ui/pages/explore/static/view.js" in found
+    assert "ui/browser/static/wire.js" in found
+    seen: set[str] = set()
+    for name, source in found.items():
+        imported = re.findall(r'"\0([^"]+)"', source)
+        assert set(imported) <= seen, name
+        plain = re.sub(r'"\0([^"]+)"', '""', source)
+        theirs = re.sub(r'(?m)^(import [^"]*?from )"\.[^"]+"', r'\1""', (PACKAGE / name).read_text("utf-8"))
+        assert plain == theirs, name  # nothing else is changed
+        assert "import(" not in source
+        seen.add(name)
+    assert json.dumps((PACKAGE / "ui/pages/explore/static/view.html").read_text("utf-8")) in bundle()
