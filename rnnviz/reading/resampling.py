@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.pictured import Brief
 
 Doubles = npt.NDArray[np.float64]
 Rows = npt.NDArray[Any]
@@ -38,8 +39,8 @@ ENTRIES = 1 << 22
 """Numbers that are gathered at a time: bounds the memory of the drawn blocks' sums."""
 
 
-@dataclass(frozen=True, eq=False)
-class Resampled:
+@dataclass(frozen=True, eq=False, repr=False)
+class Resampled(Brief):
     """A figure of n positions, and of S texts drawn from their blocks.
 
     estimate   the figure of the text itself, of any shape (…)

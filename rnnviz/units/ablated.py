@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from rnnviz.pictured import Brief
 from rnnviz.reading import scoring
-from rnnviz.reading.resampling import Resampled, resample
+from rnnviz.reading.resampling import Resampled, from_correlation, resample
 from rnnviz.units.ranking import correlation, ranks
 from rnnviz.units.targets import Target
 
@@ -138,8 +138,10 @@ class Tally:
     def resampled(self, target: Target | None) -> tuple[Resampled, Within | None]:
         """The losses (columns,) of all n characters, and of those inside and outside."""
         counts = self._counts(len(self._at))
-        losses = _per_character(self._sums.sum(axis=0), counts.sum(axis=0))
-        return losses, None if target is None else _within(target.name, self._sums, counts)
+        sums = self._sums.sum(axis=0)
+        # The block is that of the first column: a few controls that wander would leave no interval to any.
+        losses = _per_character(sums, counts.sum(axis=0), from_correlation(sums[:, 0]))
+        return losses, None if target is None else _within(target.name, self._sums, counts, one=True)
 
     def _counts(self, n: int) -> Doubles:
         """(2, m) of the first n characters, outside and inside."""
@@ -195,21 +197,28 @@ def _ablation(
     )
 
 
-def _per_character(sums: Doubles, counts: Doubles) -> Resampled:
+def _per_character(sums: Doubles, counts: Doubles, block: int | None = None) -> Resampled:
     """The mean (U,) of losses (m, U) over `counts` (m,) characters; nan where there are none."""
 
     def ratio(means: Doubles) -> Doubles:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(means[..., :-1] / means[..., -1:])
 
-    return resample(np.column_stack([sums, counts]), samples=SAMPLES).of(ratio)
+    return resample(np.column_stack([sums, counts]), samples=SAMPLES, block=block or _block(sums)).of(ratio)
 
 
-def _within(name: str, sums: Doubles, counts: Doubles) -> Within:
+def _block(sums: Doubles) -> int:
+    """The passages of a block for losses (m, U): the middle one of sixteen columns' at most."""
+    columns = np.argsort(-sums.var(axis=0))[:16].tolist()
+    return int(np.median([from_correlation(sums[:, column]) for column in columns]))
+
+
+def _within(name: str, sums: Doubles, counts: Doubles, *, one: bool = False) -> Within:
     """Of the losses (2, m, U) outside and inside, and the characters (2, m)."""
     U = sums.shape[2]
     table = np.column_stack([sums[1], sums[0], counts[1], counts[0]])  # (m, 2 U + 2)
-    drawn = resample(table, samples=SAMPLES)
+    block = max(_block(side[:, :1] if one else side) for side in sums)
+    drawn = resample(table, samples=SAMPLES, block=block)
 
     def inside(means: Doubles) -> Doubles:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -39,6 +39,9 @@ from rnnviz.units.targets import Target
 
 Doubles = npt.NDArray[np.float64]
 
+UNUSUAL = 0.95
+"""The share of random changes that one which is said to matter must cost more than."""
+
 CONTROLS = 16
 """Random units, and as many random directions, beside an intervention."""
 
@@ -87,12 +90,16 @@ class Effect(Brief):
 
     @property
     def lead(self) -> Resampled:
-        """() how much more it costs than the mean of the controls, with an interval over passages."""
+        """() how much more it costs than 95 % of the controls of either kind, with an interval over passages.
+
+        Below 0: no more than random changes may cost. Above 0, with an interval that excludes 0, are few of
+        the changes that are random themselves.
+        """
         return self.losses.of(_lead)
 
     @property
     def conditional(self) -> Resampled | None:
-        """() how much larger the difference between inside and outside is than the controls' mean."""
+        """() the same of the differences between inside and outside: above 0 it matters more inside."""
         return None if self.within is None else self.within.difference.of(_lead)
 
 
@@ -178,5 +185,6 @@ def _others(one: Intervention, H: int, count: int, seed: int) -> list[Interventi
 
 
 def _lead(values: Doubles) -> Doubles:
-    """The first of (…, 1 + 2 R), less the mean of the others."""
-    return np.asarray(values[..., 0] - values[..., 1:].mean(axis=-1))
+    """The first of (…, 1 + 2 R), less the larger of the two kinds' quantiles."""
+    kinds = np.stack(np.split(values[..., 1:], 2, axis=-1))
+    return np.asarray(values[..., 0] - np.quantile(kinds, UNUSUAL, axis=-1).max(axis=0))

@@ -16,6 +16,7 @@ from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.inside import cause, compare, dashboard, sources, words
+from rnnviz.units import ablated
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -148,9 +149,36 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
     clean(app)
 
 
+def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
+    app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
+    assert "of 16 draws of random units" in everything(app)
+    app.button(key="inside.effect.longer.start").click().run()
+    app = settled(app, "inside")
+    assert "the same throughout this text" in everything(app)
+    app.selectbox(key="inside.effect.target.quotes").set_value("vowel").run()
+    app.button(key="inside.effect.longer.start").click().run()
+    app = settled(app, "inside")
+    clean(app)
+    assert "elsewhere" in everything(app)
+    app.text_input(key="inside.units").set_value("0-11").run()
+    assert "leave too few others" in everything(settled(app, "inside"))
+
+
+def test_no_ranking_is_shown_where_two_halves_disagree(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "rank"
+    app.run()
+    app.button(key="inside.ablate.start").click().run()
+    app = settled(app, "inside")
+    clean(app)
+    assert "No ranking is shown" in everything(app)
+    assert "inside.ablation" not in boards
+
+
 def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
-    open_app: Open, boards: dict[str, Any]
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ablated, "REPLICATES", -2.0)
     app = open_app("inside", model="tiny-gru", part="cause")
     app.session_state["inside.way"] = "rank"
     app.run()

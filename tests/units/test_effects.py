@@ -42,7 +42,8 @@ def test_every_change_costs_what_reading_under_it_alone_costs(cell: str, one: In
     assert found.loss == found.losses.estimate[0]
     assert [*found.units, *found.directions] == found.losses.estimate[1:].tolist()
     assert found.beyond == sum(found.losses.estimate[1:] < found.loss)
-    assert found.lead.estimate == pytest.approx(found.loss - found.losses.estimate[1:].mean())
+    most = max(np.quantile(found.units, 0.95), np.quantile(found.directions, 0.95))
+    assert found.lead.estimate == pytest.approx(found.loss - most)
     assert found.within is found.conditional is None
 
 
@@ -60,8 +61,8 @@ def test_a_unit_that_nothing_depends_on_is_told_from_others() -> None:
     found = run(effect(built(), quoted(1200), Intervention((UNUSED,)), controls=20))
     assert found.loss == pytest.approx(0, abs=1e-7)
     assert found.lead.enough
-    assert found.lead.excludes()  # random weights read out: without their units it predicts better
-    assert found.units.mean() < -0.05
+    assert found.units.mean() < -0.05  # random weights read out: without their units it predicts better
+    assert found.losses.high[0] < 1e-6
     most = run(effect(built(), quoted(1200), Intervention(RANDOM, "clamp", 1.0), controls=3))
     assert most.losses.excludes()[0]
 
@@ -80,7 +81,8 @@ def test_a_loss_inside_a_target_is_of_what_is_predicted_there() -> None:
     apart = found.within.difference
     assert apart.estimate[0] == pytest.approx(extra[there].mean() - extra[~there].mean(), abs=1e-6)
     assert found.conditional is not None
-    assert found.conditional.estimate == pytest.approx(apart.estimate[0] - apart.estimate[1:].mean())
+    most = max(np.quantile(apart.estimate[1:3], 0.95), np.quantile(apart.estimate[3:], 0.95))
+    assert found.conditional.estimate == pytest.approx(apart.estimate[0] - most)
 
 
 def test_what_is_changed_only_inside_is_missed_only_there() -> None:

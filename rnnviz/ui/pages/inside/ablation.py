@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import dashboard, sources
 from rnnviz.ui.pages.inside.common import View, done_on_request, fragment
 from rnnviz.ui.pages.inside.dashboard import Panel
+from rnnviz.units.ablated import REPLICATES
 
 if TYPE_CHECKING:
     from rnnviz.units.ablated import Ablation
@@ -46,28 +48,63 @@ def section(view: View) -> None:
         "ablate",
         label=_("Do without each of {n} units").format(n=view.H),
         icon=":material/content_cut:",
-        said=_("Reads up to {n} characters once for each unit; it takes some seconds, or a minute.").format(
-            n=f"{sources.ABLATED:,}"
-        ),
+        said=_(
+            "Reads up to {n} characters once for each unit, until two halves of what was read rank the units "
+            "alike; that takes minutes, and can be cancelled."
+        ).format(n=f"{sources.ABLATED:,}"),
     )
-    if found is not None:
+    if found is None:
+        return
+    if found.replicates:
         _show(found)
+    else:
+        st.info(_no_ranking(found), icon=":material/shuffle:")
+
+
+def _no_ranking(found: Ablation) -> str:
+    """Why there is none, and what might help, in Markdown."""
+    n = f"{found.characters:,}"
+    if math.isnan(found.replication):
+        return _("A ranking takes three units and two passages of text; choose a longer text.")
+    first = _(
+        "No ranking is shown. The two halves of these {n} characters rank the units with a correlation of "
+        "{r}; below {least}, another text would have other units on top."
+    ).format(n=n, r=f"{found.replication:.2f}", least=f"{REPLICATES:g}")
+    if found.needed <= 1e7:
+        return (
+            first
+            + " "
+            + _("About {needed} characters might do: choose a longer text.").format(
+                needed=f"{float(f'{found.needed:.1g}'):,.0f}"
+            )
+        )
+    return first + " " + _("The halves have nothing in common, so how much text might do can't be said.")
 
 
 def _show(found: Ablation) -> None:
     order = np.argsort(-found.loss, kind="stable")
-    listed = order[:LISTED]
-    share = float(np.maximum(found.loss[listed], 0).sum() / max(np.maximum(found.loss, 0).sum(), 1e-12))
+    listed, drawn = order[:LISTED], found.interval
+    errors = (drawn.high - drawn.low)[listed] / 2 if drawn.enough else None
+    levels, beyond = {}, ""
+    if found.random is not None:
+        most = float(found.random.loss.max())
+        levels[_("the most of {n} random directions").format(n=len(found.random.loss))] = most
+        beyond = " " + _("{k} of all {H} units are missed more than any of {n} random directions.").format(
+            k=int((found.loss > most).sum()), H=len(found.units), n=len(found.random.loss)
+        )
     st.markdown(
         _(
             "On {n} characters the whole network has a perplexity of {baseline}. Without unit {unit}, the "
-            "one it misses most, it is {without}."
+            "one it misses most, it is {without}. The two halves of the text rank the units with a "
+            "correlation of {r} (1: alike, 0: nothing in common)."
         ).format(
             n=f"{found.characters:,}",
             baseline=f"{found.baseline:.3f}",
             unit=int(found.units[order[0]]),
             without=f"{found.perplexity[order[0]]:.3f}",
+            r=f"{found.replication:.2f}",
         )
+        + beyond
     )
     dashboard.mount(
         KEY,
@@ -79,13 +116,14 @@ def _show(found: Ablation) -> None:
                     bars.ranking,
                     [str(int(found.units[i])) for i in listed],
                     found.loss[listed],
-                    errors=None if np.isnan(found.error).all() else found.error[listed],
+                    levels=levels,
+                    errors=errors,
                     x=_("nats that each character costs more without the unit"),
                 ),
                 _(
-                    "These units carry {share} of all losses added up; if it is little, the work is spread "
-                    "over many. Click a bar to change that unit."
-                ).format(share=f"{share:.0%}"),
+                    "Whiskers are intervals over passages, 95 %: units whose whiskers overlap may change "
+                    "places on another text. Click a bar to change that unit."
+                ),
                 _("what units do together: two that do the same are missed only when both are gone."),
                 height=440,
                 pick="bar",

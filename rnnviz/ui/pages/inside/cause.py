@@ -18,7 +18,7 @@ from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import ablation, change_letter, dashboard
+from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, effect
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 KEY = "inside.cause"
 LENGTH = 120  # characters of a continuation
 SEED = 0
+ROOM = 96  # pixels for what random changes cost
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
 _UNITS = "inside.units"
 
@@ -55,7 +56,10 @@ def _change(view: View) -> None:
         key = ("changed", view.mark, view.text, intervention)
         after = kept(key, lambda: units.intervene(view.model, view.text, intervention))
         _figures(view, after)
+        with st.container(height=ROOM, border=False):  # the text below stays where it is
+            effect.here(view, intervention)
         _show(view, after, at, intervention)
+        effect.elsewhere(view, intervention)
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/error:")
 

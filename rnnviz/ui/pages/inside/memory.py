@@ -207,6 +207,7 @@ def _said(name: str, found: Reach) -> str:
     lags = [lag for lag in (10, 20, 50) if lag < found.lags]
     values = {
         "model": safe(name),
+        "lags": found.lags,
         "half": f"{float(found.half.estimate):.1f}",
         "n": f"{found.predictions:,}",
         "shares": ", ".join(
@@ -216,13 +217,13 @@ def _said(name: str, found: Reach) -> str:
     }
     if not found.half.enough:
         return _(
-            "**{model}**: half of the gradient lies within the last {half} characters, on {n} predictions: "
-            "too few to say how far off that is for other passages."
+            "**{model}**: of the gradient over the last {lags} characters half lies within the last {half}, "
+            "on {n} predictions: too few to say how far off that is for other passages."
         ).format(**values)
     values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
     return _(
-        "**{model}**: half of the gradient lies within the last {half} characters ({low} to {high}, 95 % "
-        "over passages); {shares}. From {n} predictions."
+        "**{model}**: of the gradient over the last {lags} characters half lies within the last {half} "
+        "({low} to {high}, 95 % over passages); {shares}. From {n} predictions."
     ).format(**values)
 
 
@@ -251,7 +252,7 @@ def _panel(found: dict[str, Reach]) -> Panel:
         ),
         _(
             "single characters: an opening quote may still be felt when nearly all of the average has gone; "
-            "nor anything below a share of 10⁻⁶, which is rounding."
+            "nor what lies still further back, and shares below 10⁻⁶, which are rounding."
         ),
         height=380 if len(found) == 1 else 320,
         width=3 if len(found) == 1 else 6,

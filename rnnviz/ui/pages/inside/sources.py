@@ -21,13 +21,13 @@ from rnnviz.text.decoding import open_text
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View
-from rnnviz.units.ablated import Ablation
+from rnnviz.units.ablated import REPLICATES, Ablation
 
 OWN, FILE = "own", "file"
 SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
-ABLATED = 2_000  # characters that are read without each unit
+ABLATED = 64_000  # characters that are read without each unit, at most
 PIECE = 1_000
 FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer
 TOY = 5_000  # bytes: shorter corpora are no place to search
@@ -123,5 +123,7 @@ def scanning(view: View, source: Source, quantity: str) -> Steps[units.ScanRepor
 
 def ablating(view: View, source: Source, to: Any) -> Steps[Ablation]:
     """A job: how much every unit of the layer contributes."""
-    steps = units.ablate(view.model, source.read(view, ABLATED), layer=view.layer, to=to, batch=32)
+    steps = units.ablate(
+        view.model, source.read(view, ABLATED), layer=view.layer, to=to, until=REPLICATES, controls=16
+    )
     return as_steps(steps, lambda now: Step(now.fraction, now.done))

@@ -1,0 +1,176 @@
+"""A change of units beside the same change of random ones, on the text in view and on a longer one, there
+also inside a target and outside it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.text.normalising import normalise
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside import question, sources, words
+from rnnviz.ui.pages.inside.common import View, done, done_on_request
+from rnnviz.ui.pages.inside.question import Question
+from rnnviz.ui.pages.inside.words import PATTERN, SPAN
+
+if TYPE_CHECKING:
+    from rnnviz.reading.resampling import Resampled
+    from rnnviz.units import Effect, Intervention, Within
+
+READ = 10_000  # characters of a longer text
+GRADED = ("bracket-depth", "line-position", "indent-depth")
+
+
+def here(view: View, intervention: Intervention) -> None:
+    """What the change costs on the text in view, beside random ones."""
+    found: Effect | None = done(
+        ("effect", view.mark, view.text, intervention),
+        _("Making the same change to random units"),
+        lambda check: _steps(view, view.text, intervention, None),
+        "effect",
+        patience=0.0,
+    )
+    if found is not None:
+        st.markdown(said(found))
+
+
+def elsewhere(view: View, intervention: Intervention) -> None:
+    """The same on a longer text, by a job that a button starts: in all, and where a target holds."""
+    st.markdown(_("##### On a longer text, and where it matters"))
+    names = {name: about for name, about in words.targets().items() if name not in (PATTERN, SPAN, *GRADED)}
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        looked = [v for k, v in st.session_state.items() if str(k).startswith("inside.target.")]
+        first = looked[0] if looked and looked[0] in names else "quotes"
+        about = st.selectbox(
+            _("Told apart: text that is"),
+            list(names),
+            index=list(names).index(first),
+            key=f"inside.effect.target.{first}",
+            persist_state="session",
+            format_func=names.__getitem__,
+        )
+    with right:
+        source = sources.pick(view, "inside.effect.source")
+    if source is None:
+        return
+    found: Effect | None = done_on_request(
+        ("effect", view.mark, intervention, source.identity(view), about),
+        _("Making the same change to random units"),
+        lambda check: _longer(view, source, intervention, about),
+        "effect.longer",
+        label=_("Measure it there"),
+        icon=":material/straighten:",
+        said=_("Reads up to {n} characters with the change and with {controls} random ones.").format(
+            n=f"{READ:,}", controls=2 * units.effects.CONTROLS
+        ),
+    )
+    if found is not None:
+        st.markdown(said(found))
+        if found.within is None:
+            st.markdown(_("Nothing there is told apart: it is the same throughout this text."))
+        else:
+            st.markdown(_inside(found, found.within, names[about]))
+
+
+def _longer(view: View, source: sources.Source, intervention: Intervention, about: str) -> Steps[Effect]:
+    text = normalise(source.read(view, READ), view.model.normaliser)
+    return _steps(view, text, intervention, Question(about, "", "hidden", 0, source))
+
+
+def _steps(view: View, text: str, intervention: Intervention, asked: Question | None) -> Steps[Effect]:
+    yield Step(0.0)
+    target = None if asked is None else question.target(view, asked, text, [])
+    if target is not None and not target.varies:
+        target = None
+    steps = units.effect(view.model, text, intervention, target=target)
+    return (yield from as_steps(steps, lambda now: Step(now.fraction)))
+
+
+def said(found: Effect) -> str:
+    """What may be said of the change, in Markdown."""
+    half = len(found.controls) // 2
+    loss, lead = found.losses, found.lead
+    counts = {
+        "n": f"{found.characters:,}",
+        "units": int((found.units < found.loss).sum()),
+        "directions": int((found.directions < found.loss).sum()),
+        "half": half,
+    }
+    first = _(
+        "On these {n} characters the change costs **{loss} nats a character**{interval}. The same change "
+        "costs less in {units} of {half} draws of random units, and along {directions} of {half} random "
+        "directions."
+    ).format(loss=f"{found.loss:+.4f}", interval=_interval(loss.low[0], loss.high[0]), **counts)
+    if not lead.enough:
+        return (
+            first
+            + " "
+            + _(
+                "This text is too short, or too uneven, for an interval: how it is on other passages can't "
+                "be said."
+            )
+        )
+    if not (lead.estimate > 0 and lead.excludes()):
+        return (
+            first
+            + " "
+            + _(
+                "That is **no more than random changes may cost** on passages like these: nothing special "
+                "to these units follows."
+            )
+        )
+    return (
+        first
+        + " "
+        + _("That is **more than 95 % of random changes cost**, by {lead}{interval}.").format(
+            lead=f"{float(lead.estimate):.4f}", interval=_interval(float(lead.low), float(lead.high))
+        )
+    )
+
+
+def _inside(found: Effect, within: Within, about: str) -> str:
+    inside, outside, apart = within.inside, within.outside, found.conditional
+    assert apart is not None
+    first = _(
+        "**{about}** ({n} characters): the change costs {inside} nats a character there{one}, and {outside} "
+        "elsewhere{other}."
+    ).format(
+        about=about[0].upper() + about[1:],
+        n=f"{within.characters:,}",
+        inside=f"{inside.estimate[0]:+.4f}",
+        outside=f"{outside.estimate[0]:+.4f}",
+        one=_interval(inside.low[0], inside.high[0]),
+        other=_interval(outside.low[0], outside.high[0]),
+    )
+    return first + " " + _apart(apart)
+
+
+def _apart(apart: Resampled) -> str:
+    """What may be said of inside less outside, beside the same of random changes."""
+    if not apart.enough:
+        return _("There are too few passages to compare that with random changes.")
+    values = {
+        "by": f"{float(apart.estimate):+.4f}",
+        "interval": _interval(float(apart.low), float(apart.high)),
+    }
+    if apart.estimate > 0 and apart.excludes():
+        return _(
+            "The difference is larger than for 95 % of random changes, by {by}{interval}: these units "
+            "**matter more there** than elsewhere."
+        ).format(**values)
+    return _(
+        "Random changes may differ between the two as much: that these units matter there in particular "
+        "**does not follow**."
+    )
+
+
+def _interval(low: float, high: float) -> str:
+    if math.isnan(low) or math.isnan(high):
+        return ""
+    return _(" ({low} to {high}, 95 % over passages)").format(low=f"{low:+.4f}", high=f"{high:+.4f}")
