@@ -175,10 +175,12 @@ def components(
     return [Direction(f"component {n}", axis, layer, quantity, origin) for n, axis in enumerate(found)]
 
 
-def mean_difference(trace: Trace, target: Target, *, layer: int = 0, quantity: str = "hidden") -> Direction:
+def mean_difference(
+    source: Trace | npt.NDArray[np.floating], target: Target, *, layer: int = 0, quantity: str = "hidden"
+) -> Direction:
     """From the mean state where `target` (T,) doesn't hold to the mean state where it does; of a graded one
-    from where it is below its median to where it is above. Raises ConfigError for a target of another length,
-    one that doesn't vary, or states that don't differ.
+    from where it is below its median to where it is above. `source` is a Trace, or states (T, H). Raises
+    ConfigError for a target of another length, one that doesn't vary, or states that don't differ.
 
     >>> import rnnviz
     >>> from rnnviz import units
@@ -187,22 +189,23 @@ def mean_difference(trace: Trace, target: Target, *, layer: int = 0, quantity: s
     >>> bool(capitals.along(trace)[4] > capitals.along(trace)[5])
     True
     """
-    check_layer(layer, trace.hidden.shape[1])
-    if len(target) != len(trace):
+    if isinstance(source, Trace):
+        check_layer(layer, source.hidden.shape[1])
+        source = activations(source, layer=layer, quantity=quantity)
+    if len(target) != len(source):
         raise ConfigError(
             "{name} covers {characters:,} characters, the activations {steps:,}",
             name=target.name,
             characters=len(target),
-            steps=len(trace),
+            steps=len(source),
         )
     inside, outside = _sides(target)
     if not inside.any() or not outside.any():
         raise ConfigError(
             "{name} is the same at every character of this text; choose another text", name=target.name
         )
-    states = activations(trace, layer=layer, quantity=quantity)
-    apart = states[inside].mean(axis=0, dtype=np.float64) - states[outside].mean(axis=0, dtype=np.float64)
-    origin = f"difference of means over {len(trace):,} characters"
+    apart = source[inside].mean(axis=0, dtype=np.float64) - source[outside].mean(axis=0, dtype=np.float64)
+    origin = f"difference of means over {len(source):,} characters"
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
 
 

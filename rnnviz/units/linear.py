@@ -112,18 +112,19 @@ def ranking_score(values: Doubles, target: npt.NDArray[Any]) -> float:
 
 
 def random_labels(target: npt.NDArray[Any], random: np.random.Generator) -> npt.NDArray[Any]:
-    """Labels (T,) in runs as long as those of a mask, and as many, in random order; a graded target is
-    shifted around the end instead, by a twentieth of the text or more.
+    """Labels (T,) in runs as long as those of a mask, and as many, in random order; then, and of a graded
+    target only this, shifted around the end by a twentieth of the text or more.
     """
     n = len(target)
+    nearest = max(1, n // 20)
+    shift = int(random.integers(nearest, max(nearest + 1, n - nearest)))
     if target.dtype != np.bool_:
-        nearest = max(1, n // 20)
-        return np.roll(target, int(random.integers(nearest, max(nearest + 1, n - nearest))))
+        return np.roll(target, shift)
     ends = np.flatnonzero(target[1:] != target[:-1]) + 1
     lengths = np.diff(np.concatenate(([0], ends, [n])))
     lengths[::2], lengths[1::2] = random.permutation(lengths[::2]), random.permutation(lengths[1::2])
     holds = np.arange(len(lengths)) % 2 == (0 if target[0] else 1)
-    return np.repeat(holds, lengths)
+    return np.roll(np.repeat(holds, lengths), shift)
 
 
 def _fit(table: Floats, labels: npt.NDArray[Any], columns: npt.NDArray[np.int64], strength: float) -> Line:

@@ -21,6 +21,7 @@ from rnnviz.networks.stepping import Floats, NetworkReader, Weights
 from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
+from rnnviz.units.directions import Direction
 from rnnviz.units.tallies import Contexts, Histograms, Moments, Moves
 from rnnviz.units.unit import Unit, check_layer, check_quantity, check_units, unit_of, within_layer
 
@@ -251,9 +252,10 @@ class _UnitReader:
 
 
 def pushes(
-    model: Network, unit: int | Unit, value: float = 1.0, *, k: int = 8
+    model: Network, unit: int | Unit | Direction, value: float = 1.0, *, k: int = 8
 ) -> tuple[list[tuple[str, float]], list[tuple[str, float]]]:
-    """What `unit` of the top layer, at `value`, speaks for and against: k symbols each, the strongest first.
+    """What `unit` of the top layer, or a Direction in it, speaks for and against at `value`: k symbols each,
+    the strongest first.
 
     By value · W_hq[unit, x], less its mean over x, in nats: what the unit adds to log P(x) before
     normalisation, not through later steps. Raises ConfigError for an absent unit or k < 1.
@@ -265,9 +267,14 @@ def pushes(
     (3, True)
     """
     weights = weights_of(model)
-    if isinstance(unit, Unit):
-        (unit,), _ = within_layer(unit, len(weights.layers) - 1)
-    check_units(unit, weights.layers[-1].units)
+    top = len(weights.layers) - 1
+    if isinstance(unit, Direction):
+        within_layer(Unit(unit.layer, 0), top)  # refuses another layer
+        unit.check(weights.layers[-1].units)
+    else:
+        if isinstance(unit, Unit):
+            (unit,), _ = within_layer(unit, top)
+        check_units(unit, weights.layers[-1].units)
     if not weights.readout.shape[1]:
         raise ConfigError(
             "what a unit speaks for is its column of the output layer's weights, and the readout of {name!r} "
@@ -285,7 +292,9 @@ def pushes(
     return named([s for s in order if nats[s] > 0][:k]), named([s for s in order[::-1] if nats[s] < 0][:k])
 
 
-def push(weights: Weights, unit: int, value: float) -> Doubles:
+def push(weights: Weights, unit: int | Direction, value: float) -> Doubles:
     """(V,) nats; see `pushes`."""
-    column = weights.readout[:, unit].astype(np.float64) * value
+    readout = weights.readout
+    own = readout @ unit.vector if isinstance(unit, Direction) else readout[:, unit]
+    column = own.astype(np.float64) * value
     return np.asarray(column - column.mean())

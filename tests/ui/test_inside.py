@@ -15,7 +15,7 @@ from rnnviz.networks.checkpoint import available
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import cause, compare, dashboard, sources, words
+from rnnviz.ui.pages.inside import cause, compare, dashboard, probe, sources, words
 from rnnviz.units import ablated
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
@@ -376,3 +376,135 @@ def test_on_a_long_text_the_network_untrained_stands_beside(
     clean(app)
     assert "Reading the same" not in everything(app)
     assert "What the same network tells untrained" not in everything(app)
+
+
+def coloured(boards: dict[str, Any]) -> list[float]:
+    sent = boards["inside.finding"]
+    return list(sent["arrays"][sent["texts"][0]["values"]].tolist())
+
+
+def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards: dict[str, Any]) -> None:
+    app = settled(write(open_app("inside", model="tiny-gru"), TEXT[:600]), "inside")
+    what = app.selectbox(key="inside.finding.what")
+    assert what.value == "unit"
+    read = trace(GRU, TEXT[:600])
+    means = units.directions.mean_difference(read, units.target("word-start", TEXT[:600]))
+    for kind, along in [
+        ("component", units.directions.component(read, 0)),
+        ("means", means),
+        ("random", units.directions.random(12, 0)),
+    ]:
+        app = app.selectbox(key="inside.finding.what").set_value(kind).run()
+        clean(app)
+        wanted = along.along(read)
+        np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
+    app.number_input(key="inside.finding.random").set_value(3).run()
+    wanted = units.directions.random(12, 3).along(read)
+    np.testing.assert_allclose(coloured(boards), wanted - wanted.mean(), atol=1e-5)
+    pushes = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "pushes")
+    assert pushes["title"].endswith("random direction 3")
+
+
+def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
+    app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
+    options = app.selectbox(key="inside.cause.what").options
+    assert not [option for option in options if "difference" in option]  # none was made yet
+    app = app.selectbox(key="inside.cause.what").set_value("component").run()
+    clean(app)
+    read = trace(GRU, TEXT[:300])
+    along = units.directions.component(read, 0)
+    value = next(s for s in app.slider if s.label == "value").value
+    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
+    sent = boards["inside.cause"]
+    shown = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+    # What Find the units has found is offered too.
+    app = app.segmented_control(key="part").set_value("units").run()
+    app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
+    assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
+    app = app.selectbox(key="inside.cause.what").set_value("means").run()
+    clean(app)
+    app = app.selectbox(key="inside.cause.what").set_value("unit").run()
+    assert app.text_input(key="inside.units").value
+    clean(app)
+
+
+def test_too_short_a_text_has_fewer_components(open_app: Open) -> None:
+    app = write(open_app("inside", model="tiny-gru", part="cause"), "abc")
+    app = app.selectbox(key="inside.cause.what").set_value("component").run()
+    app = app.number_input(key="inside.cause.component").set_value(5).run()
+    assert "vary along 2 axes" in app.warning[0].value
+    assert not app.exception
+
+
+def test_a_button_asks_whether_it_is_one_unit_or_many(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(sources, "SEARCHED", ENOUGH)
+    monkeypatch.setattr(sources, "FIRST", 0.0)
+    app = settled(open_app("inside", model="tiny-gru"), "inside")
+    assert not [b for b in app.button if b.key == "inside.probe.start"]  # the page's own text is too short
+    where = next(box for box in app.selectbox if box.label == "On which text")
+    app = settled(where.set_value("python-docs").run(), "inside")
+    app = settled(app, "inside")
+    app = settled(app.button(key="inside.probe.start").click().run(), "inside")
+    app = settled(app, "inside")
+    clean(app)
+    split = corpora.read("python-docs").split()
+    text = (split.held_out + split.validation + split.train)[:ENOUGH]
+    read, copies = trace(GRU, text), [trace(copy, text) for copy in units.untrained(GRU)]
+    found = units.probe(read, units.target("word-start", text), layer=0, untrained=copies)
+    assert probe.sentence(found) in everything(app)
+    panel = next(p for p in boards["inside.finding"]["panels"] if p["name"] == "probe")
+    bars = panel["figures"]["light"]["data"][0]["x"]
+    np.testing.assert_allclose(bars, [*(one.score - 0.5 for one in found.few), found.score - 0.5], atol=1e-6)
+    app = app.selectbox(key="inside.finding.what").set_value("probe").run()
+    values = found.direction().along(trace(GRU, app.text_area(key="inside.text").value))
+    np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
+    clean(app)
+
+
+FEW = tuple(
+    units.Few(tuple(units.Unit(0, n) for n in range(k)), score)
+    for k, score in [(1, 0.7), (2, 0.7), (4, 0.8), (8, 0.85)]
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "**Spread over many units**: a linear probe on all 16 units reaches AUC 0.950, the best 8"),
+        (
+            {"score": 0.71},
+            "**One unit**: unit 0 alone reaches AUC 0.700, a linear probe on all 16 units 0.710",
+        ),
+        (
+            {"score": 0.81},
+            "**A few units**: 4 units together reach AUC 0.800, a linear probe on all 16 units",
+        ),
+        ({"untrained": (0.94,)}, "training is not needed for it"),
+        ({"character": 0.94}, "needs no memory"),
+        ({"control": (0.94,)}, "**Nothing to read**"),
+    ],
+)
+def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
+    facts = {
+        "target": "quotes",
+        "measure": "AUC",
+        "quantity": "hidden",
+        "layers": (0,),
+        "score": 0.95,
+        "few": FEW,
+        "control": (0.5,),
+        "untrained": (0.6,),
+        "character": 0.55,
+        "held_out": True,
+        "characters": 20_000,
+        "inside": 9,
+        "weights": np.ones((1, 16)),
+    }
+    found = units.Probe(**{**facts, **changed})
+    assert said in probe.sentence(found)
+    assert "{" not in probe.sentence(found)
+    assert ("not needed" in probe.sentence(found)) == (found.verdict == "untrained")

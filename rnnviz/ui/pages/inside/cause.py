@@ -18,17 +18,17 @@ from rnnviz.networks.numpy_model import weights_of
 from rnnviz.reading import sampling
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, effect
+from rnnviz.ui.pages.inside import ablation, change_letter, dashboard, direction, effect
 from rnnviz.ui.pages.inside.common import View, cursor, fragment, kept, symbols
 from rnnviz.ui.pages.inside.dashboard import Panel, Text, painted
 from rnnviz.ui.trouble import describe
-from rnnviz.units import Intervention
+from rnnviz.units import Direction, Intervention
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from rnnviz.reading.trace import Trace
-    from rnnviz.units.interventions import Action
+    from rnnviz.units.interventions import Action, Quantity
 
 KEY = "inside.cause"
 LENGTH = 120  # characters of a continuation
@@ -70,41 +70,61 @@ def _controls(view: View) -> Intervention | None:
         state[_UNITS] = str(min(state.get("inside.unit", loudest(view)), view.H - 1))
         state["inside.units.of"] = view.mark
     words = {"zero": _("set to 0"), "clamp": _("hold at a value"), "scale": _("multiply")}
-    left, middle, right = st.columns([2, 3, 3], vertical_alignment="bottom")
-    with left:
-        written = st.text_input(
-            _("Units, 0 to {last}").format(last=view.H - 1),
-            key=_UNITS,
-            persist_state="session",
-            max_chars=2000,
-            help=_("One, or several with commas between them; a range such as 10-19 too."),
-        )
-    with middle:
-        action = choice.pick(_("What happens to them"), words, "inside.action", default="clamp")
-    with right:
-        value = 0.0
-        if action == "scale":
-            value = st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
-        elif action != "zero":
-            value = st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
     cell = CELLS[view.cell].has_cell and st.toggle(
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
     )
-    chosen = numbers(written, view.H)
-    if not chosen:
+    quantity: Quantity = "cell" if cell else "hidden"
+    left, middle, right = st.columns([3, 3, 3], vertical_alignment="bottom")
+    with left, st.container(horizontal=True, vertical_alignment="bottom"):
+        named = direction.pick(view, quantity, "cause", _("What to change"), _("units"))
+        chosen = _units(view) if named is None and not direction.wanted("cause") else None
+    with middle:
+        action = cast("Action", choice.pick(_("What happens to it"), words, "inside.action", default="clamp"))
+    with right:
+        value = _value(view, action, None if named is None else named[1])
+    if named is not None:
+        return Intervention(named[1], action, value)
+    if chosen:
+        return Intervention(tuple(chosen), action, value, layer=view.layer, quantity=quantity)
+    if chosen is not None:
         st.info(
             _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
                 last=view.H - 1
             ),
             icon=":material/pin:",
         )
-        return None
-    return Intervention(
-        tuple(chosen),
-        cast("Action", action),
-        float(value),
-        layer=view.layer,
-        quantity="cell" if cell else "hidden",
+    return None
+
+
+def _units(view: View) -> list[int]:
+    written = st.text_input(
+        _("Units, 0 to {last}").format(last=view.H - 1),
+        key=_UNITS,
+        persist_state="session",
+        max_chars=2000,
+        help=_("One, or several with commas between them; a range such as 10-19 too."),
+    )
+    return numbers(written, view.H)
+
+
+def _value(view: View, action: Action, along: Direction | None) -> float:
+    """What it is held at, or multiplied by; a direction's values go further than a unit's."""
+    if action == "zero":
+        return 0.0
+    if action == "scale":
+        return st.slider(_("times"), -1.0, 3.0, 0.5, 0.1, key="inside.times", persist_state="session")
+    if along is None:
+        return st.slider(_("value"), -1.0, 1.0, 1.0, 0.05, key="inside.value", persist_state="session")
+    far, highest = direction.reach(view, along)
+    return st.slider(
+        _("value"),
+        -far,
+        far,
+        min(round(highest, 1), far),
+        far / 20,
+        key=f"inside.value.{far:g}",
+        persist_state="session",
+        help=_("On this text its values go up to {n}.").format(n=f"{highest:.2f}"),
     )
 
 
@@ -192,7 +212,7 @@ def _next(view: View, after: Trace, at: int) -> Panel:
             labels=(_("as it is"), _("with the change")),
             x=_("probability"),
         ),
-        _("Bars that grow or shrink are characters whose probability depends on these units."),
+        _("Bars that grow or shrink are characters whose probability depends on what was changed."),
         _(
             "what a text would do: a held state may be one that no text ever leads to; small changes say "
             "more."

@@ -14,7 +14,16 @@ from rnnviz.figures import bars
 from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import control, corpus_scan, dashboard, question, sources, words
+from rnnviz.ui.pages.inside import (
+    control,
+    corpus_scan,
+    dashboard,
+    direction,
+    probe,
+    question,
+    sources,
+    words,
+)
 from rnnviz.ui.pages.inside.common import View, cursor, done, fragment, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.question import SPANS, Question
@@ -22,10 +31,16 @@ from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 from rnnviz.ui.trouble import describe
 from rnnviz.ui.words import quantities
+from rnnviz.units import Direction
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
-    from rnnviz.units import Search, Searcher
+    from collections.abc import Hashable
+
+    from rnnviz.units import Probe, Search, Searcher
+
+    Ready = tuple[str, Searcher]
+    Named = tuple[str, Direction]
 
 KEY = "inside.finding"
 LISTED = 12
@@ -35,13 +50,13 @@ _UNIT, _FOLLOWED, _BEFORE = "inside.unit", "inside.followed", "inside.before"
 @fragment
 def section(view: View) -> None:
     ask = dashboard.asked(KEY)
-    picked = ask.pick(view.H, "ranking")
-    if picked is not None:
-        st.session_state[_UNIT] = picked
+    clicked = ask.pick(view.H, "ranking")
+    if clicked is not None:
+        st.session_state[_UNIT] = clicked
     spans = _spans(view, ask)
     at = cursor(ask, view, None)
     asked = question.ask(view)
-    search = None
+    search, ready = None, None
     if asked.target == SPAN and not spans:
         st.info(_("Drag over the text below to select a passage, or several."), icon=":material/select:")
     elif asked.target == PATTERN and not asked.pattern:
@@ -49,11 +64,19 @@ def section(view: View) -> None:
             _("Write a regular expression, such as `[0-9]+` or `said`."), icon=":material/regular_expression:"
         )
     elif asked.source is not None:
-        search = _search(view, asked, asked.source, spans)
-    unit = _unit(view, asked, search)
+        ready = _ready(view, asked, asked.source, spans)
+        search = _search(view, asked, asked.source, ready, spans) if ready else None
+    picked = st.container(horizontal=True, vertical_alignment="bottom")
+    with picked:
+        unit = _unit(view, asked, search)
+    probed = None
     if search is not None:
         search = _said(view, asked, search, unit)
-    _show(view, asked, search, unit, at, spans)
+        assert ready is not None
+        probed = probe.section(view, asked, search, ready, spans)
+    with picked:  # now that all directions are known
+        along = direction.pick(view, asked.quantity, "finding", _("What colours the text"), _("this unit"))
+    _show(view, asked, search, unit, along, probed, at, spans)
     corpus_scan.section(view, asked.quantity, unit, asked.source)
 
 
@@ -80,29 +103,40 @@ def _said(view: View, asked: Question, search: Search, unit: int) -> Search:
     return search
 
 
-def _search(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Search | None:
-    def find(text: str, searcher: Searcher) -> Search:
-        return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
-
-    key = ("searcher", view.mark, view.layer, asked.quantity, source.identity(view))
-    ready: tuple[str, Searcher] | None
+def _ready(view: View, asked: Question, source: Source, spans: list[tuple[int, int]]) -> Ready | None:
+    """The text that is searched and its Searcher; None while it is being read."""
+    key = _key(view, asked, source)
     if source.kind == sources.OWN:
-        ready = view.text, kept(key, lambda: _searcher(view, asked))
-    else:
-        ready = done(
-            key,
-            _("Reading {n} characters").format(n=f"{sources.SEARCHED:,}"),
-            lambda check: sources.searching(view, source, asked.quantity, find, check),
-            "search",
-            patience=0.0,
-        )
-    if ready is None:
-        return None
+        return view.text, kept(key, lambda: _searcher(view, asked))
+    ready: Ready | None = done(
+        key,
+        _("Reading {n} characters").format(n=f"{sources.SEARCHED:,}"),
+        lambda check: sources.searching(
+            view, source, asked.quantity, partial(_find, view, asked, spans), check
+        ),
+        "search",
+        patience=0.0,
+    )
+    return ready
+
+
+def _key(view: View, asked: Question, source: Source) -> tuple[Hashable, ...]:
+    return "searcher", view.mark, view.layer, asked.quantity, source.identity(view)
+
+
+def _find(view: View, asked: Question, spans: list[tuple[int, int]], text: str, searcher: Searcher) -> Search:
+    return searcher.search(question.target(view, asked, text, spans), edges=asked.edges)
+
+
+def _search(
+    view: View, asked: Question, source: Source, ready: Ready, spans: list[tuple[int, int]]
+) -> Search | None:
     text, searcher = ready
+    key = _key(view, asked, source)
     try:
         return kept(
             ("search", *key, text, asked.target, asked.pattern, asked.edges, tuple(spans)),
-            lambda: find(text, searcher),
+            lambda: _find(view, asked, spans, text, searcher),
         )
     except RnnvizError as error:
         st.warning(describe(error), icon=":material/search_off:")
@@ -125,7 +159,7 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
     state[_UNIT] = min(max(int(state[_UNIT]), 0), view.H - 1)
     return int(
         st.number_input(
-            _("The unit that colours the text, 0 to {last}").format(last=view.H - 1),
+            _("The unit, 0 to {last}").format(last=view.H - 1),
             0,
             view.H - 1,
             key=_UNIT,
@@ -172,17 +206,25 @@ def _show(
     asked: Question,
     search: Search | None,
     unit: int,
+    along: Named | None,
+    probed: Probe | None,
     at: int | None,
     spans: list[tuple[int, int]],
 ) -> None:
-    scale = view.scale(asked.quantity)
-    values = units.activations(view.trace, layer=view.layer, quantity=asked.quantity)[:, unit]
-    label = _("{quantity} of unit {n}").format(quantity=quantities()[asked.quantity], n=unit)
+    if along is None:
+        scale = view.scale(asked.quantity)
+        values = units.activations(view.trace, layer=view.layer, quantity=asked.quantity)[:, unit]
+        label = _("{quantity} of unit {n}").format(quantity=quantities()[asked.quantity], n=unit)
+    else:
+        values, scale = direction.coloured(view, along[1])
+        label = _("value along {name}, less its mean").format(name=along[0])
     panels = []
     if search is not None:
         panels.append(_ranking(search, unit))
-    if view.layer == int(view.model.config.layers) - 1:
-        panels.append(_pushes(view, unit, at))
+    if probed is not None:
+        panels.append(probe.panel(probed))
+    if view.layer == int(view.model.config.layers) - 1 and (along is None or asked.quantity == "hidden"):
+        panels.append(_pushes(view, unit, along, at, 3 if probed is None else 6))
     dashboard.mount(
         KEY,
         texts=[painted(view.text, values, scale, label)],
@@ -233,24 +275,30 @@ def _ranking(search: Search, unit: int) -> Panel:
     )
 
 
-def _pushes(view: View, unit: int, at: int | None) -> Panel:
-    value = 1.0 if at is None else float(view.trace.hidden[at, -1, unit])
-    up, down = units.pushes(view.model, unit, value, k=6)
+def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: int) -> Panel:
+    state = None if at is None else view.trace.hidden[at, -1]
+    if along is None:
+        what: int | Direction = unit
+        name, value = words.unit(unit), 1.0 if state is None else float(state[unit])
+    else:
+        name, what = along
+        value = 1.0 if state is None else float(what.along(state))
+    up, down = units.pushes(view.model, what, value, k=6)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     if at is None:
-        title = _("What unit {n} speaks for and against, at the value 1").format(n=unit)
+        title = _("What it speaks for and against at the value 1: {name}").format(name=name)
     else:
-        title = _("What unit {n} speaks for and against, at its value {v} after the chosen character").format(
-            n=unit, v=f"{value:.2f}"
-        )
+        title = _(
+            "What it speaks for and against at its value {v} after the chosen character: {name}"
+        ).format(name=name, v=f"{value:.2f}")
     return Panel(
         "pushes",
         title,
         partial(
             bars.ranking, [visible(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P")
         ),
-        _("Long bars to the right are characters that this unit makes more probable next."),
-        _("what the unit does by way of the other units at later characters."),
+        _("Long bars to the right are characters that it makes more probable next."),
+        _("what it does by way of the other units at later characters."),
         height=340,
-        width=3,
+        width=width,
     )

@@ -1,0 +1,169 @@
+"""A linear probe on all units, beside the search's best: one unit, a few, or spread over many?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from rnnviz import units
+from rnnviz.figures import bars
+from rnnviz.networks.progress import mapped
+from rnnviz.reading.trace import Tracer
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.pages.inside import direction, question, sources
+from rnnviz.ui.pages.inside.common import View, done_on_request, kept
+from rnnviz.ui.pages.inside.dashboard import Panel
+from rnnviz.ui.pages.inside.question import Question
+from rnnviz.units import directions, probing
+
+if TYPE_CHECKING:
+    from rnnviz.units import Probe, Search, Searcher, Target
+
+
+def section(
+    view: View,
+    asked: Question,
+    search: Search,
+    ready: tuple[str, Searcher],
+    spans: list[tuple[int, int]],
+) -> Probe | None:
+    """What a probe finds on a text that is long enough, once a button has asked for it. The directions that
+    are known now, all parts of the page offer.
+    """
+    text, searcher = ready
+    assert asked.source is not None
+    key = (view.mark, view.layer, asked.quantity, asked.target, asked.pattern, asked.source.identity(view))
+    means = kept(
+        ("means", *key, text, tuple(spans)),
+        lambda: directions.mean_difference(
+            searcher.values,
+            question.target(view, asked, text, spans),
+            layer=view.layer,
+            quantity=asked.quantity,
+        ),
+    )
+    direction.keep(view, direction.MEANS, asked.target, means)
+    if search.verdict in ("short", "same text"):
+        return None
+    found: Probe | None = done_on_request(
+        ("probe", *key),
+        _("Probing all units, and those of {n} untrained copies").format(n=units.controls.COPIES),
+        lambda check: _probing(view, question.target(view, asked, text, []), text, searcher),
+        "probe",
+        label=_("One unit, or many?"),
+        icon=":material/join:",
+        said=_(
+            "Weighs all {n} units together, beside the best 1, 2, 4 and 8; it takes some ten seconds."
+        ).format(n=view.H),
+    )
+    if found is not None:
+        st.markdown(sentence(found))
+        direction.keep(view, direction.PROBE, asked.target, found.direction())
+    return found
+
+
+def _probing(view: View, target: Target, text: str, searcher: Searcher) -> Steps[Probe]:
+    yield Step(0.0)
+    copies: list[Searcher] = []
+    total = units.controls.COPIES * len(text)
+    for copy in units.untrained(view.model):
+        tracer = Tracer(copy)
+        traced = tracer.extend("")
+        for end in range(sources.PIECE, len(text) + sources.PIECE, sources.PIECE):
+            traced = tracer.extend(text[:end])
+            yield Step(0.4 * (len(copies) * len(text) + len(traced)) / max(1, total))
+        copies.append(units.Searcher(traced, layer=view.layer, quantity=searcher.quantity))
+    steps = probing.steps(searcher, target, untrained=copies, copies=len(copies))
+    found: Probe = yield from mapped(steps, lambda now: Step(0.4 + 0.6 * now.fraction))
+    return found
+
+
+def sentence(found: Probe) -> str:
+    """What it comes to, as Markdown free of any text from the reader."""
+    said = [_held(found)]
+    if found.verdict != "nothing":
+        said.append(_("For labels that mean nothing, in runs as long, such a probe reaches {control}."))
+    if found.untrained:
+        said.append(_("On the same network untrained the probe reaches {untrained}."))
+    if found.verdict == "character":
+        said.append(_("The current character alone tells {character}, about as much: that needs no memory."))
+    elif found.verdict == "untrained":
+        said.append(_("So a line reads about as much before any training: training is not needed for it."))
+    most = found.few[-1]
+    return " ".join(said).format(
+        n=found.weights.size,
+        measure=_("AUC") if found.measure == "AUC" else _("correlation"),
+        score=f"{found.score:.3f}",
+        one=f"{found.few[0].score:.3f}",
+        unit=found.few[0].units[0].unit,
+        k=len(enough.units) if (enough := _enough(found)) else len(most.units),
+        few=f"{(enough or most).score:.3f}",
+        control=f"{sum(found.control) / len(found.control):.3f}" if found.control else "–",
+        untrained=f"{max(found.untrained, default=0.0):.3f}",
+        character="–" if found.character is None else f"{found.character:.3f}",
+    )
+
+
+def _enough(found: Probe) -> probing.Few | None:
+    """The fewest units that hold it."""
+    pairs = zip(found.few, found.shares, strict=True)
+    return next((one for one, share in pairs if share >= probing.HOLDS), None)
+
+
+def _held(found: Probe) -> str:
+    if found.held == "one":
+        return _(
+            "**One unit**: unit {unit} alone reaches {measure} {one}, a linear probe on all {n} units "
+            "{score}."
+        )
+    if found.held == "few":
+        return _(
+            "**A few units**: {k} units together reach {measure} {few}, a linear probe on all {n} units "
+            "{score}; unit {unit} alone {one}."
+        )
+    if found.held == "spread":
+        return _(
+            "**Spread over many units**: a linear probe on all {n} units reaches {measure} {score}, the best "
+            "{k} together {few}, unit {unit} alone {one}."
+        )
+    return _(
+        "**Nothing to read**: a linear probe on all {n} units reaches {measure} {score}, and {control} on "
+        "average for labels that mean nothing."
+    )
+
+
+def panel(found: Probe) -> Panel:
+    """How much the best 1, 2, 4 and 8 units reach of what all do."""
+    names = [str(len(one.units)) for one in found.few] + [_("all {n}").format(n=found.weights.size)]
+    levels = {}
+    if found.control:
+        levels[_("labels that mean nothing")] = max(found.control)
+    if found.character is not None:
+        levels[_("current character alone")] = found.character
+    if found.untrained:
+        levels[_("all units, untrained")] = max(found.untrained)
+    auc = found.measure == "AUC"
+    return Panel(
+        "probe",
+        _("How many units it takes"),
+        partial(
+            bars.ranking,
+            names,
+            [*(one.score for one in found.few), found.score],
+            levels=levels,
+            first=found.floor,
+            last=1.0 if auc else None,
+            x=_("AUC") if auc else _("correlation"),
+            chosen=len(names) - 1,
+        ),
+        _(
+            "Bars that are as long as the last from the first on: one unit holds it. Bars that grow: units "
+            "hold it together. Only what passes every line was learned."
+        ),
+        _("whether the network reads it by this line, or at all; that is what Cause asks, with directions."),
+        height=340,
+        width=3,
+    )
