@@ -14,11 +14,14 @@ from collections.abc import Sequence
 
 from rnnviz import __version__
 from rnnviz.cli import (
+    ablate,
     attribute,
+    connectivity,
     match,
     models,
     patch,
     perplexity,
+    perturb,
     probe,
     sample,
     sketch,
@@ -87,6 +90,9 @@ def _parser() -> argparse.ArgumentParser:
         match,
         patch,
         attribute,
+        connectivity,
+        ablate,
+        perturb,
         models,
         sketch,
         story,

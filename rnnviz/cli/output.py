@@ -45,6 +45,25 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_text(parser: argparse.ArgumentParser) -> None:
+    """Add a text, or --file with --encoding."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("text", nargs="?", metavar="TEXT", help="the text to read")
+    what.add_argument("--file", "-f", help="read the text from a file; - reads standard input")
+    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+
+
+def given_text(args: argparse.Namespace) -> str:
+    """What `add_text` asks for."""
+    text: str = args.text if args.file is None else read_text(args.file, args.encoding)
+    return text
+
+
+def numbers(written: str) -> list[int]:
+    """Whole numbers with commas between them, for argparse."""
+    return [int(number) for number in written.split(",")]
+
+
 def load(args: argparse.Namespace, name: str | None = None) -> CharModel | NgramModel:
     """The model of --model, or the one called `name`."""
     from rnnviz.networks.checkpoint import load

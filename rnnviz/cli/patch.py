@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import add_model, as_json, command, load, print_table
+from rnnviz.cli.output import add_model, as_json, command, load, numbers, print_table
 from rnnviz.errors import ConfigError
 from rnnviz.text.characters import visible
 
@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--layer", type=int, help="patch one layer, counted from 0 (default: all)")
     parser.add_argument(
         "--units",
-        type=_numbers,
+        type=numbers,
         metavar="N,N",
         help="patch these units of the layer, counted from 0 (default: all)",
     )
@@ -67,10 +67,6 @@ def add_parser(commands: Any) -> None:
         "--seed", type=int, default=0, help="of that continuation and of the controls (default: 0)"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object; kl and loss are in nats")
-
-
-def _numbers(written: str) -> list[int]:
-    return [int(number) for number in written.split(",")]
 
 
 def main(args: argparse.Namespace) -> int:

@@ -1,0 +1,170 @@
+"""`connectivity`, `ablate` and `perturb`: what they print is what the functions find."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnviz import gradients, units
+from rnnviz.cli import main
+from rnnviz.networks.checkpoint import save
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.units import ablated
+from tests.conftest import TEXT, tiny
+from tests.units.built import built, quoted
+
+Out = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    return str(save(tiny("lstm", layers=2), tmp_path / "lstm.safetensors"))
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> str:
+    path = tmp_path / "book.txt"
+    path.write_text("".join(np.random.default_rng(0).choice(list(TEXT), 900).tolist()), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> str:
+    return str(save(NgramModel.fit(TEXT, order=3, name="table"), tmp_path / "table.safetensors"))
+
+
+def test_connectivity_says_how_far_back_predictions_reach(model: str, book: str, capsys: Out) -> None:
+    asked = ["connectivity", "-m", model, "-f", book, "--lags", "30"]
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    text = Path(book).read_text(encoding="utf-8")
+    expected = units.run(gradients.reach(tiny("lstm", layers=2), text, lags=30))
+    assert found["predictions"] == expected.predictions == 871
+    assert found["half_within"] == pytest.approx(float(expected.half.estimate), rel=1e-4)
+    assert found["half_within_interval"][0] < found["half_within"] < found["half_within_interval"][1]
+    assert found["beyond"] == pytest.approx(expected.beyond.estimate.tolist(), rel=1e-3)
+    assert main([*asked, "--characters", "40"]) == 0
+    said = capsys.readouterr().out
+    assert "11 predictions" in said
+    assert "give a longer text" in said
+
+
+def test_connectivity_of_one_prediction(model: str, capsys: Out) -> None:
+    assert main(["connectivity", "-m", model, "machine", "--at", "4", "--target", "q", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    row = gradients.connectivity_row(tiny("lstm", layers=2), "machine", at=4, target="q")
+    assert [one["norm"] for one in found["characters"]] == pytest.approx(row.norms.tolist(), rel=1e-4)
+    assert sum(one["share"] for one in found["characters"]) == pytest.approx(1)
+    assert "".join(one["character"] for one in found["characters"]) == "mach"
+    assert main(["connectivity", "-m", model, "machine", "--at", "4"]) == 0
+    assert "log P(i) after 4 characters" in capsys.readouterr().out
+    assert main(["connectivity", "-m", model, "machine", "--at", "9"]) == 1
+    assert "received 9" in capsys.readouterr().err
+
+
+def test_ablate_shows_no_ranking_where_two_halves_disagree(model: str, book: str, capsys: Out) -> None:
+    assert main(["ablate", "-m", model, "-f", book, "--until", "2"]) == 0
+    said = capsys.readouterr().out
+    expected = units.run(units.ablate(tiny("lstm", layers=2), Path(book).read_text("utf-8"), to="mean"))
+    assert f"a correlation of {expected.replication:.2f}" in said
+    assert ("too little for a ranking" in said) == (not expected.replicates)
+
+
+def test_ablate_ranks_units_that_two_halves_agree_on(
+    tmp_path: Path, capsys: Out, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, book = save(built(), tmp_path / "built.safetensors"), tmp_path / "quoted.txt"
+    book.write_text(quoted(2000), encoding="utf-8")
+    asked = ["ablate", "-m", str(path), "-f", str(book), "--controls", "3"]
+    assert main(asked) == 0
+    rows = capsys.readouterr().out.splitlines()
+    expected = units.run(units.ablate(built(), quoted(2000), to="mean", controls=3))
+    assert expected.replicates
+    assert [int(row.split()[0]) for row in rows[3:11]] == expected.order.tolist()
+    assert rows[-1].startswith("3 random directions")
+    monkeypatch.setattr(ablated, "REPLICATES", 2.0)
+    assert main(asked) == 0
+    assert "too little for a ranking" in capsys.readouterr().out
+
+
+def test_ablate_tells_losses_apart_by_a_target(tmp_path: Path, capsys: Out) -> None:
+    path, book = save(built(), tmp_path / "built.safetensors"), tmp_path / "quoted.txt"
+    book.write_text(quoted(2000), encoding="utf-8")
+    asked = [
+        "ablate",
+        "-m",
+        str(path),
+        "-f",
+        str(book),
+        "--units",
+        "4,3",
+        "--target",
+        "quotes",
+        "--to",
+        "0.5",
+    ]
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    target = units.target("quotes", quoted(2000))
+    expected = units.run(units.ablate(built(), quoted(2000), units=[4, 3], to=0.5, target=target))
+    assert expected.within is not None
+    assert [row["unit"] for row in found["units"]] == [4, 3]
+    assert [row["loss"] for row in found["units"]] == pytest.approx(expected.loss.tolist(), abs=1e-6)
+    apart = expected.within.difference.estimate.tolist()
+    assert [row["difference"] for row in found["units"]] == pytest.approx(apart, abs=1e-6)
+    assert found["inside"] == expected.within.characters
+    assert len(found["random_directions"]) == 16
+    assert main(asked) == 0
+    assert "difference" in capsys.readouterr().out.splitlines()[1]
+
+
+def test_perturb_follows_a_changed_character(model: str, capsys: Out) -> None:
+    asked = ["perturb", "-m", model, "The machine", "--position", "4", "--character", "x"]
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    expected = units.perturb(tiny("lstm", layers=2), "The machine", 4, "x")
+    assert [one["bits"] for one in found["characters"]] == pytest.approx(expected.bits[5:].tolist(), abs=1e-6)
+    apart = expected.distance[4:].tolist()
+    assert [one["distance"] for one in found["characters"]] == pytest.approx(apart, abs=1e-5)
+    assert found["remembered"] == expected.remembered()
+    assert found["before"] == "m"
+    assert main(asked) == 0
+    assert capsys.readouterr().out.splitlines()[-1].split()[0] == "10"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["perturb", "The", "--position", "7", "--character", "x"], "received position 7"),
+        (["ablate", "--to", "median"], "zero, mean or a number; received 'median'"),
+        (["ablate", "--units", "99"], "units 0 to 11"),
+        (["ablate", "--characters", "0"], "at least 1 and controls"),
+        (["connectivity", "ab", "--lags", "5"], "received 5 lags and 2 characters"),
+    ],
+)
+def test_what_isnt_there_is_refused(model: str, book: str, capsys: Out, asked: list[str], said: str) -> None:
+    more = ["-f", book] if asked[0] == "ablate" else []
+    assert main([*asked, "-m", model, *more]) == 1
+    assert said in capsys.readouterr().err
+
+
+def test_counts_have_no_state(counts: str, book: str, capsys: Out) -> None:
+    for asked in (
+        ["perturb", "abc", "--position", "0", "--character", "x"],
+        ["connectivity", "abc"],
+        ["ablate", "-f", book],
+    ):
+        assert main([*asked, "-m", counts]) == 1
+        assert "counts n-grams" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["connectivity", "ablate", "perturb"])
+def test_help_has_defaults_and_an_example(command: str, capsys: Out) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    assert "default:" in said
+    assert f"python -m rnnviz {command} --model" in said
