@@ -37,10 +37,10 @@ ROWS = 128
 class PatchControls:
     """What a patch does beside what others of the same size, and from elsewhere, do.
 
-    ahead      predictions that a mean goes over, fewer where the target ends
+    ahead      predictions that are compared, fewer where the target ends
     kl         nats a prediction, the mean of KL_t over them, with the patch
-    random     (n,) the same after moves of the same length in random directions of the same layers
-    elsewhere  (m,) the same with the patch taken from random places of another text; empty without one
+    random_each     (n, ahead) KL_t after moves of the same length in random directions of the same layers
+    elsewhere_each  (m, ahead) the same with the patch taken from random places of another text; or (0, ahead)
     left       KL from the source's own prediction to the one with the patch, nats: 0, it is the source's
     apart      the same to the target's without the patch: what was to be bridged
     random_left, elsewhere_left  (n,), (m,) `left` of the controls
@@ -48,12 +48,22 @@ class PatchControls:
 
     ahead: int
     kl: float
-    random: Doubles
-    elsewhere: Doubles
+    random_each: Doubles
+    elsewhere_each: Doubles
     left: float
     apart: float
     random_left: Doubles
     elsewhere_left: Doubles
+
+    @property
+    def random(self) -> Doubles:
+        """(n,) nats, as `kl`, after random moves."""
+        return np.asarray(self.random_each.mean(axis=1))
+
+    @property
+    def elsewhere(self) -> Doubles:
+        """(m,) nats, as `kl`, of the patches from elsewhere."""
+        return np.asarray(self.elsewhere_each.mean(axis=1))
 
 
 def patch_controls(
@@ -94,19 +104,19 @@ def patch_controls(
     random, first = _follow(target, to, moves, n, ahead)
     goal = patched.source.log_probs_at(patched.at, patched.at + 1)
     divergence, after = patched.divergence, patched.after.log_probs_at(to, to + 1)
-    elsewhere, elsewhere_left = np.zeros(0), np.zeros(0)
+    elsewhere, elsewhere_left = np.zeros((0, ahead)), np.zeros(0)
     if unrelated is not None:
         other = read(model, unrelated)
         if not len(other):
             raise EmptyTextError("an unrelated text has at least one character; received none")
         places = generator.integers(1, len(other) + 1, n)
         found, theirs = _follow(target, to, patched.part.changes(states_at(other, places)), n, ahead)
-        elsewhere, elsewhere_left = found.divergence.mean(axis=1), kl(goal, theirs)
+        elsewhere, elsewhere_left = found.divergence, kl(goal, theirs)
     return PatchControls(
         ahead=ahead,
         kl=float(divergence[to : to + ahead].mean()),
-        random=random.divergence.mean(axis=1),
-        elsewhere=elsewhere,
+        random_each=random.divergence,
+        elsewhere_each=elsewhere,
         left=float(kl(goal, after)[0]),
         apart=float(kl(goal, target.log_probs_at(to, to + 1))[0]),
         random_left=kl(goal, first),

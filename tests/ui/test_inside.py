@@ -24,7 +24,7 @@ from tests.ui.conftest import Open, everything
 from tests.ui.test_jobs import SOON, Endless
 
 GRU = tiny("gru", card=tiny_card())
-PARTS = ("units", "match", "map", "gates", "memory", "cause", "compare")
+PARTS = ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")
 
 
 @pytest.fixture

@@ -26,6 +26,7 @@ def page(context: Context) -> None:
         "gates": _("Gates"),
         "memory": _("Connectivity"),
         "cause": _("Cause"),
+        "patch": _("Patch"),
         "compare": _("Compare"),
     }
     with st.container(horizontal=True, vertical_alignment="bottom"):
