@@ -78,6 +78,11 @@ def main(args: argparse.Namespace) -> int:
     print(
         f"{model.name}, {visible(args.character)} for {was} at {found.position}: predictions differ by "
         f"{args.threshold:g} bits or more up to {remembered:,} characters later"
+        + (
+            ", and still where the text ends"
+            if 0 < len(found.before) - found.position - 1 <= remembered
+            else ""
+        )
     )
     rows = [
         (str(one["position"]), visible(one["character"]), f"{one['distance']:.4f}", f"{one['bits']:.5f}")

@@ -76,6 +76,7 @@ def _show(view: View, at: int, letter: str, found: dict[str, units.Perturbation]
                 "predicts differently, by 0.01 bits or more, up to {n} characters later.",
                 n,
             ).format(n=f"{n:,}")
+            + (" " + _("It still does where the text ends.") if n >= len(view.text) - (at + 1) > 0 else "")
             for name, n in ((name, p.remembered()) for name, p in found.items())
         )
     )

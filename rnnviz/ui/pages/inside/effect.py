@@ -122,7 +122,7 @@ def said(found: Effect) -> str:
             + " "
             + _(
                 "That is **no more than random changes may cost** on passages like these: nothing special "
-                "to these units follows."
+                "to what was changed follows."
             )
         )
     return (
@@ -161,12 +161,12 @@ def _apart(apart: Resampled) -> str:
     }
     if apart.estimate > 0 and apart.excludes():
         return _(
-            "The difference is larger than for 95 % of random changes, by {by}{interval}: these units "
-            "**matter more there** than elsewhere."
+            "The difference is larger than for 95 % of random changes, by {by}{interval}: what was changed "
+            "**matters more there** than elsewhere."
         ).format(**values)
     return _(
-        "Random changes may differ between the two as much: that these units matter there in particular "
-        "**does not follow**."
+        "Random changes may differ between the two as much: that what was changed matters there in "
+        "particular **does not follow**."
     )
 
 

@@ -105,15 +105,19 @@ def _reading(view: View, source: sources.Source) -> Steps[Gates]:
 
 def _said(measured: Gates, longest: list[int]) -> str:
     median = measured.median
-    values = {"median": f"{float(median.estimate):.2f}", "units": ", ".join(map(str, longest))}
+    values = {
+        "median": f"{float(median.estimate):.2f}",
+        "units": ", ".join(map(str, longest)),
+        "n": f"{round(median.block * median.blocks):,}",
+    }
     if not median.enough:
         return _(
-            "On this text half of the units keep less than {median} characters by their own gate, and units "
+            "On {n} characters half of the units keep less than {median} by their own gate, and units "
             "{units} keep longest. It is too short to say how far off that is for other passages."
         ).format(**values)
     return _(
-        "Half of the units keep less than {median} characters by their own gate ({low} to {high}, 95 % over "
-        "passages); units {units} keep longest."
+        "On {n} characters half of the units keep less than {median} by their own gate ({low} to {high}, "
+        "95 % over passages); units {units} keep longest."
     ).format(**values, low=f"{float(median.low):.2f}", high=f"{float(median.high):.2f}")
 
 
