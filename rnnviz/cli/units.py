@@ -98,7 +98,10 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         "--target",
         action="append",
         metavar="NAME",
-        help="what to look for, again for more (default: all there is)",
+        help="what to look for, again for more: quotes, brackets, capital … or, read by Python's tokeniser, "
+        "py-string, py-comment, py-brackets, py-bracket-depth, py-indentation, py-blocks (default: all that "
+        "suit the text). The others are rules of thumb: on Python's library, the tokeniser differs from them "
+        "on 1 %% of the characters for quotes, 8 %% for brackets, 5 %% for indentation",
     )
     parser.add_argument("--pattern", action="append", metavar="REGEX", help="look for matches of a pattern")
     parser.add_argument("--layer", type=int, help="look at one layer, counted from 0 (default: all)")
@@ -162,7 +165,7 @@ def asked(args: argparse.Namespace, text: str) -> list[Target]:
     """The targets of --target and --pattern over `text`, or all there are."""
     from rnnviz import units
 
-    named = args.target if args.target or args.pattern else list(units.KINDS)
+    named = args.target if args.target or args.pattern else units.kinds(text)
     targets = [units.target(name, text, unclosed=args.unclosed) for name in named or []]
     return targets + [units.pattern_target(pattern, text) for pattern in args.pattern or []]
 
@@ -267,6 +270,8 @@ def _row(target: Target, found: Search | None) -> tuple[str, ...]:
 
 def _object(target: Target, found: Search | None, model: str) -> dict[str, Any]:
     out: dict[str, Any] = {"model": model, "target": target.name}
+    if target.parsed is not None:
+        out["parsed"] = target.parsed
     if found is None:
         return {**out, "why_not": "the same throughout this text"}
     return {

@@ -17,7 +17,7 @@ KEY = "units"
 class Finding:
     """One search, on the held-out text.
 
-    target      a name of `rnnviz.units.KINDS`
+    target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
     layer, unit the unit that ranked best on one half
     score       what it reaches on the other: AUC, or correlation for a graded target, as `measure` says
     chance      what chance reaches in 95 of 100 searches

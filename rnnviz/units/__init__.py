@@ -56,11 +56,12 @@ from rnnviz.units.probing import Few, Probe, ProbeProgress, probe
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
 from rnnviz.units.searching import Searcher, search
-from rnnviz.units.targets import KINDS, Target, pattern_target, span_target, target
+from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
 
 __all__ = [
     "KINDS",
+    "PYTHON_KINDS",
     "Ablation",
     "AblationProgress",
     "Comparison",
@@ -106,6 +107,7 @@ __all__ = [
     "gates",
     "index",
     "intervene",
+    "kinds",
     "memory",
     "open_index",
     "patch",

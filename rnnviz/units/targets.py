@@ -5,6 +5,12 @@
 
 Row t is what holds once character t has been read, as for a trace's hidden state: *inside quotes* begins with
 the opening mark, after which the network can know it.
+
+Quotes, brackets and indentation are found by rules of thumb that suit prose. Programs have a parser: the
+targets called py-… are read by Python's own tokeniser (`rnnviz.units.python_text`). On 40 modules of the
+standard library, 1.6 million characters, the rules differed from it on 0.7 % of the characters for strings,
+7.7 % for brackets and 4.8 % for indentation, with `unclosed` "line", which ends a call's brackets with its
+first line; on 2.3 and 3.6 % with "paragraph". One odd mark in a comment can turn a rule round for the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +26,9 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.text.vocabulary import code_points
+from rnnviz.units import python_text
 from rnnviz.units.patterns import find_all
+from rnnviz.units.python_text import PythonText
 
 Values = npt.NDArray[Any]
 Span = tuple[int, int]
@@ -42,10 +50,13 @@ _BRACKET = _marks(*BRACKETS, *BRACKETS.values())
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """`values` (T,): a bool mask, or float64 if graded."""
+    """`values` (T,): a bool mask, or float64 if graded. `parsed` is the share of the characters that a parser
+    read, and not rules of thumb; None where none was asked.
+    """
 
     name: str
     values: Values
+    parsed: float | None = None
 
     @property
     def graded(self) -> bool:
@@ -205,8 +216,75 @@ KINDS: Mapping[str, _Kind] = {
 """What can be asked for by name; `about` says what it is."""
 
 
+class _PythonKind(NamedTuple):
+    find: Callable[[PythonText], Values]
+    otherwise: Callable[[str], Values]
+    about: str
+    instead_of: str = ""
+
+
+PYTHON_KINDS: Mapping[str, _PythonKind] = {
+    "py-string": _PythonKind(
+        lambda read: read.string, lambda text: inside_quotes(text, "line"), "inside a Python string", "quotes"
+    ),
+    "py-comment": _PythonKind(
+        lambda read: read.comment, lambda text: np.zeros(len(text), np.bool_), "in a Python comment"
+    ),
+    "py-brackets": _PythonKind(
+        lambda read: read.depth > 0,
+        lambda text: bracket_depth(text, "line") > 0,
+        "inside brackets of a Python program, not of its strings and comments",
+        "brackets",
+    ),
+    "py-bracket-depth": _PythonKind(
+        lambda read: read.depth,
+        lambda text: bracket_depth(text, "line"),
+        "how many such brackets are open (graded)",
+        "bracket-depth",
+    ),
+    "py-indentation": _PythonKind(
+        lambda read: read.indent,
+        _indentation,
+        "in the blanks that a Python statement or comment begins with, not those of its further lines",
+        "indentation",
+    ),
+    "py-blocks": _PythonKind(
+        lambda read: read.level,
+        lambda text: np.ceil(indent_depth(text) / 4),
+        "how many blocks a Python statement is in (graded)",
+        "indent-depth",
+    ),
+}
+"""What is read by Python's tokeniser, in place of the rule `instead_of` on a text that is Python."""
+
+
+def kinds(text: str) -> tuple[str, ...]:
+    """The names of what to look for in a text: `KINDS`, for Python with those of `PYTHON_KINDS` instead.
+
+    >>> kinds("for name in names:\\n    print(name, 1)\\n")[:3], kinds("He said yes.")[:3]
+    (('py-string', 'py-brackets', 'py-bracket-depth'), ('quotes', 'brackets', 'bracket-depth'))
+    """
+    if not python_text.is_python(text):
+        return tuple(KINDS)
+    better = {kind.instead_of: name for name, kind in PYTHON_KINDS.items() if kind.instead_of}
+    return (*(better.get(name, name) for name in KINDS), "py-comment")
+
+
+def _python_target(name: str, text: str) -> Target:
+    kind = PYTHON_KINDS[name]
+    code_points(text)  # refuses half a surrogate pair
+    read = python_text.read(text)
+    values = kind.find(read).copy()
+    for start, stop in Target("", ~read.parsed).spans():
+        values[start:stop] = kind.otherwise(text[start:stop])
+    return Target(name, values, float(read.parsed.mean()) if len(text) else 1.0)
+
+
 def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
-    """One of `KINDS` over `text`.
+    """One of `KINDS`, or of `PYTHON_KINDS`, over `text`.
+
+    The latter are read by Python's tokeniser, rules of thumb where it can't (`Target.parsed`); `kinds` says
+    which suit a text.
 
     Unclosed quotes and brackets end with their paragraph, at an empty line, as in speech that goes on in the
     next. With `unclosed` "line" they end with their line: for programs, and texts whose paragraphs are lines.
@@ -215,10 +293,14 @@ def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     >>> target("quotes", "He said “yes” and").spans()
     [(8, 12)]
     """
+    if name in PYTHON_KINDS:
+        return _python_target(name, text)
     kind = KINDS.get(name)
     if kind is None:
         raise ConfigError(
-            "there is no target {name!r}; choose one of {kinds}", name=name, kinds=", ".join(KINDS)
+            "there is no target {name!r}; choose one of {kinds}",
+            name=name,
+            kinds=", ".join((*KINDS, *PYTHON_KINDS)),
         )
     if unclosed not in ("paragraph", "line"):
         raise ConfigError("unclosed is 'paragraph' or 'line'; received {unclosed!r}", unclosed=unclosed)

@@ -13,9 +13,20 @@ if TYPE_CHECKING:
 PATTERN, SPAN = "pattern", "span"
 
 
-def targets() -> dict[str, str]:
-    """What can be looked for, by name: `rnnviz.units.KINDS`, a pattern, a selection."""
+def targets(python: bool = False) -> dict[str, str]:
+    """What can be looked for, by name: `rnnviz.units.KINDS`, for a network that reads Python `PYTHON_KINDS`,
+    a pattern, a selection.
+    """
+    parsed = {
+        "py-string": _("inside Python's strings"),
+        "py-comment": _("in Python's comments"),
+        "py-brackets": _("inside Python's brackets"),
+        "py-bracket-depth": _("how many of Python's brackets are open"),
+        "py-indentation": _("the blanks a Python statement begins with"),
+        "py-blocks": _("how many of Python's blocks it is in"),
+    }
     return {
+        **(parsed if python else {}),
         "quotes": _("inside quotation marks"),
         "brackets": _("inside brackets"),
         "bracket-depth": _("how many brackets are open"),

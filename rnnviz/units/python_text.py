@@ -1,0 +1,314 @@
+"""A text read as Python by Python's own tokeniser: where strings, comments, brackets and indentation are.
+
+A text may begin and end anywhere, also within a string, and need not be correct. It is read statement by
+statement. After one that can't be Python (a mark that opens nothing, two names side by side, a `def` inside a
+bracket) the tokeniser starts anew on the next line; `parsed` says where it knew what it read.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import tokenize
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Mask = npt.NDArray[np.bool_]
+Counts = npt.NDArray[np.float64]
+
+LOOKED_AT = 20_000
+"""Characters by which `is_python` judges."""
+
+MOST = 0.8
+"""The share of them that is read as Python, not counting blanks, strings and comments."""
+
+TELLING = 0.3
+"""The share of the statements that assign, call, or begin as only a program's do."""
+
+DEEPEST = 90
+"""Blanks at most before a line on which the tokeniser starts."""
+
+_CLOSING = {")": "(", "]": "[", "}": "{"}
+_OPENING = frozenset(_CLOSING.values())
+_CONSTANTS = {"None", "True", "False"}
+_KEYWORDS = frozenset(keyword.kwlist) - _CONSTANTS
+_INFIX = frozenset(("and", "or", "not", "if", "else", "in", "is", "for", "as", "import", "async", "from"))
+_OUTSIDE = frozenset(
+    (
+        *("assert", "break", "class", "continue", "def", "del", "except", "finally", "global", "import"),
+        *("nonlocal", "pass", "raise", "return", "try", "while"),
+    )
+)
+_BEGINS = _OUTSIDE | {"from", "if", "elif", "else", "for", "with", "@", "async", "yield"}
+_AFTER = frozenset(("<", ">", "<<", ">>", "=", "==", "!=", "/", "//", "%", "&", "|", "^", ":", ";", "->"))
+_TRIPLE = re.compile("\"\"\"|'''")
+_MARK = re.compile("\"\"\"|'''|[\"']")
+_F_BEGINS = getattr(tokenize, "FSTRING_START", -1)  # from Python 3.12 on, an f-string is many tokens
+_F_ENDS = getattr(tokenize, "FSTRING_END", -1)
+_NOTHING = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+_NO_INK = (*_NOTHING, tokenize.COMMENT)
+
+
+@dataclass(frozen=True, eq=False)
+class PythonText:
+    """What holds once each of T characters has been read; all 0 where `parsed` is.
+
+    string   (T,) bool     inside a string, from its opening mark up to its closing one
+    comment  (T,) bool     from # to the end of the line
+    depth    (T,) float64  how many brackets are open
+    indent   (T,) bool     in the blanks that a statement begins with
+    level    (T,) float64  how many blocks its statement is in, as far as its blanks have been read
+    parsed   (T,) bool     whether this was read as Python
+    """
+
+    string: Mask
+    comment: Mask
+    depth: Counts
+    indent: Mask
+    level: Counts
+    parsed: Mask
+
+
+def read(text: str) -> PythonText:
+    """Read a text of T characters as Python. Never raises.
+
+    >>> found = read("f(a, 'b')  # c")
+    >>> "".join(".x"[int(x)] for x in found.string), found.depth.tolist()[:3], int(found.comment.sum())
+    ('.....xx.......', [0.0, 1.0, 1.0], 3)
+    """
+    return _best(text).found
+
+
+def is_python(text: str) -> bool:
+    """Whether a text is Python, by its first 20,000 characters.
+
+    >>> is_python("import os\\nfor name in os.listdir():\\n    print(name)\\n"), is_python("He said yes.")
+    (True, False)
+    """
+    begun = text[:LOOKED_AT]
+    reading = _best(begun)
+    # Of a string that may be none, or a comment, all could be said.
+    code = (
+        np.array([not c.isspace() for c in begun], np.bool_) & ~reading.found.string & ~reading.found.comment
+    )
+    parsed = int((reading.found.parsed & code).sum())
+    return reading.telling > TELLING * reading.statements and parsed >= MOST * int(code.sum())
+
+
+def _best(text: str) -> _Reading:
+    """The reading of a text that begins outside a string, or inside one if that leaves less unread."""
+    reading = _Reading(text, "")
+    first = _TRIPLE.search(text)
+    if first is not None and not reading.found.parsed.all():
+        other = _Reading(text, first[0])
+        if other.found.parsed.sum() > reading.found.parsed.sum():
+            return other
+    return reading
+
+
+class _Token(NamedTuple):
+    kind: int
+    word: str
+    start: int
+    stop: int
+
+
+class _NoPythonError(Exception):
+    """A token that can't be."""
+
+
+class _Statement:
+    """The tokens of a statement so far, comments and empty lines before it among them."""
+
+    def __init__(self) -> None:
+        self.tokens: list[_Token] = []
+        self.ink: list[_Token] = []
+        self.open: list[str] = []  # brackets
+
+    def add(self, token: _Token) -> None:
+        """Raises _NoPythonError for what can't follow."""
+        if token.kind == tokenize.ERRORTOKEN or self._out_of_place(token):
+            raise _NoPythonError
+        self.tokens.append(token)
+        if token.kind == tokenize.OP:
+            if token.word in _OPENING:
+                self.open.append(token.word)
+            elif token.word in _CLOSING and (not self.open or self.open.pop() != _CLOSING[token.word]):
+                raise _NoPythonError
+        if token.kind not in _NO_INK:
+            self.ink.append(token)
+
+    def _out_of_place(self, token: _Token) -> bool:
+        word = token.word if token.kind == tokenize.NAME else ""
+        if self.open and word in _OUTSIDE:
+            return True
+        if not self.ink:
+            return token.kind == tokenize.OP and token.word in _AFTER
+        if not _value(self.ink[-1]):
+            return False
+        last = self.ink[-1]
+        if len(self.ink) == 1 and last.word in keyword.softkwlist:  # match x:
+            return False
+        joined = last.kind == token.kind == tokenize.STRING
+        return (_value(token) and not joined) or (word in _KEYWORDS and word not in _INFIX)
+
+    @property
+    def ended(self) -> bool:
+        """Whether its last token ends it."""
+        kind = self.tokens[-1].kind
+        return kind == tokenize.NEWLINE or (kind == tokenize.NL and not self.ink)
+
+    @property
+    def telling(self) -> bool:
+        """Whether it is hardly prose."""
+        words = [token.word for token in self.ink]
+        calls = any(
+            b.word == "(" and a.stop == b.start and _value(a)
+            for a, b in zip(self.ink, self.ink[1:], strict=False)
+        )
+        return words[0] in _BEGINS or "=" in words or calls
+
+
+def _value(token: _Token) -> bool:
+    if token.kind == tokenize.NAME:
+        return token.word not in _KEYWORDS
+    return token.kind in (tokenize.NUMBER, tokenize.STRING)
+
+
+class _Reading:
+    """`found`, made by reading a text that begins after `opening`; `statements` were read, `telling` of them
+    are hardly prose.
+    """
+
+    def __init__(self, text: str, opening: str) -> None:
+        self._text, self._opening = text, opening
+        self._lines = text.split("\n")
+        self._begins = np.concatenate([[0], np.cumsum([len(line) + 1 for line in self._lines])]).tolist()
+        n = len(text)
+        string, comment, indent, parsed = np.zeros((4, n), np.bool_)
+        depth, level = np.zeros((2, n))
+        self.found = PythonText(string, comment, depth, indent, level, parsed)
+        self.statements = self.telling = 0
+        self._blocks = [0]  # the blanks before the statements of each that is open
+        line = 0
+        while line < len(self._lines):
+            line = self._stretch(line)
+
+    def _stretch(self, first: int) -> int:
+        """Read on from a line until something can't be Python; returns the line on which to go on."""
+        statement, line = _Statement(), first
+        begun = first  # the line of the statement
+        try:
+            for token in self._tokens(first):
+                line = self._line(token.start)
+                statement.add(token)
+                if statement.ended:
+                    self._keep(statement, begun)
+                    statement, begun = _Statement(), line + 1
+        except _NoPythonError:
+            # Where a statement had not begun, what came before it may be to blame: its blanks, say.
+            return begun if begun > first and not statement.tokens else max(line, begun + 1)
+        if statement.tokens:
+            self._keep(statement, begun)
+        return len(self._lines)
+
+    def _tokens(self, first: int) -> Iterator[_Token]:
+        """The tokens from a line on. Raises _NoPythonError where there is none."""
+        opening = self._opening if first == 0 else ""
+        blanks = len(self._lines[first]) - len(self._lines[first].lstrip(" "))
+        if blanks > DEEPEST:
+            raise _NoPythonError
+        # Stairs, so that whatever the text goes back to is a level that is open.
+        stairs = [] if opening else [" " * step + "0\n" for step in range(blanks)]
+        lines = chain(
+            stairs, [opening + self._lines[first] + "\n"], map("{}\n".format, self._lines[first + 1 :])
+        )
+        last = self._begins[first]
+
+        def place(row: int, column: int) -> int:
+            line = first + row - 1 - len(stairs)
+            at = self._begins[min(line, len(self._lines))] + column - (len(opening) if line == first else 0)
+            return int(at)
+
+        try:
+            for token in tokenize.generate_tokens(lambda: next(lines, "")):
+                if token.start[0] > len(stairs):
+                    last = place(*token.end)
+                    yield _Token(token.type, token.string, place(*token.start), last)
+        except (tokenize.TokenError, SyntaxError, ValueError, Warning) as error:
+            said = str(error)
+            within = "triple-quoted" in said or "multi-line string" in said
+            begun = _TRIPLE.search(self._text, max(last, 0)) if within else None
+            if begun is not None:  # the text ends within it
+                end = len(self._text) + len(begun[0])
+                yield _Token(tokenize.STRING, begun[0], begun.start(), end)
+            elif "EOF in multi-line statement" not in said:
+                raise _NoPythonError from None
+
+    def _line(self, at: int) -> int:
+        return bisect_right(self._begins, max(at, 0)) - 1
+
+    def _keep(self, statement: _Statement, line: int) -> None:
+        """Write down what a statement that begins with a line is."""
+        begin = min(self._begins[line], len(self._text))
+        end = min(max(token.stop for token in statement.tokens), len(self._text))
+        self.found.parsed[begin:end] = True
+        for token in statement.tokens:
+            if token.kind == tokenize.COMMENT:
+                self.found.comment[token.start : token.stop] = True
+        if statement.ink:
+            self.statements += 1
+            self.telling += statement.telling
+            self._keep_strings_and_brackets(statement.ink, begin, end)
+        self._keep_indent(statement, end)
+
+    def _keep_strings_and_brackets(self, ink: list[_Token], begin: int, end: int) -> None:
+        at, depth = begin, 0
+        f_strings: list[int] = []  # where those that are open began
+        for token in ink:
+            if token.kind == _F_BEGINS:
+                f_strings.append(_mark(token)[0])
+            elif token.kind == _F_ENDS:
+                self.found.string[max(f_strings.pop(), 0) : token.start] = True
+            elif token.kind == tokenize.STRING:
+                start, mark = _mark(token)
+                self.found.string[max(start, 0) : max(token.stop - len(mark), 0)] = True
+            elif token.kind == tokenize.OP and not f_strings:
+                step = (token.word in _OPENING) - (token.word in _CLOSING)
+                if step:
+                    self.found.depth[at : token.start] = depth
+                    at, depth = token.start, depth + step
+        self.found.depth[at:end] = depth
+        for start in f_strings:
+            self.found.string[start:] = True
+
+    def _keep_indent(self, statement: _Statement, end: int) -> None:
+        first = next((t for t in statement.tokens if t.kind not in _NOTHING), None)
+        if first is None or first.start < 0:
+            return
+        begin = self._begins[self._line(first.start)]
+        blanks = first.start - begin
+        if statement.ink:
+            while self._blocks[-1] > blanks:
+                self._blocks.pop()
+            if self._blocks[-1] < blanks:
+                self._blocks.append(blanks)
+        self.found.indent[begin : first.start] = True
+        for place in range(begin, first.start):
+            self.found.level[place] = bisect_right(self._blocks, place - begin + 1) - 1
+        if self._text[end - 1 : end] == "\n":
+            end -= 1
+        self.found.level[first.start : end] = bisect_right(self._blocks, blanks) - 1
+
+
+def _mark(token: _Token) -> tuple[int, str]:
+    """Where the opening mark of a string stands, and which it is."""
+    found = _MARK.search(token.word)
+    assert found is not None
+    return token.start + found.start(), found[0]
