@@ -100,7 +100,7 @@ class Sums:
         self._length += len(left)
         self._total.add(float(left.sum()))
         while len(left):
-            room = (2 * CELLS - len(self._cells)) * self._step - len(self._rest)
+            room = (2 * CELLS - len(self._cells)) * self._step
             now, left = np.concatenate([self._rest, left[:room]]), left[room:]
             whole = len(now) // self._step * self._step
             self._cells = np.append(self._cells, now[:whole].reshape(-1, self._step).sum(axis=1))

@@ -13,7 +13,7 @@ import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -30,9 +30,6 @@ MOST = 0.8
 
 TELLING = 0.3
 """The share of the statements that assign, call, or begin as only a program's do."""
-
-DEEPEST = 90
-"""Blanks at most before a line on which the tokeniser starts."""
 
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 _OPENING = frozenset(_CLOSING.values())
@@ -221,26 +218,19 @@ class _Reading:
     def _tokens(self, first: int) -> Iterator[_Token]:
         """The tokens from a line on. Raises _NoPythonError where there is none."""
         opening = self._opening if first == 0 else ""
-        blanks = len(self._lines[first]) - len(self._lines[first].lstrip(" "))
-        if blanks > DEEPEST:
-            raise _NoPythonError
-        # Stairs, so that whatever the text goes back to is a level that is open.
-        stairs = [] if opening else [" " * step + "0\n" for step in range(blanks)]
-        lines = chain(
-            stairs, [opening + self._lines[first] + "\n"], map("{}\n".format, self._lines[first + 1 :])
-        )
+        after = (line + "\n" for line in islice(self._lines, first + 1, None))
+        lines = chain([opening + self._lines[first] + "\n"], after)
         last = self._begins[first]
 
         def place(row: int, column: int) -> int:
-            line = first + row - 1 - len(stairs)
+            line = first + row - 1
             at = self._begins[min(line, len(self._lines))] + column - (len(opening) if line == first else 0)
             return int(at)
 
         try:
             for token in tokenize.generate_tokens(lambda: next(lines, "")):
-                if token.start[0] > len(stairs):
-                    last = place(*token.end)
-                    yield _Token(token.type, token.string, place(*token.start), last)
+                last = place(*token.end)
+                yield _Token(token.type, token.string, place(*token.start), last)
         except (tokenize.TokenError, SyntaxError, ValueError, Warning) as error:
             said = str(error)
             within = "triple-quoted" in said or "multi-line string" in said

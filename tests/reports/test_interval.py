@@ -139,8 +139,8 @@ def test_equal_costs_leave_nothing_uncertain() -> None:
 
 
 def test_a_perplexity_is_never_below_one() -> None:
-    found = interval(np.random.default_rng(0).exponential(0.02, 4000) ** 2)
-    assert 1 <= found.low < found.high
+    found = interval(np.repeat(np.random.default_rng(0).exponential(0.2, 40), 100))
+    assert found.low == 1 < found.high
 
 
 @settings(max_examples=30, deadline=None)

@@ -67,7 +67,10 @@ def test_snippets_labelled_by_hand(name: str, text: str, expected: str) -> None:
         ("f(\ndef g():\n    'a'\n", None, 17 / 20),
         ("f(1]\nx = 'a'\n", None, 8 / 13),
         ("  1)\nx = 'a'\n", None, 8 / 13),
-        (" " * 200 + "x\n", None, 0),
+        (" " * 200 + "x\n", None, 1),
+        (">>> f(1)\nx = 'a'\n", None, 8 / 17),
+        ("f(1,\n  'a',\n", "." * 7 + "xx...", 1),
+        ("match x:\n  case 'a':\n    b\n", None, 1),
         ("", "", 1),
     ],
 )
