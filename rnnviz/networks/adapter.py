@@ -31,6 +31,7 @@ from rnnviz.networks.adapter_steps import build_custom
 from rnnviz.networks.adapter_weights import Symbols, build, without_projections
 from rnnviz.networks.custom import CustomModel, Readout, Step
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.checked import received
 
 KEYS: Mapping[str, str] = {"embedding": "embedding", "recurrence": "rnn", "output": "output"}
 """The parts' default names in a state dict."""
@@ -137,10 +138,10 @@ def adapt(
     if not isinstance(recurrence, nn.RNN | nn.GRU | nn.LSTM):
         raise ConfigError(
             "the recurrence is an nn.RNN, nn.GRU or nn.LSTM; received {layer}",
-            layer=type(recurrence).__name__,
+            layer=received(recurrence),
         )
     if not isinstance(output, nn.Linear):
-        raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=type(output).__name__)
+        raise ConfigError("the output layer is an nn.Linear; received {layer}", layer=received(output))
     if embedding is not None and (not isinstance(embedding, nn.Embedding) or embedding.max_norm is not None):
         raise ConfigError("the embedding is an nn.Embedding without max_norm, which changes it as it is read")
     modules = {"recurrence": recurrence, "output": output, "embedding": embedding}
@@ -177,7 +178,7 @@ def _adapt_step(
     for function in (*steps, readout):
         if not callable(function) and function is not None:
             raise ConfigError(
-                "step and readout are functions; received {received}", received=type(function).__name__
+                "step and readout are functions; received {received}", received=received(function)
             )
     if not steps or None in steps:
         raise ConfigError("step is a function, or one for each layer; received none")
@@ -219,9 +220,7 @@ def adapt_state_dict(
     'lstm'
     """
     if not isinstance(state, Mapping):
-        raise ConfigError(
-            "a state dict maps names to tensors; received {received}", received=type(state).__name__
-        )
+        raise ConfigError("a state dict maps names to tensors; received {received}", received=received(state))
     if keys and layout != "torch":
         raise ConfigError(
             "keys= goes with torch's layout; in the layout {layout} leave it out", layout=layout

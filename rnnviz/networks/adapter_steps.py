@@ -23,6 +23,7 @@ from rnnviz.networks.custom import (
     like_of,
     no_gradients,
 )
+from rnnviz.text.checked import received
 
 CLOSE = 1e-4
 """The largest difference between a text read alone and beside another one."""
@@ -82,7 +83,7 @@ def _initial(state: Mapping[str, Any]) -> dict[str, Any]:
         raise ConfigError(
             "state names the parts of the state before a text, such as {{'h': torch.zeros(256)}}; "
             "received {state}",
-            state=Phrase("no parts") if isinstance(state, Mapping) and not state else type(state).__name__,
+            state=Phrase("no parts") if isinstance(state, Mapping) and not state else received(state),
         )
     out = {}
     for name, part in state.items():
@@ -125,7 +126,7 @@ def _once(own: Functions, index: int) -> _Trial:
         if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
             raise ConfigError(
                 "a step returns its outputs and the new state, a dictionary; received {given}",
-                given=type(given).__name__,
+                given=received(given),
             )
         x, new = given
         for name, part in new.items():

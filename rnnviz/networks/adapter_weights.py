@@ -14,6 +14,7 @@ from torch import Tensor
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import Cell, ModelConfig
 from rnnviz.networks.torch_model import CharModel
+from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
 
 START_ENTRY = 1024.0
@@ -31,7 +32,7 @@ class Symbols:
             raise ConfigError(
                 "characters are the network's vocabulary by index: a text or a list of characters; received "
                 "{received}",
-                received=type(characters).__name__,
+                received=received(characters),
             )
         n = len(characters)
         if isinstance(start, str):

@@ -24,6 +24,7 @@ from rnnviz.networks.modelfile import (
 )
 from rnnviz.pictured import Brief
 from rnnviz.text import regular
+from rnnviz.text.checked import check_path
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -82,7 +83,7 @@ def find(name_or_path: str | Path) -> Path:
 
     Raises ModelNotFoundError naming what there is, CheckpointError for a name with a path in it.
     """
-    text = str(name_or_path)
+    text = check_path(name_or_path)
     if isinstance(name_or_path, Path) or text.endswith(SUFFIX):
         try:
             path = Path(name_or_path).expanduser()
@@ -216,7 +217,7 @@ def save(
 
 def check_target(path: str | Path) -> Path:
     """`path`, its folder made, if a model can be written there, else CheckpointError."""
-    path = Path(path).expanduser()
+    path = Path(check_path(path)).expanduser()
     if path.suffix != SUFFIX:
         raise CheckpointError(
             "a model file ends in {suffix}; received {name!r}", suffix=SUFFIX, name=path.name

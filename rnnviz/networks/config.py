@@ -76,7 +76,7 @@ class ModelConfig:
     tied: bool = False
 
     def __post_init__(self) -> None:
-        if self.cell not in CELLS:
+        if not isinstance(self.cell, str) or self.cell not in CELLS:
             raise ConfigError(
                 "cell is one of {cells}; received {cell!r}", cells=", ".join(CELLS), cell=self.cell
             )

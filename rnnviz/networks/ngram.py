@@ -16,8 +16,9 @@ from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
 from rnnviz.networks.kneser_ney import Counts, Floats, Ints, Level, count, estimate, shorten
 from rnnviz.networks.prediction import Scores, rank
 from rnnviz.pictured import Pictured
+from rnnviz.text.checked import received
 from rnnviz.text.normalising import normalise
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
@@ -63,6 +64,12 @@ class NgramModel(Pictured):
         sketch: Sketch | None = None,
     ) -> None:
         """From the counts of a text in `vocabulary`'s integers. Raises ConfigError if they are no text's."""
+        check_vocabulary(vocabulary)
+        if not isinstance(counts, Counts):
+            raise ConfigError(
+                "an NgramModel is made by NgramModel.fit from a text; received {received}",
+                received=received(counts),
+            )
         self.vocabulary = vocabulary
         self.order = counts.order
         self.name, self.normaliser = name, normaliser

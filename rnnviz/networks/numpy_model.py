@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.stepping import Floats, Layer, Weights
 from rnnviz.pictured import Brief, Pictured
+from rnnviz.text.checked import received
 from rnnviz.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -122,6 +124,8 @@ def weights_of(model: Network) -> Weights:
     """
     if isinstance(getattr(model, "weights", None), Weights):
         return cast("NumpyModel | CustomModel", model).weights
+    if not hasattr(model, "vocabulary"):
+        raise no_model(model)
     if not hasattr(model, "state_dict"):
         raise ConfigError(
             "{name!r} has no hidden state to look at, as tables and "
@@ -136,6 +140,17 @@ def weights_of(model: Network) -> Weights:
             tensors = {name: w.detach().float().cpu().numpy() for name, w in network.state_dict().items()}
             found = _made[network] = [p.clone() for p in now], weights_from(network.config, tensors)
         return found[1]
+
+
+def no_model(value: object) -> ConfigError:
+    """What to raise for a value in a model's place."""
+    if isinstance(value, str | os.PathLike):
+        return ConfigError(
+            "a model is what rnnviz.load gives; received a name: write rnnviz.load({name!r})", name=str(value)
+        )
+    return ConfigError(
+        "a model is what rnnviz.load or rnnviz.adapt gives; received {received}", received=received(value)
+    )
 
 
 def _same(kept: Tensor, now: Tensor) -> bool:

@@ -27,7 +27,8 @@ from rnnviz.networks.precise_scorer import PreciseScorer
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.text.checked import received
+from rnnviz.text.vocabulary import Vocabulary, check_vocabulary
 
 if TYPE_CHECKING:
     from rnnviz.networks.modelfile import Sketch
@@ -86,6 +87,12 @@ class CharModel(Pictured, nn.Module):
         sketch: Sketch | None = None,
     ) -> None:
         super().__init__()
+        if not isinstance(config, ModelConfig):
+            raise ConfigError(
+                "a CharModel is made of a rnnviz.ModelConfig and a Vocabulary; received {received}",
+                received=received(config),
+            )
+        check_vocabulary(vocabulary)
         if config.vocabulary_size != vocabulary.size:
             raise ConfigError(
                 "the configuration says {vocabulary_size} symbols and the vocabulary has "
@@ -274,6 +281,10 @@ def pick_device(device: Device = "auto") -> torch.device:
     """
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if not isinstance(device, str | torch.device):
+        raise ConfigError(
+            'a device is "cpu", "cuda" or "auto"; received {received}', received=received(device)
+        )
     try:
         chosen = torch.device(device)
         torch.zeros(1, device=chosen)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.config import ModelConfig
-from rnnviz.networks.numpy_model import Network, NumpyModel, weights_from
+from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
 
 Floats = npt.NDArray[np.float32]
 
@@ -51,6 +51,8 @@ def untrained(model: Network, seed: int = 0) -> NumpyModel:
     >>> rnnviz.trace(model, "machine").hidden.shape
     (7, 1, 256)
     """
+    if not hasattr(model, "config"):
+        raise no_model(model)
     return NumpyModel(
         model.config,
         model.vocabulary,

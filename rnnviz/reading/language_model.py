@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.numpy_model import no_model
 from rnnviz.networks.prediction import Scorer, Scores
-from rnnviz.text.vocabulary import Ids, Vocabulary
+from rnnviz.text.vocabulary import Ids, Vocabulary, check_vocabulary
 
 
 class LanguageModel(Protocol):
@@ -64,6 +65,9 @@ class UniformModel:
     name: str = "uniform"
     normaliser: str = "newlines"
 
+    def __post_init__(self) -> None:
+        check_vocabulary(self.vocabulary)
+
     def scorer(self) -> _UniformScorer:
         """A reader of one text."""
         return _UniformScorer(-math.log(self.vocabulary.size))
@@ -85,6 +89,8 @@ class _UniformScorer:
 
 def scorer_of(model: LanguageModel, *, details: bool, precise: bool) -> Scorer:
     """A reader of one text. Raises ConfigError where the model has none that can do this."""
+    if not (hasattr(model, "scorer") and hasattr(model, "vocabulary")):
+        raise no_model(model)
     if not precise:
         scorer = model.scorer()
     elif isinstance(model, Precise):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, weights_of
+from rnnviz.networks.numpy_model import Model, no_model, weights_of
 from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
 from rnnviz.text.normalising import normalise
 
@@ -29,6 +29,8 @@ class Reader(Protocol):
 
 def reader(model: Model, text: str = "", hooks: Hooks = NO_HOOKS) -> Reader:
     """`model` after `text`, with a network's `hooks`; TextError for half a surrogate pair in the text."""
+    if not hasattr(model, "vocabulary"):
+        raise no_model(model)
     ids = model.vocabulary.encode(normalise(text, model.normaliser))
     found: Reader
     if isinstance(model, NgramModel):

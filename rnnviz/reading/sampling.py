@@ -88,16 +88,22 @@ def resume(
 
 def check(length: int, temperature: float, top_k: int | None, seed: int | None) -> None:
     """Raise ConfigError for invalid arguments of `stream`."""
-    if length < 0:
-        raise ConfigError("length counts characters and is at least 0; received {length}", length=length)
-    if not 0 <= temperature < math.inf:
+    if not _whole(length, 0):
+        raise ConfigError("length counts characters and is at least 0; received {length!r}", length=length)
+    if not isinstance(temperature, int | float) or not 0 <= temperature < math.inf:
         raise ConfigError(
-            "temperature is a number from 0 on; received {temperature}", temperature=temperature
+            "temperature is a number from 0 on; received {temperature!r}", temperature=temperature
         )
-    if top_k is not None and top_k < 1:
-        raise ConfigError("top_k is at least 1, or None for all characters; received {top_k}", top_k=top_k)
-    if seed is not None and seed < 0:
-        raise ConfigError("seed is a whole number from 0 on, or None for chance; received {seed}", seed=seed)
+    if top_k is not None and not _whole(top_k, 1):
+        raise ConfigError("top_k is at least 1, or None for all characters; received {top_k!r}", top_k=top_k)
+    if seed is not None and not _whole(seed, 0):
+        raise ConfigError(
+            "seed is a whole number from 0 on, or None for chance; received {seed!r}", seed=seed
+        )
+
+
+def _whole(value: object, lowest: int) -> bool:
+    return isinstance(value, int | np.integer) and bool(value >= lowest)
 
 
 def draw(

@@ -19,6 +19,7 @@ float64.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError
+from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
 from rnnviz.networks.prediction import Scorer
 from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.reading.language_model import LanguageModel as LanguageModel
@@ -159,6 +160,9 @@ def perplexity(
     >>> report.characters, report.unknown, round(report.perplexity, 1)
     (26, 0, 2.3)
     """
+    if isinstance(path, str) and text is None and not os.path.lexists(path):
+        start = path if len(path) <= 60 else f"{path[:60]}…"
+        raise TextError("there is no file {name!r}; if that is the text itself, write text=…", name=start)
     steps = score(model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs)
     return run(steps, progress)
 

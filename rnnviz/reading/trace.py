@@ -52,8 +52,8 @@ class Tracer:
     def __init__(self, model: Network, hooks: Hooks = NO_HOOKS) -> None:
         self.computed = 0
         self.changed = (0, 0)
-        self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
         self._weights, self._hooks = weights_of(model), hooks
+        self._vocabulary, self._name, self._normaliser = model.vocabulary, model.name, model.normaliser
         self._text = ""
         hidden, cell = self._weights.states(2)
         self._rows = rows = Rows(FIRST_CAPACITY, hidden.shape[1], hidden.shape[2], cell is not None)

@@ -17,6 +17,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, NumpyModel, weights_of
 from rnnviz.networks.stepping import Floats, Ids, Weights
 from rnnviz.reading.trace import Trace, Tracer, trace
+from rnnviz.text.checked import received
 from rnnviz.text.normalising import normalise
 
 if TYPE_CHECKING:
@@ -46,8 +47,10 @@ def trace_many(model: Network, texts: Iterable[str]) -> list[Trace]:
     """
     if isinstance(texts, str):
         raise ConfigError("trace_many reads several texts; received one: write [text], or call rnnviz.trace")
-    normalised = [normalise(text, model.normaliser) for text in texts]
     weights = weights_of(model)
+    if not isinstance(texts, Iterable):
+        raise ConfigError("trace_many reads a list of texts; received {received}", received=received(texts))
+    normalised = [normalise(text, model.normaliser) for text in texts]
     if type(weights) is not Weights:  # a step of one's own, which reads one text at a time
         return [trace(model, text) for text in normalised]
     traces: dict[int, Trace] = {}

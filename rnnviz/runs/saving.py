@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.modelfile import Sketch
+from rnnviz.networks.numpy_model import no_model
 from rnnviz.runs.card import measured, versions
+from rnnviz.text.checked import check_text
 from rnnviz.text.corpora import Corpus, sha256
-from rnnviz.text.given import as_corpus, check_text
+from rnnviz.text.given import as_corpus
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
@@ -84,10 +86,11 @@ def save(
 
 def refuse(model: Any) -> None:
     """Raise ConfigError for what is no model that can be saved."""
-    if hasattr(model, "state_dict") or hasattr(model, "to_tensors"):
+    if hasattr(model, "vocabulary") and (hasattr(model, "state_dict") or hasattr(model, "to_tensors")):
         return
     if getattr(model, "parts", None):
         raise ConfigError(
             "a network whose step is a Python function can't be saved, as a file holds weights alone: keep "
             "the program that adapts it; one of torch's own layers can be adapted with its weights and saved"
         )
+    raise no_model(model)

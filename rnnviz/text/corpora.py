@@ -22,6 +22,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from rnnviz.errors import ConfigError, CorpusError
+from rnnviz.text.checked import check_path, check_text, received
 from rnnviz.text.decoding import open_text
 from rnnviz.text.downloads import Limits, Progress, cache_folder, download
 from rnnviz.text.normalising import normalise
@@ -141,7 +142,7 @@ def from_text(
     >>> from_text("one line\\r\\n").text
     'one line\\n'
     """
-    if not text:
+    if not check_text(text):
         raise CorpusError("the text {name!r} is empty; a corpus needs at least one character", name=name)
     code_points(text)  # refuses half a surrogate pair
     return Corpus(name, title or name, licence, "your own text", language, normalise(text))
@@ -166,7 +167,7 @@ def from_file(
     ...     from_file(Path(folder, "book.txt")).name
     'book'
     """
-    path = Path(path)
+    path = Path(check_path(path))
     text = "".join(open_text(path, encoding=encoding))
     if not text:
         raise CorpusError("{path} is empty; a corpus needs at least one character", path=path)
@@ -188,7 +189,7 @@ def describe(name: str) -> CorpusInfo:
     >>> describe("timemachine").title
     'H. G. Wells, The Time Machine (1898)'
     """
-    if name in _LOCAL:
+    if _name(name) in _LOCAL:
         about, _, size = _LOCAL[name]
         return CorpusInfo(name, *about, bytes=size(), needs_download=False)
     remote = _remote(name)
@@ -203,7 +204,7 @@ def read(name: str) -> Corpus:
 
     Raises CorpusError for an unknown name, and for a corpus that has not been fetched.
     """
-    if name in _LOCAL:
+    if _name(name) in _LOCAL:
         about, reader, _ = _LOCAL[name]
         text, skipped = reader()
         return Corpus(name, *about, text=normalise(text), skipped=skipped)
@@ -246,7 +247,7 @@ def fetch(
     >>> fetch("machine").characters
     7
     """
-    if name not in _LOCAL:
+    if _name(name) not in _LOCAL:
         remote = _remote(name)
         url = f"{(base_url or source_url()).rstrip('/')}/{remote.address}"
         download(url, remote.path, sha256=remote.sha256, size=remote.bytes, limits=limits, progress=progress)
@@ -289,6 +290,15 @@ def _unknown(name: str) -> CorpusError:
         name=name,
         names=", ".join(names()),
     )
+
+
+def _name(name: object) -> str:
+    if not isinstance(name, str):
+        raise CorpusError(
+            "a corpus is asked for by its name, such as 'timemachine'; received {received}",
+            received=received(name),
+        )
+    return name
 
 
 def _remote(name: str) -> Remote:

@@ -20,9 +20,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, cast
 
 from rnnviz.errors import ConfigError, DecodingError, TextError
+from rnnviz.text.checked import check_path
 from rnnviz.text.filetypes import (
     explain_nul_bytes,
     explain_without_nul,
@@ -109,7 +110,7 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
     if chunk < 1:
         raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
     declared = _canonical(encoding) if encoding is not None else None
-    name = os.fspath(source) if isinstance(source, str | os.PathLike) else _name_of(source)
+    name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)
     with _opened(source, name) as file:
         size = _size(file, name)
         head = _read(file, 512, name)

@@ -1,6 +1,4 @@
-"""What was given where a text, a file or a corpus belongs: taken if it is clear what is meant, else refused
-in one sentence.
-"""
+"""What was given where a text to train on belongs: taken if it is clear what is meant, else refused."""
 
 from __future__ import annotations
 
@@ -9,39 +7,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rnnviz.errors import ConfigError, Phrase, TextError
+from rnnviz.errors import TextError
+from rnnviz.text.checked import check_text
 from rnnviz.text.corpora import from_file, from_text, open_corpus
 from rnnviz.text.corpora import names as corpus_names
 
 LONGEST_PATH = 255
-
-
-def received(value: object) -> str:
-    """A value of the wrong type in two words: what it is, and for the usual ones what to do."""
-    if value is None:
-        return Phrase("None")
-    if isinstance(value, bytes | bytearray):
-        return Phrase("bytes; decode them, as with .decode('utf-8')")
-    if isinstance(value, os.PathLike):
-        return Phrase("a path; read the file, as with Path.read_text()")
-    return type(value).__name__
-
-
-def check_text(text: object) -> str:
-    """`text`, if it is one. Raises TextError."""
-    if not isinstance(text, str):
-        raise TextError("a text is a str; received {received}", received=received(text))
-    return text
-
-
-def check_path(path: object) -> str | os.PathLike[str]:
-    """`path`, if it is one. Raises ConfigError."""
-    if not isinstance(path, str | os.PathLike):
-        raise ConfigError(
-            "a file is given by its path, a str or a Path; received {received}",
-            received=Phrase("None") if path is None else type(path).__name__,
-        )
-    return path
 
 
 def as_corpus(given: Any) -> Any:
@@ -57,11 +28,7 @@ def as_corpus(given: Any) -> Any:
         return given
     if isinstance(given, os.PathLike):
         return from_file(given)
-    if not isinstance(given, str):
-        raise TextError(
-            "a text to train on is a str, a path or a rnnviz.corpora.Corpus; received {received}",
-            received=received(given),
-        )
+    check_text(given)
     if given in corpus_names() or is_file(given):
         return open_corpus(given)
     if re.fullmatch(r"\S+\.\w{1,5}|\S*[/\\]\S*", given) and len(given) <= LONGEST_PATH:

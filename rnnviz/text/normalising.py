@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rnnviz.errors import ConfigError
+from rnnviz.text.checked import check_text
 
 
 class Normaliser:
@@ -42,4 +43,5 @@ def normalise(text: str, name: str = "newlines") -> str:
     'one\\ntwo\\nthree'
     """
     normaliser = Normaliser(name)
+    check_text(text)
     return normaliser.feed(text) + normaliser.finish()

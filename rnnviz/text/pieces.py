@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rnnviz.errors import ConfigError
+from rnnviz.text.checked import check_text
 from rnnviz.text.decoding import Source, TextStream, open_text
 from rnnviz.text.normalising import Normaliser
 from rnnviz.text.vocabulary import code_points
@@ -25,7 +26,7 @@ class SourceText:
             raise ConfigError("give either a file or text=…; received both")
         self.normaliser = Normaliser(normaliser)
         self._stream: TextStream | None = None
-        self._text, self._read = text or "", 0
+        self._text, self._read = text if isinstance(text, str) else "", 0
         if path is not None:
             self._stream = open_text(path, encoding=encoding, chunk=CHUNK)
             self.encoding: str | None = self._stream.encoding
@@ -37,7 +38,7 @@ class SourceText:
                 raise ConfigError(
                     "text=… has no encoding, it is decoded already; received {encoding!r}", encoding=encoding
                 )
-            code_points(self._text)  # refuses half a surrogate pair, naming its place in the whole text
+            code_points(check_text(text))  # refuses half a surrogate pair, naming its place in the whole text
             self.encoding = self.certainty = None
             self.bytes_total = len(self._text.encode("utf-8"))
             self.name = name or "this text"

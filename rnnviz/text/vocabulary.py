@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, TextError
 from rnnviz.pictured import Brief
+from rnnviz.text.checked import check_text, received
 
 UNKNOWN = 0
 UNKNOWN_SYMBOL = "<unk>"
@@ -35,6 +36,7 @@ Ids = npt.NDArray[np.int64]
 
 def code_points(text: str) -> npt.NDArray[np.uint32]:
     """The code points of `text`, (T,). Raises TextError for a lone surrogate, which can't be encoded."""
+    check_text(text)
     try:
         return np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     except UnicodeEncodeError as error:
@@ -59,6 +61,11 @@ class Vocabulary(Brief):
     _table: npt.NDArray[np.int64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.characters, str | list | tuple):
+            raise ConfigError(
+                "a vocabulary is made of characters, in a tuple; received {received}",
+                received=received(self.characters),
+            )
         characters = tuple(self.characters)
         if not characters:
             raise ConfigError("a vocabulary needs at least one character; received none")
@@ -81,7 +88,7 @@ class Vocabulary(Brief):
 
         Rarer ones become `<unk>`, so a model learns its probability. `size` caps V: the most frequent stay.
         """
-        if not text:
+        if not check_text(text):
             raise TextError("a vocabulary needs a text; received an empty one")
         if min_count < 1:
             raise ConfigError(
@@ -146,3 +153,11 @@ class Vocabulary(Brief):
         if not isinstance(value, list) or not all(type(p) is int and 0 <= p <= 0x10FFFF for p in value):
             raise ConfigError("a vocabulary is stored as a list of code points; received something else")
         return cls(tuple(map(chr, value)))
+
+
+def check_vocabulary(value: object) -> None:
+    """Raise ConfigError unless it is a Vocabulary."""
+    if not isinstance(value, Vocabulary):
+        raise ConfigError(
+            "a model's vocabulary is a rnnviz.Vocabulary; received {received}", received=received(value)
+        )

@@ -21,13 +21,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from rnnviz.errors import CheckpointError, ConfigError, CorpusError, Phrase, TrainingError
+from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
 from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
-from rnnviz.text.given import as_corpus, check_text
+from rnnviz.text.checked import check_text, received
+from rnnviz.text.given import as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, rate
@@ -355,7 +356,7 @@ def train(
     if not isinstance(config, TrainConfig):
         raise ConfigError(
             "training takes a rnnviz.TrainConfig and a text; received {received} first",
-            received=Phrase("None") if config is None else type(config).__name__,
+            received=received(config),
         )
     trainer = Trainer(config, as_corpus(corpus), device=device)
     return trainer.run(prompt=check_text(probe), sample_length=sample_length)

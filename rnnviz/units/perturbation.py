@@ -65,13 +65,18 @@ def perturb(model: Network, text: str, position: int, character: str) -> Perturb
     tracer = Tracer(model)
     before = tracer.extend(text)
     text = before.text
-    if not 0 <= position < len(text):
+    if not isinstance(position, int | np.integer) or not 0 <= position < len(text):
         raise ConfigError(
-            "the text has {count:,} characters, counted from 0; received position {position}",
+            "the text has {count:,} characters, counted from 0; received position {position!r}",
             count=len(text),
             position=position,
         )
-    if len(character) != 1 or character == text[position] or character == "\r":
+    if (
+        not isinstance(character, str)
+        or len(character) != 1
+        or character == text[position]
+        or character == "\r"
+    ):
         raise ConfigError(
             "one character takes the place of another; received {character!r} for {text!r}",
             character=character,

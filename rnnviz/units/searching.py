@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
+from rnnviz.text.checked import received
 from rnnviz.units import ranking
 from rnnviz.units.claims import Found, Search
 from rnnviz.units.targets import Target
@@ -59,7 +60,12 @@ class Searcher:
         if isinstance(source, Trace):
             values: npt.NDArray[Any] = activations(source, layer=layer, quantity=quantity)
         else:
-            values, layer = source, layer or 0
+            values, layer = np.asarray(source), layer or 0
+        if values.dtype.kind not in "fiub":
+            raise ConfigError(
+                "a search is of a Trace, or of activations (T, U); received {received}",
+                received=received(source),
+            )
         if values.ndim != 2 or not values.shape[1]:
             raise ConfigError("activations are (T, U); received shape {shape}", shape=values.shape)
         if seed < 0:

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.text.checked import check_text
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units import python_text
 from rnnviz.units.patterns import find_all
@@ -293,9 +294,10 @@ def target(name: str, text: str, *, unclosed: Unclosed = "paragraph") -> Target:
     >>> target("quotes", "He said “yes” and").spans()
     [(8, 12)]
     """
-    if name in PYTHON_KINDS:
+    check_text(text)
+    if isinstance(name, str) and name in PYTHON_KINDS:
         return _python_target(name, text)
-    kind = KINDS.get(name)
+    kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
         raise ConfigError(
             "there is no target {name!r}; choose one of {kinds}",

@@ -60,7 +60,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a card of 5 MB": (lambda f: copied(f, lambda m: m["card"].update(notes="x" * 5 * 10**6)), "limit is"),
     "a card of 1 MB": (lambda f: copied(f, lambda m: m["card"].update(title="x" * 10**6)), "limit is"),
     "an unknown cell": (lambda f: copied(f, lambda m: m["config"].update(cell="x" * 10**6)), "damaged"),
-    "a cell that is a list": (lambda f: copied(f, lambda m: m["config"].update(cell=[1])), "unhashable"),
+    "a cell that is a list": (lambda f: copied(f, lambda m: m["config"].update(cell=[1])), "cell is one of"),
 }
 
 

@@ -1,0 +1,141 @@
+"""What is no model, no text, no path or no number is refused in one plain sentence, whatever was asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rnnviz
+from rnnviz import corpora, units
+
+PATH = Path("book.txt")
+WRONG: dict[str, tuple[Any, ...]] = {
+    "a model": (None, b"gru", ["timemachine-gru"], PATH, "timemachine-gru", 1.5),
+    "a text": (None, b"machine", ["machine"], PATH, 1.5),
+    "a text to train on": (None, b"machine", ["machine"], PATH, "book.txt", 1.5),
+    "a path": (None, b"book.txt", ["book.txt"], PATH, "book.txt", 1.5),
+    "a name": (None, b"timemachine-gru", ["timemachine-gru"], PATH, "absent", 1.5),
+    "a number": (None, b"3", [3], PATH, "3", 1.5),
+    "a character": (None, b"x", ["x"], PATH, 1.5),
+    "a recipe": (None, b"gru", ["gru"], PATH, "timemachine-gru", 1.5),
+}
+CONFIG = rnnviz.TrainConfig(hidden_size=4, epochs=1)
+STATE: dict[str, Any] = {}
+
+CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
+    "trace: model": ("a model", lambda x: rnnviz.trace(x, "machine")),
+    "trace: text": ("a text", lambda x: rnnviz.trace(model(), x)),
+    "Tracer": ("a model", lambda x: rnnviz.Tracer(x)),
+    "Tracer.extend": ("a text", lambda x: rnnviz.Tracer(model()).extend(x)),
+    "sample: model": ("a model", lambda x: rnnviz.sample(x, "The", 3)),
+    "sample: prompt": ("a text", lambda x: rnnviz.sample(model(), x, 3)),
+    "sample: length": ("a number", lambda x: rnnviz.sample(model(), "The", x)),
+    "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
+    "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
+    "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
+    "load": ("a name", lambda x: rnnviz.load(x)),
+    "load: device": ("a name", lambda x: rnnviz.load("timemachine-rnn", x)),
+    "save: model": ("a model", lambda x: rnnviz.save(x, "own.safetensors")),
+    "save: path": ("a path", lambda x: rnnviz.save(model(), x)),
+    "save: title": ("a text", lambda x: rnnviz.save(model(), "own.safetensors", title=x)),
+    "train: config": ("a recipe", lambda x: rnnviz.train(x, "machine")),
+    "train: corpus": ("a text to train on", lambda x: rnnviz.train(CONFIG, x)),
+    "adapt": ("a model", lambda x: rnnviz.adapt(x, x, "abc")),
+    "adapt: characters": ("a text", lambda x: rnnviz.adapt_state_dict(STATE, x)),
+    "adapt_state_dict": ("a model", lambda x: rnnviz.adapt_state_dict(x, "abc")),
+    "ModelConfig": ("a name", lambda x: rnnviz.ModelConfig(x, 5)),
+    "ModelConfig: V": ("a number", lambda x: rnnviz.ModelConfig("gru", x)),
+    "TrainConfig": ("a name", lambda x: rnnviz.TrainConfig(cell=x)),
+    "TrainConfig: epochs": ("a name", lambda x: rnnviz.TrainConfig(epochs="many" if x == 1.5 else x)),
+    "CharModel": ("a recipe", lambda x: rnnviz.CharModel(x, rnnviz.Vocabulary(("a",)))),
+    "CharModel: vocabulary": ("a recipe", lambda x: rnnviz.CharModel(rnnviz.ModelConfig("gru", 2), x)),
+    "NgramModel.fit": ("a text", lambda x: rnnviz.NgramModel.fit(x, order=2)),
+    "NgramModel": ("a recipe", lambda x: rnnviz.NgramModel(x, rnnviz.Vocabulary(("a",)))),
+    "trace_many: model": ("a model", lambda x: rnnviz.trace_many(x, ["machine"])),
+    "trace_many: text": ("a text", lambda x: rnnviz.trace_many(model(), [x])),
+    "trace_many: texts": ("a number", lambda x: rnnviz.trace_many(model(), 3 if x == [3] else x)),
+    "UniformModel": ("a recipe", lambda x: rnnviz.UniformModel(x)),
+    "Vocabulary": ("a recipe", lambda x: rnnviz.Vocabulary(x)),
+    "Vocabulary.from_text": ("a text", lambda x: rnnviz.Vocabulary.from_text(x)),
+    "Vocabulary.encode": ("a text", lambda x: rnnviz.Vocabulary(("a",)).encode(x)),
+    "connectivity: model": ("a model", lambda x: rnnviz.connectivity(x, "machine")),
+    "connectivity: text": ("a text", lambda x: rnnviz.connectivity(model(), x)),
+    "connectivity_row: model": ("a model", lambda x: rnnviz.connectivity_row(x, "machine")),
+    "connectivity_row: text": ("a text", lambda x: rnnviz.connectivity_row(model(), x)),
+    "jacobian_norms: model": ("a model", lambda x: rnnviz.jacobian_norms(x, "machine")),
+    "jacobian_norms: text": ("a text", lambda x: rnnviz.jacobian_norms(model(), x)),
+    "state_gradients: model": ("a model", lambda x: rnnviz.state_gradients(x, "machine")),
+    "state_gradients: text": ("a text", lambda x: rnnviz.state_gradients(model(), x)),
+    "corpora.from_text": ("a text", lambda x: corpora.from_text(x)),
+    "corpora.from_file": ("a path", lambda x: corpora.from_file(x)),
+    "corpora.read": ("a name", lambda x: corpora.read(x)),
+    "corpora.describe": ("a name", lambda x: corpora.describe(x)),
+    "corpora.fetch": ("a name", lambda x: corpora.fetch(x)),
+    "corpora.open_corpus": ("a path", lambda x: corpora.open_corpus(x)),
+    "units.search": ("a model", lambda x: units.search(x, units.target("vowel", "machine"))),
+    "units.target: kind": ("a name", lambda x: units.target(x, "machine")),
+    "units.target: text": ("a text", lambda x: units.target("vowel", x)),
+    "units.ablate: model": ("a model", lambda x: units.run(units.ablate(x, "machine"))),
+    "units.ablate: text": ("a text", lambda x: units.run(units.ablate(model(), x))),
+    "units.scan: model": ("a model", lambda x: units.run(units.scan(x, text="machine"))),
+    "units.scan: text": ("a text", lambda x: units.run(units.scan(model(), text=x))),
+    "units.intervene: model": ("a model", lambda x: units.intervene(x, "machine", ())),
+    "units.intervene: text": ("a text", lambda x: units.intervene(model(), x, ())),
+    "units.continuation: model": ("a model", lambda x: units.continuation(x, "The", 3)),
+    "units.perturb: model": ("a model", lambda x: units.perturb(x, "machine", 1, "x")),
+    "units.perturb: text": ("a text", lambda x: units.perturb(model(), x, 1, "x")),
+    "units.perturb: position": ("a number", lambda x: units.perturb(model(), "machine", x, "x")),
+    "units.perturb: character": ("a character", lambda x: units.perturb(model(), "machine", 1, x)),
+    "units.pushes": ("a model", lambda x: units.pushes(x, 1)),
+    "units.Intervention": ("a name", lambda x: units.Intervention(x)),
+    "units.untrained": ("a model", lambda x: units.untrained(x)),
+}  # fmt: skip
+
+_loaded: list[Any] = []
+
+
+def model() -> Any:
+    if not _loaded:
+        _loaded.append(rnnviz.load("timemachine-rnn"))
+    return _loaded[0]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kind, function = CALLS[call]
+    for value in WRONG[kind]:
+        if call == "save: title" and value is None:
+            continue
+        with pytest.raises(rnnviz.RnnvizError) as caught:
+            function(value)
+        said = str(caught.value)
+        assert re.fullmatch(r"[^\n]{15,300}", said), said
+        assert not re.search(r"object at 0x|attribute|argument|NoneType|Traceback", said), said
+        assert set(re.findall(r"\{(\w+)", caught.value.message)) <= set(caught.value.values)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", rnnviz.__all__)
+def test_every_public_function_is_among_them(name: str) -> None:
+    made = {"Report", "StepReport", "Trace", "ModelInfo", "Connectivity", "StateNorms"}  # only given back
+    value = getattr(rnnviz, name)
+    if not callable(value) or name in made or name == "available":
+        return
+    if isinstance(value, type) and issubclass(value, Exception):
+        return
+    assert any(call.split(":")[0].split(".")[0] == name for call in CALLS)
+
+
+def test_a_models_name_says_how_to_load_it() -> None:
+    with pytest.raises(rnnviz.ConfigError, match=re.escape("rnnviz.load('timemachine-gru')")):
+        rnnviz.trace("timemachine-gru", "machine")
+
+
+def test_a_text_in_the_place_of_a_file_says_text() -> None:
+    with pytest.raises(rnnviz.TextError, match="text=…"):
+        rnnviz.perplexity(model(), "It was past midnight when the machine came back.")
