@@ -94,6 +94,7 @@ class Index:
         self.path, self._about, self._values, self._points = path, about, values, points
         self.model, self.model_name = about.model, about.model_name
         self.layers, self.units = about.layers, about.units
+        self._checked: Weights | None = None  # those that it is known to be of
 
     def __len__(self) -> int:
         """N, the characters of the text."""
@@ -169,6 +170,9 @@ class Index:
 
     def check(self, model: Network) -> None:
         """Raise ConfigError unless it is of this network."""
+        weights = weights_of(model)
+        if weights is self._checked:
+            return
         if self.model != fingerprint(model):
             raise ConfigError(
                 "the index in {path} is of {theirs!r}, with other weights or another vocabulary than "
@@ -177,6 +181,7 @@ class Index:
                 theirs=self.model_name,
                 name=model.name,
             )
+        self._checked = weights
 
 
 def fingerprint(model: Network) -> str:

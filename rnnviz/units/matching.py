@@ -29,6 +29,8 @@ from rnnviz.units.unit import Unit, activations, unit_of
 
 Halves = npt.NDArray[np.float16]
 Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
+_Rows = list[tuple[Halves, int]]  # a unit's states (N,) and its sign
 
 THRESHOLD = 0.5
 """How far from 0 a state is on, unless said otherwise."""
@@ -165,22 +167,56 @@ def find(
     """
     needed, least = _wanted(pattern, share, least, most)
     windows = max(0, values.shape[1] - least + 1)
-    count = np.zeros(windows, np.uint16)
-    changed = np.zeros(windows, np.bool_)
-    changed[:1] = True
-    for unit, sign in zip(pattern.units, pattern.signs, strict=True):
-        on = throughout(is_on(values[unit.layer * H + unit.unit], sign, pattern.threshold), least)
-        count += on
-        changed[1:] |= on[1:] != on[:-1]
-    starts = np.flatnonzero(changed)
-    stops = np.append(starts[1:], windows) + least - 1 if windows else starts
-    overlap = count[starts].astype(np.int64)
-    enough = overlap >= needed
-    starts, stops, overlap = starts[enough], stops[enough], overlap[enough]
+    rows = [(values[column(unit, H)], sign) for unit, sign in zip(pattern.units, pattern.signs, strict=True)]
+    places = _worth_reading(rows, pattern.threshold, needed, least, windows)
+    starts, stops, overlap, enough = _stretches(rows, pattern.threshold, needed, least, places)
     order = np.lexsort((starts, starts - stops, -overlap))
     chosen = _apart(starts[order], stops[order], most)
     found = tuple(Match(a, b, _units_on(values, H, pattern, a, b)) for a, b in chosen)
-    return Matches(pattern, found, needed, least, int((count >= needed).sum()), windows)
+    return Matches(pattern, found, needed, least, enough, windows)
+
+
+def _worth_reading(rows: _Rows, threshold: float, needed: int, least: int, windows: int) -> Places:
+    """The characters of all windows that may have enough units, in order.
+
+    Every window holds exactly one of the characters least - 1, 2 least - 1, …: where too few units are on
+    at that one, too few are on throughout.
+    """
+    count = np.zeros(-(-windows // least), np.uint16)
+    for row, sign in rows:
+        count += is_on(row[least - 1 :: least], sign, threshold)
+    blocks = np.flatnonzero(count >= needed)
+    if 2 * len(blocks) > len(count):
+        return np.arange(windows + least - 1)
+    reach = np.zeros(windows + least, np.int64)  # +1 where characters begin to be wanted, -1 where they end
+    np.add.at(reach, blocks * least, 1)
+    np.add.at(reach, np.minimum(blocks * least + 2 * least - 1, windows + least - 1), -1)
+    return np.flatnonzero(np.cumsum(reach[:-1]) > 0)
+
+
+def _stretches(
+    rows: _Rows, threshold: float, needed: int, least: int, places: Places
+) -> tuple[Places, Places, Places, int]:
+    """Where the stretches with enough units begin and end, how many units are on, and in how many windows."""
+    windows = max(0, len(places) - least + 1)
+    count, changed = np.zeros(windows, np.uint16), np.zeros(windows, np.bool_)
+    if not windows:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64), 0
+    chosen = slice(places[0], places[-1] + 1) if places[-1] - places[0] == len(places) - 1 else places
+    for row, sign in rows:
+        on = throughout(is_on(row[chosen], sign, threshold), least)
+        count += on
+        changed[1:] |= on[1:] != on[:-1]
+    whole = places[least - 1 :] - places[:windows] == least - 1  # no characters are left out within
+    count[~whole] = 0
+    changed[0] = True
+    changed[1:] |= (whole[1:] != whole[:-1]) | (np.diff(places[:windows]) != 1)
+    first = np.flatnonzero(changed)
+    sizes = np.diff(np.append(first, windows))
+    overlap = count[first].astype(np.int64)
+    good = overlap >= needed
+    starts = places[first[good]]
+    return starts, starts + sizes[good] + least - 1, overlap[good], int((count >= needed).sum())
 
 
 def is_on(row: Halves, sign: int, threshold: float) -> Mask:
@@ -203,7 +239,7 @@ def throughout(on: Mask, length: int) -> Mask:
     return on
 
 
-def _apart(starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+def _apart(starts: Places, stops: Places, most: int) -> list[tuple[int, int]]:
     """The first of these stretches, in their order, that don't overlap an earlier one."""
     free = np.ones(len(starts), np.bool_)
     chosen: list[tuple[int, int]] = []
