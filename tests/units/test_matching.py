@@ -108,6 +108,30 @@ def test_matches_are_those_of_a_plain_scan(
         assert match.units == tuple(u for u, is_on in zip(pattern.units, held, strict=True) if is_on)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_matches_in_states_of_any_kind_are_those_of_a_plain_scan(seed: int) -> None:
+    """Rare and frequent ones, side by side and far apart, exactly at the threshold and on both sides."""
+    random = np.random.default_rng(seed)
+    states = np.repeat(random.choice([-0.5, 0.0, 0.5], (200, 5)), random.integers(1, 7, 200), axis=0)
+    states[random.random(len(states)) < random.choice([0.05, 0.6])] = 0.0
+    pattern = Pattern(
+        tuple(Unit(0, u) for u in range(4)), tuple(random.choice([-1, 1], 4).tolist()), 0.5, length=2
+    )
+    for least in (1, 2, 5):
+        for share in (0.25, 0.5, 0.75):
+            found = matching.find(states.T.astype(np.float16), 5, pattern, share=share, least=least, most=50)
+            expected, windows = scanned(states, pattern, 5, share, least)
+            assert [(m.overlap, m.start, m.stop) for m in found.found] == apart(expected, 50)
+            assert found.windows == windows
+
+
+def test_a_long_text_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(units.indexing, "WRITTEN", 100)
+    monkeypatch.setattr(units.indexing, "PIECE", 30)
+    index = units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
+    np.testing.assert_array_equal(index.values(0, len(TEXT)), halves(tiny("gru"), TEXT))
+
+
 @pytest.mark.parametrize("edges", [0, 1, 3])
 @pytest.mark.parametrize(("start", "stop"), [(0, 3), (20, 27), (190, 197)])
 def test_a_pattern_is_what_is_on_throughout_and_off_around(edges: int, start: int, stop: int) -> None:
