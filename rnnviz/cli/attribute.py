@@ -101,6 +101,7 @@ def _object(
             "instead": integrated.instead,
             "without": integrated.without,
             "gap": integrated.gap,
+            "size": integrated.size,
             "error": integrated.error,
             "adds_up": integrated.adds_up,
             "beyond": integrated.beyond,

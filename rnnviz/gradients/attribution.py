@@ -98,6 +98,11 @@ class Attribution:
         return len(self.values)
 
     @property
+    def size(self) -> float:
+        """The sum of |values|, nats: far above |whole - without| where values of both signs cancel."""
+        return float(np.abs(self.values).sum())
+
+    @property
     def gap(self) -> float:
         """By how many nats the values fall short of `whole` - `without`; nan for occlusion."""
         return float(self.whole - self.without - self.values.sum())

@@ -33,6 +33,7 @@ def test_json_holds_what_the_function_finds(model: str, capsys: pytest.CaptureFi
     assert found["integrated"]["values"] == pytest.approx(own.values.tolist(), abs=1e-6)
     assert found["integrated"]["error"] == pytest.approx(own.error, abs=1e-4)
     assert found["integrated"]["adds_up"] is True
+    assert found["integrated"]["size"] == pytest.approx(sum(map(abs, own.values)), abs=1e-5)
     assert found["occlusion"]["values"] == pytest.approx(out.values.tolist(), abs=1e-6)
     assert found["gradient"] == pytest.approx(row.norms.tolist(), rel=1e-4)
 

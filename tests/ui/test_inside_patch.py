@@ -59,7 +59,7 @@ def test_a_part_alone_and_texts_of_ones_own(open_app: Open, boards: dict[str, An
     app = open_app("inside", part="patch", model="tiny-lstm")
     app.text_area(key=f"{KEY}.source.text").set_value("a machine").run()
     app.text_area(key=f"{KEY}.target.text").set_value("his voice was quiet").run()
-    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("units").run()
+    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("part").run()
     app.text_input(key=f"{KEY}.units").set_value("2-4").run()
     next(c for c in app.segmented_control if c.key == f"{KEY}.quantity").set_value("cell").run()
     clean(app)
@@ -86,7 +86,8 @@ def test_a_state_put_into_itself_is_said_to_move_nothing(open_app: Open, boards:
 def test_a_direction_moves_less_than_the_state(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", part="patch", model="tiny-gru")
     whole = kl(boards[KEY])
-    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("component").run()
+    next(c for c in app.segmented_control if c.key == f"{KEY}.part").set_value("part").run()
+    app.selectbox(key="inside.patch.what").set_value("component").run()
     clean(app)
     assert 0 < kl(boards[KEY])[0] < whole[0]
 

@@ -14,7 +14,7 @@ from rnnviz.gradients.reaching import LAGS
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside import dashboard, sources
+from rnnviz.ui.pages.inside import attribution, dashboard, sources
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,
@@ -44,7 +44,9 @@ FLOOR = 1e-6  # a smaller share is rounding
 
 @fragment
 def section(view: View) -> None:
-    at = cursor(dashboard.asked(KEY), view, None)
+    ask = dashboard.asked(KEY)
+    beside_it = dashboard.asked(attribution.KEY)
+    at = cursor(ask if ask.what else beside_it, view, None)
     if at is None or at == 0:
         at = min(len(view.text), SQUARE) * 2 // 3
     if len(view.text) < 2:
@@ -84,6 +86,8 @@ def section(view: View) -> None:
     with board:
         st.markdown("  \n".join(_said(name, each) for name, each in reached.items()))
         _mount(at, texts, [*_squares(found), *([_panel(reached)] if reached else [])])
+        own = found[next(iter(networks))]
+        attribution.section(view, at, target, _row(view.model, view.text, own, at, target))
 
 
 def _mount(at: int, texts: list[Text], panels: list[Panel]) -> None:

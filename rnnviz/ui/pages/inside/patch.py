@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from rnnviz.networks.config import CELLS
 from rnnviz.text.normalising import normalise
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside import cause, dashboard, patched
+from rnnviz.ui.pages.inside import cause, dashboard, direction, patched
 from rnnviz.ui.pages.inside.common import View, fragment, kept
 from rnnviz.ui.pages.inside.dashboard import Text
 from rnnviz.ui.trouble import describe
@@ -144,47 +143,52 @@ def _place(view: View, name: str, title: str, said: str, example: str) -> tuple[
 
 
 def _part(view: View) -> dict[str, Any] | None:
-    """Which part of the state, as `units.patch` takes it; None while units are awaited."""
+    """Which part of the state, as `units.patch` takes it; None while units or a direction are awaited."""
     words = {"all": _("the whole state")}
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
-    words |= {"units": _("some units"), "component": _("along the main direction of this page's text")}
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    words["part"] = _("units or a direction")
+    left, middle, right = st.columns(3, vertical_alignment="bottom")
     with left:
         which = choice.pick(_("What is put in"), words, f"{patched.KEY}.part", default="all")
-    found: dict[str, Any] = {"all": {}, "layer": {"layer": view.layer}}.get(which, {})
-    if which == "component":
-        return {"units": kept(("component", view.mark, view.text, view.layer), partial(_component, view))}
-    with right:
-        if which == "units":
-            written = st.text_input(
-                _("Units, 0 to {last}").format(last=view.H - 1),
-                value="0",
-                key=f"{patched.KEY}.units",
-                max_chars=2000,
-                help=_("One, or several with commas between them; a range such as 10-19 too."),
-            )
-            chosen = cause.numbers(written, view.H)
-            if not chosen:
-                st.info(
-                    _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
-                        last=view.H - 1
-                    ),
-                    icon=":material/pin:",
-                )
-                return None
-            found = {"units": chosen, "layer": view.layer}
-        if CELLS[view.cell].has_cell:
-            parts = {"state": "H, C", "hidden": "H", "cell": "C"}
-            found = {
-                **found,
-                "quantity": choice.pick(_("Of these"), parts, f"{patched.KEY}.quantity", default="state"),
-            }
+    found: dict[str, Any] = {} if which == "all" else {"layer": view.layer}
+    if which == "part":
+        with middle:
+            along = direction.pick(view, "hidden", "patch", _("Which of them"), _("units"))
+        if along is not None:
+            return {"units": along[1]}
+        if direction.wanted("patch"):
+            return None
+        chosen = _units(view)
+        if not chosen:
+            return None
+        found["units"] = chosen
+    if CELLS[view.cell].has_cell:
+        parts = {"state": "H, C", "hidden": "H", "cell": "C"}
+        with right:
+            quantity = choice.pick(_("Of these"), parts, f"{patched.KEY}.quantity", default="state")
+        found["quantity"] = quantity
     return found
 
 
-def _component(view: View) -> units.Direction:
-    return units.directions.component(view.trace, 0, layer=view.layer)
+def _units(view: View) -> list[int]:
+    """The units that were written, none while they are unfit, which is said."""
+    written = st.text_input(
+        _("Units, 0 to {last}").format(last=view.H - 1),
+        value="0",
+        key=f"{patched.KEY}.units",
+        max_chars=2000,
+        help=_("One, or several with commas between them; a range such as 10-19 too."),
+    )
+    chosen = cause.numbers(written, view.H)
+    if not chosen:
+        st.info(
+            _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
+                last=view.H - 1
+            ),
+            icon=":material/pin:",
+        )
+    return chosen
 
 
 def _said(done: Patched, controls: PatchControls) -> None:

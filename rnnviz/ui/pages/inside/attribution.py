@@ -1,0 +1,146 @@
+"""What each character adds to the prediction in view: two ways of asking, beside the gradient."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import streamlit as st
+
+from rnnviz import gradients
+from rnnviz.figures import heat
+from rnnviz.figures.themes import Scale
+from rnnviz.text.characters import visible
+from rnnviz.ui import choice
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside import dashboard
+from rnnviz.ui.pages.inside.common import View, done
+from rnnviz.ui.pages.inside.dashboard import Text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from rnnviz.gradients import Attribution
+    from rnnviz.gradients.attribution import Instead
+
+KEY = "inside.attribution"
+OCCLUDED = 300  # characters before the prediction that are occluded
+CANCELS = 3.0  # times the difference: sizes above that are said to cancel
+NATS = Scale("diverging", -2.0, 2.0)
+
+Both = tuple["Attribution", "Attribution"]
+
+
+def section(view: View, at: int, target: str | None, shares: npt.NDArray[np.float32]) -> None:
+    """Three rows over the text for the prediction of character `at`, once they are asked for; `shares` (T,)
+    are log10 of the gradient's.
+    """
+    label = _("Integrated gradients and occlusion beside the gradient")
+    if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
+        return
+    words = {"average": _("the average of all characters"), "unknown": _("an unknown character")}
+    pick = choice.pick(_("In a character's place"), words, "inside.instead", default="average")
+    instead = cast("Instead", pick)
+    found: Both | None = done(
+        ("attribution", view.mark, view.text, at, target, instead),
+        _("Attribution"),
+        lambda check: _job(view, at, target, instead),
+        "attribution",
+    )
+    if found is not None:
+        _show(view, at, target, shares, *found)
+
+
+def _job(view: View, at: int, target: str | None, instead: Instead) -> Steps[Both]:
+    asked = partial(gradients.attributing, view.model, view.text, at=at, target=target, instead=instead)
+    integrated = yield from as_steps(asked(), lambda share: Step(share / 2))
+    occluded = yield from as_steps(
+        asked(method="occlusion", last=OCCLUDED), lambda share: Step((1 + share) / 2)
+    )
+    return integrated, occluded
+
+
+def _show(
+    view: View,
+    at: int,
+    target: str | None,
+    shares: npt.NDArray[np.float32],
+    integrated: Attribution,
+    occluded: Attribution,
+) -> None:
+    character = visible(target or view.text[at])
+    st.markdown(_said(integrated, character))
+    before = np.arange(len(view.text)) < at
+    gradient = Text(
+        view.text,
+        np.where(before, heat.CONNECTED.levels(shares), 0).astype(np.uint8),
+        palette="sequential",
+        label=_("gradient: its size as a share of all, without a sign"),
+        values=np.where(before, 100 * 10.0**shares, np.nan),
+        said=_("gradient, %"),
+    )
+    rows = [gradient]
+    if integrated.adds_up:
+        label = _("integrated gradients, nats: all characters fade in from their place holders together")
+        rows.append(_row(view, integrated, label, _("integrated")))
+    label = _("occlusion, nats: one character alone is replaced")
+    rows.append(_row(view, occluded, label, _("occlusion")))
+    dashboard.mount(
+        KEY,
+        texts=rows,
+        at=at,
+        scale=("versus", _("2 nats less probable"), _("2 nats more probable")),
+    )
+    st.markdown(
+        _(
+            "Where a row of nats is strong and the gradient is faint, a small change does nothing and a "
+            "large one does: the network may be saturated there. Where the two rows of nats differ, "
+            "characters do not act one by one."
+        )
+    )
+    st.caption(
+        _(
+            "Not shown: what a text would do that somebody writes. Neither an average of all characters nor "
+            "a single replaced letter is one, and another place holder gives other numbers."
+        )
+    )
+
+
+def _row(view: View, found: Attribution, label: str, said: str) -> Text:
+    values = np.full(len(view.text), np.nan)
+    values[found.first : len(found)] = found.values[found.first :]
+    levels: Any = NATS.levels(np.nan_to_num(values))
+    return Text(view.text, levels, "versus", label, values, said=said)
+
+
+def _said(found: Attribution, character: str) -> str:
+    """How far the sum of integrated gradients is right."""
+    n = len(found) - found.first
+    if not found.adds_up:
+        return _(
+            "Integrated gradients are left out here: even over the last {n} characters their sum is {error} "
+            "off what it should be."
+        ).format(n=n, error=f"{found.error:.0%}")
+    words = _(
+        "With the last {n} characters as they are, log P of “{c}” is {difference} nats from what it is with "
+        "place holders for them; integrated gradients add up to {sum}."
+    ).format(
+        n=f"{n:,}",
+        c=character,
+        difference=f"{found.whole - found.without:+.2f}",
+        sum=f"{found.values.sum():+.2f}",
+    )
+    if found.size > CANCELS * abs(found.whole - found.without):
+        words += " " + _(
+            "**Most of it cancels**: regardless of sign they add up to {size}, so a single character's "
+            "number says little."
+        ).format(size=f"{found.size:.2f}")
+    if not math.isnan(found.beyond):
+        words += " " + _(
+            "Characters further back are left as they are: over twice as many the sum does not come out, as "
+            "the network is too sensitive between the two texts."
+        )
+    return words
