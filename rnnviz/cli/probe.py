@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from rnnviz.units import Probe, Searcher, Target
 
+MOST = 50_000
+"""Characters that are looked at, unless --characters says otherwise: those of the copies are kept too."""
+
 CONTROLS = 5
 """Draws of the control task, unless --controls says otherwise."""
 
@@ -29,7 +32,7 @@ HELD = {"one": "one unit", "few": "a few", "spread": "spread", None: "–"}
 """How a target is held; see `rnnviz.units.probing.Held`."""
 
 SO = {
-    "short": "fewer than {enough:,} characters",
+    "short": "too few characters",
     "same text": "too rare to be held out",
     "nothing": "nothing found",
     "character": "needs no memory",
@@ -45,7 +48,7 @@ def add_parser(commands: Any) -> None:
         commands, "probe", main, "Fit a linear probe on all units: does one hold a target, or many together"
     )
     parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
-    add_question(parser)
+    add_question(parser, MOST)
     parser.add_argument(
         "--controls",
         type=int,
@@ -122,7 +125,6 @@ def _probe(target: Target, searchers: Sequence[Searcher], args: argparse.Namespa
 
 
 def _row(target: Target, found: Probe | None) -> tuple[str, ...]:
-    from rnnviz.units.claims import ENOUGH
     from rnnviz.units.probing import FEW
 
     if found is None:
@@ -138,7 +140,7 @@ def _row(target: Target, found: Probe | None) -> tuple[str, ...]:
         "–" if found.character is None else f"{found.character:.3f}",
         f"{max(found.untrained):.3f}" if found.untrained else "–",
         HELD[found.held],
-        SO[found.verdict].format(enough=ENOUGH),
+        SO[found.verdict],
     )
 
 
@@ -155,6 +157,7 @@ def _object(target: Target, found: Probe | None, args: argparse.Namespace) -> di
         "inside": found.inside,
         "held_out": found.held_out,
         "score": found.score,
+        "interval": None if found.interval is None else list(found.interval),
         "few": [
             {"units": [[unit.layer, unit.unit] for unit in few.units], "score": few.score, "share": share}
             for few, share in zip(found.few, found.shares, strict=True)
@@ -163,6 +166,7 @@ def _object(target: Target, found: Probe | None, args: argparse.Namespace) -> di
         "selectivity": found.selectivity,
         "character": found.character,
         "untrained": list(found.untrained),
+        "lead": None if found.lead is None else list(found.lead),
         "held": found.held,
         "verdict": found.verdict,
         **({"weights": found.weights.tolist()} if args.weights else {}),

@@ -83,8 +83,8 @@ def add_parser(commands: Any) -> None:
     )
 
 
-def add_question(parser: argparse.ArgumentParser) -> None:
-    """Add what is looked for, in which network and which text."""
+def add_question(parser: argparse.ArgumentParser, most: int = MOST) -> None:
+    """Add what is looked for, in which network and which text, of which `most` characters are usual."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
     )
@@ -117,7 +117,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="where quotes and brackets end that are never closed (default: paragraph)",
     )
     parser.add_argument(
-        "--characters", type=int, default=MOST, help=f"characters to read at most (default: {MOST:,})"
+        "--characters", type=int, default=most, help=f"characters to read at most (default: {most:,})"
     )
 
 

@@ -27,10 +27,11 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
+from rnnviz.reading.resampling import Resampled
 from rnnviz.reading.trace import Trace
 from rnnviz.units.claims import ENOUGH, MARGIN, Measure
 from rnnviz.units.directions import Direction
-from rnnviz.units.linear import Halves, random_labels
+from rnnviz.units.linear import Halves, random_labels, ranking_score, resampled
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
@@ -49,11 +50,11 @@ CONTROLS = 5
 Verdict = Literal["short", "same text", "nothing", "character", "untrained", "learned"]
 """What a probe comes to, by margins of `rnnviz.units.claims.MARGIN`.
 
-short      fewer than `rnnviz.units.claims.ENOUGH` characters: nothing is said
+short      fewer than `rnnviz.units.claims.ENOUGH` characters, or too few for an interval: nothing is said
 same text  fitted and scored on one text: nothing is said
 nothing    it tells no more than a probe for labels that mean nothing
 character  it tells no more than the character just read
-untrained  it tells no more than the same probe on an untrained network
+untrained  it tells no more than the same probe on an untrained network, or the interval doesn't exclude it
 learned    it tells more than all of these, as far as they were measured
 """
 
@@ -88,6 +89,9 @@ class Probe:
     character   of the character just read alone; None where only activations were given
     held_out    False where the target isn't in both halves: fitted and scored on one text
     characters  T; `inside` of them within the target, None if it is graded
+    interval    95 % interval of the score over passages of this text, see `rnnviz.reading.resampling`; None
+                where it is too short for one. Another stretch may differ by more
+    lead        the same of the score less that of the best untrained copy; None too where none was given
     weights     (L', H) of the probe, for states as they are, of each of `layers`
     """
 
@@ -104,6 +108,8 @@ class Probe:
     characters: int
     inside: int | None
     weights: Doubles
+    interval: tuple[float, float] | None = None
+    lead: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         best = self.few[0]
@@ -146,11 +152,15 @@ class Probe:
             return "short"
         if not self.held_out:
             return "same text"
+        if self.interval is None:
+            return "short"
         if below <= max(self.control, default=self.floor):
             return "nothing"
         if self.character is not None and below <= self.character:
             return "character"
-        return "untrained" if self.untrained and below <= max(self.untrained) else "learned"
+        if self.untrained and (below <= max(self.untrained) or (self.lead and self.lead[0] <= 0)):
+            return "untrained"
+        return "learned"
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
@@ -221,7 +231,7 @@ def steps(
             controls=controls,
             seed=seed,
         )
-    total = 3 + FEW[-1] + controls + 2 * copies
+    total = 5 + FEW[-1] + controls + 2 * copies
     search = searcher.search(target, shifts=0)
     yield ProbeProgress(1 / total)
     values, blocks = target.values, searcher._blocks(target.values, None)
@@ -244,11 +254,14 @@ def steps(
     for number in range(controls):
         control += _control(halves, values, np.random.default_rng((seed, number)))
         yield ProbeProgress((4 + FEW[-1] + number) / total)
-    reached = []
+    reached, columns = [], [halves.measured(line)]
     for number, copy in enumerate(untrained):
         yield ProbeProgress(min(1.0, (4 + FEW[-1] + controls + 2 * number) / total))
         theirs = Halves(copy.values, first, second)
-        reached.append(theirs.score(theirs.line(values), values))
+        columns.append(theirs.measured(theirs.line(values)))
+        reached.append(ranking_score(columns[-1], values[second]))
+    yield ProbeProgress(max(0.0, 1 - 2 / total))
+    drawn = resampled(columns, values[second]) if blocks else None
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
@@ -264,7 +277,19 @@ def steps(
         characters=len(target),
         inside=search.inside,
         weights=halves.raw(line).reshape(len(layers), -1),
+        interval=_ends(drawn),
+        lead=_ends(drawn and drawn.of(_lead)) if reached else None,
     )
+
+
+def _lead(scores: Doubles) -> Doubles:
+    """The first of (…, 1 + copies) less the largest of the others."""
+    return np.asarray(scores[..., :1] - scores[..., 1:].max(axis=-1, keepdims=True))
+
+
+def _ends(drawn: Resampled | None) -> tuple[float, float] | None:
+    """The interval of the first figure."""
+    return (float(drawn.low[0]), float(drawn.high[0])) if drawn is not None and drawn.enough else None
 
 
 def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:

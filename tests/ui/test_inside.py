@@ -486,6 +486,8 @@ FEW = tuple(
         ({"untrained": (0.94,)}, "training is not needed for it"),
         ({"character": 0.94}, "needs no memory"),
         ({"control": (0.94,)}, "**Nothing to read**"),
+        ({}, "drawn anew from passages of this one it reaches 0.910 to 0.970"),
+        ({"interval": None}, "too few"),
     ],
 )
 def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
@@ -503,6 +505,7 @@ def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str)
         "characters": 20_000,
         "inside": 9,
         "weights": np.ones((1, 16)),
+        "interval": (0.91, 0.97),
     }
     found = units.Probe(**{**facts, **changed})
     assert said in probe.sentence(found)

@@ -91,6 +91,8 @@ def coloured(view: View, along: Direction) -> tuple[np.ndarray[Any, Any], Scale]
     values = along.along(view.trace)
     values = values - values.mean() if len(values) else values
     far = float(np.nan_to_num(np.abs(values)).max(initial=0)) or 1.0
+    step = 10.0 ** np.floor(np.log10(far) - 1)  # two digits
+    far = float(np.ceil(far / step) * step)
     return values, Scale("diverging", -far, far)
 
 

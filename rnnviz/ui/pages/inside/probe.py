@@ -84,10 +84,14 @@ def _probing(view: View, target: Target, text: str, searcher: Searcher) -> Steps
 def sentence(found: Probe) -> str:
     """What it comes to, as Markdown free of any text from the reader."""
     said = [_held(found)]
+    if found.verdict == "short":
+        return _("These characters are too few for what a probe finds to mean anything.")
     if found.verdict != "nothing":
         said.append(_("For labels that mean nothing, in runs as long, such a probe reaches {control}."))
     if found.untrained:
-        said.append(_("On the same network untrained the probe reaches {untrained}."))
+        said.append(_("On the same network untrained it reaches {untrained}."))
+    if found.interval is not None:
+        said.append(_("In texts drawn anew from passages of this one it reaches {low} to {high}."))
     if found.verdict == "character":
         said.append(_("The current character alone tells {character}, about as much: that needs no memory."))
     elif found.verdict == "untrained":
@@ -102,6 +106,8 @@ def sentence(found: Probe) -> str:
         k=len(enough.units) if (enough := _enough(found)) else len(most.units),
         few=f"{(enough or most).score:.3f}",
         control=f"{sum(found.control) / len(found.control):.3f}" if found.control else "–",
+        low=f"{found.interval[0]:.3f}" if found.interval else "–",
+        high=f"{found.interval[1]:.3f}" if found.interval else "–",
         untrained=f"{max(found.untrained, default=0.0):.3f}",
         character="–" if found.character is None else f"{found.character:.3f}",
     )
