@@ -37,6 +37,8 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
     "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
+    "live": ("a model", lambda x: rnnviz.live(x)),
+    "live: text": ("a number", lambda x: rnnviz.live(model(), 3 if x in (None, "3") else x)),
     "load": ("a name", lambda x: rnnviz.load(x)),
     "load: device": ("a name", lambda x: rnnviz.load("timemachine-rnn", x)),
     "save: model": ("a model", lambda x: rnnviz.save(x, "own.safetensors")),
