@@ -62,9 +62,9 @@ def test_the_error_is_that_of_a_mean_of_parts() -> None:
 
 def test_a_ranking_replicates_where_both_halves_rank_alike() -> None:
     text = "".join(np.random.default_rng(0).choice(list(TEXT), 400).tolist())
-    found = run(ablate(tiny("gru"), text))
-    base = rnnviz.trace(tiny("gru"), text).nll
-    every = [intervene(tiny("gru"), text, Intervention((unit,))).nll - base for unit in range(12)]
+    found = run(ablate(tiny("rnn"), text))
+    base = rnnviz.trace(tiny("rnn"), text).nll
+    every = [intervene(tiny("rnn"), text, Intervention((unit,))).nll - base for unit in range(12)]
     places = [
         np.argsort(np.argsort([loss[half].sum() for loss in every])) for half in (slice(200), slice(200, 400))
     ]
