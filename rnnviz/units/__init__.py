@@ -7,6 +7,8 @@
     for progress in units.scan(model, "book.txt"): ...                 what all units do over a corpus
     units.probe(trace, units.target("quotes", text))                   one unit, a few, or spread over all
     units.control(model, text, [target])                               what it tells before any training
+    units.weigh(searcher, found, target, untrained)                    how sure, beside what is simpler
+    units.holm(searches)                                               the levels of a family of searches
     units.pushes(model, 17)                                            what a unit speaks for
     units.project(trace)                                               the path of the state in a plane
     units.gates(trace)                                                 saturation and time constants
@@ -23,8 +25,8 @@
     for progress in units.index(model, text): ...                      every state of a corpus, on disk
     made.match(units.pattern(trace, 10, 24))                           where else the same units are on
 
-`scan`, `ablate`, `effect`, `patch_grid`, `control` and `index` are generators that return their result:
-`units.run` waits for it, closing cancels.
+`scan`, `ablate`, `effect`, `patch_grid`, `control`, `weigh` and `index` are generators that return their
+result: `units.run` waits for it, closing cancels.
 """
 
 from __future__ import annotations
@@ -34,9 +36,9 @@ from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Within
 from rnnviz.units.ablation import AblationProgress, ablate
 from rnnviz.units.annotation_file import read_annotations
-from rnnviz.units.claims import Found, Search
+from rnnviz.units.claims import Evidence, Found, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
-from rnnviz.units.controls import ControlProgress, control, untrained
+from rnnviz.units.controls import ControlProgress, control, echoes, untrained
 from rnnviz.units.directions import Direction
 from rnnviz.units.effects import Effect, EffectProgress, effect
 from rnnviz.units.gating import Gates, gates
@@ -58,6 +60,7 @@ from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitR
 from rnnviz.units.searching import Searcher, search
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
+from rnnviz.units.weighing import WeighProgress, weigh
 
 __all__ = [
     "KINDS",
@@ -70,6 +73,7 @@ __all__ = [
     "Direction",
     "Effect",
     "EffectProgress",
+    "Evidence",
     "Few",
     "Found",
     "Gates",
@@ -89,6 +93,7 @@ __all__ = [
     "Probe",
     "ProbeProgress",
     "Projection",
+    "Rival",
     "ScanProgress",
     "ScanReport",
     "Search",
@@ -96,6 +101,7 @@ __all__ = [
     "Target",
     "Unit",
     "UnitReport",
+    "WeighProgress",
     "Within",
     "ablate",
     "activations",
@@ -103,8 +109,10 @@ __all__ = [
     "continuation",
     "control",
     "directions",
+    "echoes",
     "effect",
     "gates",
+    "holm",
     "index",
     "intervene",
     "kinds",
@@ -129,4 +137,5 @@ __all__ = [
     "span_target",
     "target",
     "untrained",
+    "weigh",
 ]

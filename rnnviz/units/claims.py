@@ -3,14 +3,15 @@ it is that which is named.
 
     chance      what the best unit reaches for shifted targets
     character   what the character just read tells by itself
+    context     what the last few characters tell by themselves
     untrained   what the best unit of the same network reaches before any training, found by the same
                 procedure: random weights echo what was just read, so that some unit of theirs tells much
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,25 +23,85 @@ from rnnviz.units.unit import Unit
 Doubles = npt.NDArray[np.float64]
 Measure = Literal["AUC", "correlation"]
 
+LEVEL = 0.05
+"""The significance level of a search, and of all of a family together."""
+
 MARGIN = 0.02
-"""An mlp, which has no memory, passes the character alone by 0.011 on *The Time Machine*: no memory."""
+"""A lead smaller than this is not worth a name, however sure it is."""
 
 ENOUGH = 20_000
 """Characters from which on it is said whether a unit remembers. On fewer, another stretch of the same text
 often has another best unit."""
 
-Verdict = Literal["short", "same text", "nothing", "open", "character", "untrained", "chance", "remembers"]
+Simpler = Literal["character", "context", "untrained"]
+Verdict = Literal[
+    "short", "same text", "nothing", "open", "character", "context", "untrained", "chance", "remembers"
+]
 """What a search comes to.
 
-short      fewer than ENOUGH characters: nothing is said
+short      fewer than ENOUGH characters, or too few for an interval: nothing is said
 same text  ranked and measured on one text: nothing is said
 nothing    the best-ranked unit is not above chance
-open       it is, but what is simpler was not measured
-character  it tells no more, by MARGIN, than the character just read
-untrained  it tells no more, by MARGIN, than an untrained network's best unit
+open       it is, but what is simpler was not measured, or not how sure the lead is
+character  it tells no more than the character just read
+context    it tells no more than the last few characters
+untrained  it tells no more than an untrained network's best unit
 chance     it is above chance, but by less than MARGIN
-remembers  it is above all three by more than MARGIN
+remembers  it is above all of them by more than MARGIN, and by intervals that exclude zero
 """
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Something simpler than a unit that remembers, measured on the same text.
+
+    kind       "character", "context" or "untrained"
+    number     of a context the characters it has, of an untrained copy its seed
+    score      what it reaches there
+    low, high  95 % interval of the unit's lead over it
+    p          two-sided, of no lead
+    """
+
+    kind: Simpler
+    number: int
+    score: float
+    low: float
+    high: float
+    p: float
+
+    def beaten_by(self, score: float) -> bool:
+        """Whether a unit of this `score` tells more."""
+        return self.low > 0 and score - self.score > MARGIN
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How sure a search's best-ranked unit is, by a moving-block bootstrap.
+
+    rivals      the simplest first
+    interval    95 % interval of its score; None where the text is too short for one
+    stability   the share of texts drawn anew from the ranked half in which this unit ranks first, or None
+    block       characters of a block, or 0
+    """
+
+    rivals: tuple[Rival, ...]
+    interval: tuple[float, float] | None
+    stability: float | None
+    block: int
+
+    @property
+    def p(self) -> float:
+        """Of the claim that the unit beats all rivals: the largest of theirs."""
+        return max((rival.p for rival in self.rivals), default=1.0)
+
+    def unbeaten(self, score: float, level: float = LEVEL) -> Rival | None:
+        """The simplest rival that a unit of this `score` does not beat; of those it does, tested at `level`,
+        the one that came closest; None where it beats all."""
+        for rival in self.rivals:
+            if not rival.beaten_by(score):
+                return rival
+        closest = max(self.rivals, key=lambda rival: rival.p, default=None)
+        return closest if closest is not None and closest.p > level else None
 
 
 def verdict(
@@ -51,8 +112,14 @@ def verdict(
     characters: int,
     *,
     held_out: bool = True,
+    evidence: Evidence | None = None,
+    p: float = 0.0,
+    level: float = LEVEL,
+    lead_level: float = LEVEL,
 ) -> Verdict:
     """What may be said of a unit that was ranked best on one half of a text and reaches `score` on the other.
+    `p`, that chance does as well, is held against `level`, the leads over what is simpler against
+    `lead_level`: Holm's, where a family of targets was searched.
 
     >>> verdict(0.986, 0.567, 0.935, [0.991, 0.995, 0.994], characters=200_000)
     'untrained'
@@ -62,15 +129,22 @@ def verdict(
         return "short"
     if not held_out:
         return "same text"
-    if score <= chance:
+    if score <= chance or p > level:
         return "nothing"
+    if evidence is not None:
+        if evidence.interval is None:
+            return "short"
+        rival = evidence.unbeaten(score, lead_level)
+        if rival is not None:
+            return rival.kind
     if character is not None and below <= character:
         return "character"
     if untrained and below <= max(untrained):
         return "untrained"
     if below <= chance:
         return "chance"
-    return "remembers" if untrained and character is not None else "open"
+    kinds = {rival.kind for rival in evidence.rivals} if evidence is not None else set()
+    return "remembers" if {"context", "untrained"} <= kinds else "open"
 
 
 @dataclass(frozen=True)
@@ -102,6 +176,8 @@ class Search(Pictured):
     held_out    False where the target isn't in both halves: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
     untrained   the score of the best-ranked unit of each untrained copy; () where none was read
+    evidence    how sure `best` is, and what simpler things reach; None where that was not asked
+    levels      at which it is tested against chance and against what is simpler; see `holm`
     """
 
     target: str
@@ -115,6 +191,8 @@ class Search(Pictured):
     characters: int
     inside: int | None
     untrained: tuple[float, ...] = ()
+    evidence: Evidence | None = None
+    levels: tuple[float, float] = (LEVEL, LEVEL)
 
     def __repr__(self) -> str:
         best = self.best
@@ -144,4 +222,36 @@ class Search(Pictured):
             self.untrained,
             self.characters,
             held_out=self.held_out,
+            evidence=self.evidence,
+            p=self.best.p,
+            level=self.levels[0],
+            lead_level=self.levels[1],
         )
+
+    @property
+    def rival(self) -> Rival | None:
+        """The simpler thing that tells as much as `best`, where one was measured that does."""
+        kept = self.evidence
+        return None if kept is None else kept.unbeaten(self.best.score, self.levels[1])
+
+
+def holm(searches: Iterable[Search]) -> list[Search]:
+    """The searches of a family, with the levels at which each is tested, so that at most LEVEL of families
+    have a false find, and as many a false "remembers" (Holm 1979): the smallest p is held against LEVEL / m,
+    the next against LEVEL / (m - 1), up to the first that fails; all after it fail too.
+    """
+    family = list(searches)
+    against_chance = _steps([search.best.p for search in family])
+    leads = [search.evidence.p if search.evidence is not None else 1.0 for search in family]
+    levels = zip(against_chance, _steps(leads), strict=True)
+    return [replace(search, levels=pair) for search, pair in zip(family, levels, strict=True)]
+
+
+def _steps(ps: Sequence[float]) -> list[float]:
+    """The level of each, 0 from the first that fails."""
+    levels, failed = [0.0] * len(ps), False
+    for place, which in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        level = LEVEL / (len(ps) - place)
+        failed = failed or ps[which] > level
+        levels[which] = 0.0 if failed else level
+    return levels

@@ -1,7 +1,8 @@
 """The control of a search: the same search on the same network untrained.
 
 untrained(model)            copies of a network before any training
-control(model, text, …)     what their best units reach, one copy in memory at a time
+echoes(model, text, …)      their best units' values, one copy in memory at a time
+control(model, text, …)     what those reach
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+import numpy.typing as npt
+
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network, NumpyModel
 from rnnviz.networks.progress import mapped
 from rnnviz.reading.trace import Tracer
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
+
+Floats = npt.NDArray[np.float32]
 
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
@@ -46,6 +52,29 @@ def untrained(model: Network, copies: int = COPIES) -> list[NumpyModel]:
     return [networks.untrained(model, seed) for seed in range(copies)]
 
 
+def echoes(
+    model: Network,
+    text: str,
+    targets: Sequence[Target],
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    copies: int = COPIES,
+) -> Generator[ControlProgress, None, list[tuple[Floats, ...]]]:
+    """For each of `targets` over `text` the values (T,) of the best-ranked unit of each untrained copy of
+    `model`, signed so that it is higher where the target holds.
+
+    `text` is normalised and as long as the targets, as `Trace.text` is; `edges` don't count for graded
+    targets. Raises what `Searcher.search` raises.
+    """
+    found = []
+    for number, copy in enumerate(untrained(model, copies)):
+        steps = _columns(copy, text, targets, layer, quantity, edges)
+        found.append((yield from mapped(steps, partial(_of_all, number, copies))))
+    return list(zip(*found, strict=True)) if found else [() for _ in targets]
+
+
 def control(
     model: Network,
     text: str,
@@ -56,30 +85,29 @@ def control(
     edges: int = 0,
     copies: int = COPIES,
 ) -> Generator[ControlProgress, None, list[tuple[float, ...]]]:
-    """For each of `targets` over `text` the score of the best-ranked unit of each untrained copy of `model`.
-
-    `text` is normalised and as long as the targets, as `Trace.text` is; `edges` don't count for graded
-    targets. Raises what `Searcher.search` raises.
+    """For each of `targets` over `text` the score of the best-ranked unit of each untrained copy of `model`;
+    arguments and errors as for `echoes`.
     """
-    found = []
-    for number, copy in enumerate(untrained(model, copies)):
-        steps = _scores(copy, text, targets, layer, quantity, edges)
-        found.append((yield from mapped(steps, partial(_of_all, number, copies))))
-    return list(zip(*found, strict=True)) if found else [() for _ in targets]
+    steps = echoes(model, text, targets, layer=layer, quantity=quantity, edges=edges, copies=copies)
+    columns = yield from steps
+    return [
+        tuple(Searcher(c[:, None]).best_score(target, 0 if target.graded else edges) for c in each)
+        for target, each in zip(targets, columns, strict=True)
+    ]
 
 
 def _of_all(number: int, copies: int, share: float) -> ControlProgress:
     return ControlProgress((number + share) / copies)
 
 
-def _scores(
+def _columns(
     copy: NumpyModel,
     text: str,
     targets: Sequence[Target],
     layer: int | None,
     quantity: str,
     edges: int,
-) -> Generator[float, None, list[float]]:
+) -> Generator[float, None, list[Floats]]:
     """One copy's; yields the share done, a search counted as PIECE characters."""
     total = len(text) + PIECE * len(targets)
     tracer = Tracer(copy)
@@ -88,8 +116,8 @@ def _scores(
         traced = tracer.extend(text[:end])
         yield len(traced) / total
     searcher = Searcher(traced, layer=layer, quantity=quantity)
-    scores = []
+    columns = []
     for target in targets:
-        scores.append(searcher.best_score(target, 0 if target.graded else edges))
-        yield (len(traced) + PIECE * len(scores)) / total
-    return scores
+        columns.append(searcher.best_column(target, 0 if target.graded else edges).astype(np.float32))
+        yield (len(traced) + PIECE * len(columns)) / total
+    return columns

@@ -59,20 +59,23 @@ def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles
     return np.asarray(sums / np.where(length > 0, length, np.inf))
 
 
-def by_symbol(
-    ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice, measure: Mask | slice
-) -> float:
-    """How well the symbol just read tells by itself, AUC or correlation: the best without memory. Each of
-    `ids` (n,) predicts the mean of `values` (n,), a mask or graded, at its places in half `learn`.
+def by_symbol(ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice) -> Doubles:
+    """What the symbol just read tells by itself, the best without memory: (n,), for each of `ids` (n,) the
+    mean of `values` (n,), a mask or graded, at its places in half `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())
     seen = np.flatnonzero(count)
     mean[seen] = np.bincount(ids[learn], values[learn])[seen] / count[seen]
-    ranked, measured = ranks(mean[ids[measure]][:, None]), values[measure]
-    if measured.dtype == np.bool_:
-        return float(auc(ranked, measured)[0])
-    return float(correlation(ranked, ranks(measured))[0])
+    return np.asarray(mean[ids])
+
+
+def score(column: npt.NDArray[Any], values: npt.NDArray[Any]) -> float:
+    """How well one series (n,) tells `values` (n,): AUC of a mask, correlation of a graded target."""
+    ranked = ranks(column[:, None])
+    if values.dtype == np.bool_:
+        return float(auc(ranked, values)[0])
+    return float(correlation(ranked, ranks(values))[0])
 
 
 def shifted_products(ranked: Doubles, target: npt.NDArray[Any], shifts: npt.NDArray[np.int64]) -> Doubles:

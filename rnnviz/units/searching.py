@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks.progress import run
 from rnnviz.reading.trace import Trace
 from rnnviz.text.checked import received
 from rnnviz.units import ranking
@@ -40,6 +40,17 @@ LEVEL = 0.05
 
 SHORTEST_BLOCK = 8
 """Characters; halves cut finer than this would hold the same words."""
+
+
+class Split(NamedTuple):
+    """A text in `blocks`, 0 where it can't be cut: the half `first` (T,) ranks, `second` (T,) measures, which
+    then are both the whole. `near` (T,) are the characters beside the spans, if edges count.
+    """
+
+    blocks: int
+    first: Mask
+    second: Mask
+    near: Mask | None
 
 
 class Searcher:
@@ -98,9 +109,7 @@ class Searcher:
         length or without variation, and numbers out of range.
         """
         self._check(target, edges, shifts)
-        near = _near(target, edges) if edges else None
-        blocks = self._blocks(target.values, near)
-        first, second = self._halves(blocks)
+        blocks, first, second, near = self.split(target, edges)
         ranked, measured = self._ranks(blocks, 0), self._ranks(blocks, 1)
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
@@ -119,7 +128,9 @@ class Searcher:
             shifts=by_chance,
             character=None
             if self._trace is None
-            else ranking.by_symbol(self._trace.ids, target.values, first, second),
+            else ranking.score(
+                ranking.by_symbol(self._trace.ids, target.values, first)[second], target.values[second]
+            ),
             held_out=bool(blocks),
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
@@ -127,12 +138,34 @@ class Searcher:
 
     def best_score(self, target: Target, edges: int = 0) -> float:
         """What `search` measures of the best-ranked unit, for a control: without the other units' scores."""
+        best = self.best_column(target, edges)[:, None]
+        return Searcher(best).search(target, edges=edges, shifts=0).best.score
+
+    def best_column(self, target: Target, edges: int = 0) -> Doubles:
+        """The values (T,) of the best-ranked unit, signed so that it is higher where the target holds."""
+        split = self.split(target, edges)
+        ranked_by, direction = self._score(self._ranks(split.blocks, 0), target, split.first, split.near)
+        best = int(np.argmax(ranked_by))
+        return np.asarray(self._values[:, best] * direction[best])
+
+    def columns(self, search: Search, count: int) -> Doubles:
+        """The values (T, count) of the units that ranked first in `search`, signed likewise."""
+        H = 0 if self._trace is None or self._layer is not None else self._trace.hidden.shape[2]
+        chosen = search.found[:count]
+        at = [found.unit.layer * H + found.unit.unit for found in chosen]
+        return np.asarray(self._values[:, at] * [found.direction for found in chosen])
+
+    @property
+    def ids(self) -> npt.NDArray[np.int64] | None:
+        """The characters (T,) as integers; None where only activations were given."""
+        return None if self._trace is None else self._trace.ids
+
+    def split(self, target: Target, edges: int = 0) -> Split:
+        """How the text is cut for `target`. Raises what `search` raises."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
         blocks = self._blocks(target.values, near)
-        ranked_by, _ = self._score(self._ranks(blocks, 0), target, self._halves(blocks)[0], near)
-        best = self._values[:, [int(np.argmax(ranked_by))]]
-        return Searcher(best).search(target, edges=edges, shifts=0).best.score
+        return Split(blocks, *self._halves(blocks), near)
 
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
@@ -236,7 +269,7 @@ def search(
     untrained: Iterable[Trace] = (),
 ) -> Search:
     """One search; arguments and errors as for `Searcher` and `Searcher.search`. `untrained` are traces of the
-    same text by networks before training: see `rnnviz.units.untrained`.
+    same text by networks before training, see `rnnviz.units.untrained`: with them the search is weighed.
 
     >>> import numpy as np
     >>> from rnnviz.units import span_target
@@ -245,11 +278,15 @@ def search(
     >>> search(np.column_stack([noise, mask.values]), mask).best.unit
     Unit(layer=0, unit=3)
     """
-    found = Searcher(source, layer=layer, quantity=quantity, seed=seed).search(
-        target, edges=edges, shifts=shifts
-    )
-    beside = (Searcher(copy, layer=layer, quantity=quantity).best_score(target, edges) for copy in untrained)
-    return replace(found, untrained=tuple(beside))
+    searcher = Searcher(source, layer=layer, quantity=quantity, seed=seed)
+    found = searcher.search(target, edges=edges, shifts=shifts)
+    copies = [Searcher(copy, layer=layer, quantity=quantity) for copy in untrained]
+    if not copies:
+        return found
+    from rnnviz.units.weighing import weigh
+
+    columns = [copy.best_column(target, edges) for copy in copies]
+    return run(weigh(searcher, found, target, columns, edges=edges))
 
 
 def _varies(values: npt.NDArray[Any]) -> bool:
