@@ -1,15 +1,17 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
-row a target: the unit that ranked best on one half of the text, its score on the other, that of the best
-unit by chance, how many are above it, the score of the character just read, without memory, that of the best
-unit of the same network untrained, and what may be said of all that.
+row a target: the unit that ranked best on one half of the text, its score on the other with its 95 %
+interval, that of the best unit by chance, how many are above it, the score of the character just read and of
+the best context of a few, that of the best unit of the same network untrained, in what share of texts drawn
+anew the unit ranks first, and what may be said of all that. Targets searched at once are held to Holm's
+levels.
 """
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import as_json, command, print_table, progress_bar, read_text
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 MOST = 200_000
 """Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
 
+PER_TARGET = 40
+"""Shifts, and twice as many resamples, for each target of a family: fewer can't tell Holm's levels."""
+
 COPIES = 3
 """Untrained copies that are searched too, unless --untrained says otherwise."""
 
@@ -33,10 +38,13 @@ HEAD = (
     "unit",
     "ranked by",
     "held out",
+    "interval",
     "chance",
     "above",
     "character",
+    "context",
     "untrained",
+    "stable",
 )
 
 SO = {
@@ -45,6 +53,7 @@ SO = {
     "nothing": "nothing found",
     "open": "",
     "character": "needs no memory",
+    "context": "the last {k} characters do",
     "untrained": "needs no training",
     "chance": "hardly above chance",
     "remembers": "remembers",
@@ -64,7 +73,11 @@ def add_parser(commands: Any) -> None:
         default=0,
         help="ask that the unit be off within so many characters before and after (default: 0)",
     )
-    parser.add_argument("--shifts", type=int, default=200, help="shifts for the chance line (default: 200)")
+    parser.add_argument(
+        "--shifts",
+        type=int,
+        help=f"shifts for the chance line (default: 200, or {PER_TARGET} for each target if that is more)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="chooses the shifts (default: 0)")
     parser.add_argument(
         "--untrained",
@@ -125,26 +138,25 @@ def main(args: argparse.Namespace) -> int:
     """Run `units`; returns the exit status. Raises ConfigError for a model without hidden state and for
     settings out of range.
     """
+    from rnnviz import units
     from rnnviz.reading.trace import trace
 
     model = network(args)
     _check(args)
-    traced = trace(model, text_of(args)[: args.characters])
+    text = text_of(args)
+    traced = trace(model, text[: args.characters])
     targets = asked(args, traced.text)
-    searches: list[Search] = []
-    for quantity in args.quantity or ["hidden"]:
-        found = _controlled(
-            _found(traced, targets, quantity, args), model, traced.text, targets, quantity, args
-        )
-        searches += [search for search in found if search is not None]
-        if args.json:
-            for target, search in zip(targets, found, strict=True):
-                print(as_json(_object(target, search, args.model)))
-        else:
-            print(f"{model.name}, {quantity}, {len(traced):,} characters")
-            print_table((*HEAD, ""), list(map(_row, targets, found)), numbers={1, 3, 4, 5, 6, 7, 8, 9})
+    quantities = args.quantity or ["hidden"]
+    args.family = len(targets) * len(quantities)
+    found = [_found(traced, targets, quantity, model, args) for quantity in quantities]
+    searches = iter(units.holm(search for each in found for search in each if search is not None))
+    kept: list[Search] = []
+    for quantity, each in zip(quantities, found, strict=True):
+        now = [search and next(searches) for search in each]
+        kept += [search for search in now if search is not None]
+        _print(args, model.name, quantity, len(traced), targets, now)
     if args.card:
-        _keep(args, searches)
+        _keep(args, kept, text)
     return 0
 
 
@@ -170,6 +182,23 @@ def asked(args: argparse.Namespace, text: str) -> list[Target]:
     return targets + [units.pattern_target(pattern, text) for pattern in args.pattern or []]
 
 
+def _print(
+    args: argparse.Namespace,
+    name: str,
+    quantity: str,
+    characters: int,
+    targets: Sequence[Target],
+    found: Sequence[Search | None],
+) -> None:
+    if args.json:
+        for target, search in zip(targets, found, strict=True):
+            print(as_json(_object(target, search, args)))
+    else:
+        print(f"{name}, {quantity}, {characters:,} characters")
+        rows = list(map(_row, targets, found))
+        print_table((*HEAD, ""), rows, numbers={1, *range(3, len(HEAD))})
+
+
 def _check(args: argparse.Namespace) -> None:
     least = {"characters": 1, "untrained": int(args.card)}  # what a card says is said beside a control
     for name, lowest in least.items():
@@ -180,49 +209,60 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _found(
-    traced: Trace, targets: Sequence[Target], quantity: str, args: argparse.Namespace
+    traced: Trace, targets: Sequence[Target], quantity: str, model: NumpyModel, args: argparse.Namespace
 ) -> list[Search | None]:
-    """A search for each target; None where it is the same throughout."""
+    """A search for each target, weighed beside untrained copies of `model`; None where it is the same
+    throughout."""
     from rnnviz import units
+    from rnnviz.units.resampling import RESAMPLES
 
     searcher = units.Searcher(traced, layer=args.layer, quantity=quantity, seed=args.seed)
-    return [
-        searcher.search(target, edges=0 if target.graded else args.edges, shifts=args.shifts)
-        if target.varies or not len(target)
-        else None
-        for target in targets
-    ]
-
-
-def _controlled(
-    found: Sequence[Search | None],
-    model: NumpyModel,
-    text: str,
-    targets: Sequence[Target],
-    quantity: str,
-    args: argparse.Namespace,
-) -> list[Search | None]:
-    """The searches with what untrained copies of `model` reach."""
-    from rnnviz import units
-
-    asked = [target for target, search in zip(targets, found, strict=True) if search is not None]
-    steps = units.control(
-        model, text, asked, layer=args.layer, quantity=quantity, edges=args.edges, copies=args.untrained
+    shifts = max(200, PER_TARGET * args.family) if args.shifts is None else args.shifts
+    asked = [target for target in targets if target.varies or not len(target)]
+    edges = [0 if target.graded else args.edges for target in asked]
+    searches = [searcher.search(one, edges=e, shifts=shifts) for one, e in zip(asked, edges, strict=True)]
+    steps = units.echoes(
+        model,
+        traced.text,
+        asked,
+        layer=args.layer,
+        quantity=quantity,
+        edges=args.edges,
+        copies=args.untrained,
     )
     with progress_bar(f"{quantity}, untrained copies") as show:
-        scores = iter(units.run(steps, show and (lambda now: show(now.fraction, ""))))
-    return [search and replace(search, untrained=next(scores)) for search in found]
+        copies = units.run(steps, show and (lambda now: show(now.fraction, "")))
+    resamples = max(RESAMPLES, 2 * PER_TARGET * args.family)
+    weighed = []
+    with progress_bar(f"{quantity}, intervals") as show:
+        for target, search, e, columns in zip(asked, searches, edges, copies, strict=True):
+            weigh = units.weigh(searcher, search, target, columns, edges=e, resamples=resamples)
+            weighed.append(units.run(weigh))
+            if show:
+                show(len(weighed) / len(asked), target.name)
+    left = iter(weighed)
+    return [next(left) if target.varies or not len(target) else None for target in targets]
 
 
-def _keep(args: argparse.Namespace, searches: Sequence[Search]) -> None:
+def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> None:
+    """Put them into the card. What the model's training held out is known by its checksum, whatever the text
+    is called."""
     import sys
+    from pathlib import Path
 
-    from rnnviz.networks.checkpoint import find
+    from rnnviz.networks.checkpoint import find, read_info
     from rnnviz.networks.modelfile import add_to_card
     from rnnviz.runs import unit_findings
+    from rnnviz.text.corpora import sha256
 
+    path, found = find(args.model), sha256(text)
+    about = {
+        "name": args.corpus if args.file is None else Path(args.file).name,
+        "sha256": found,
+        "held_out": read_info(path).card.get("sha256_held_out") == found,
+    }
     command = "python -m rnnviz " + shlex.join(sys.argv[1:])
-    add_to_card(find(args.model), {unit_findings.KEY: unit_findings.entry(command, searches)})
+    add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about)})
 
 
 def text_of(args: argparse.Namespace) -> str:
@@ -246,34 +286,53 @@ def text_of(args: argparse.Namespace) -> str:
 
 
 def _row(target: Target, found: Search | None) -> tuple[str, ...]:
-    from rnnviz.units.claims import ENOUGH
-
     share = "" if target.graded or not len(target) else f"{100 * target.values.mean():.1f} %"
     if found is None:
-        return (target.name, share, *[""] * 8, "the same throughout this text")
+        return (target.name, share, *[""] * (len(HEAD) - 2), "the same throughout this text")
     best = found.best
     sign = "+" if best.direction > 0 else "-"
-    return (
+    cells = (
         target.name,
         share,
         found.measure,
         f"{sign}{best.unit.layer}:{best.unit.unit}",
         f"{best.ranked_by:.3f}",
-        f"{best.score:.3f}" if found.held_out else "–",
-        f"{found.chance:.3f}" if found.held_out else "–",
-        str(len(found.above_chance)) if found.held_out and best.score > found.chance else "–",
-        f"{found.character:.3f}" if found.held_out and found.character is not None else "–",
-        f"{max(found.untrained):.3f}" if found.held_out and found.untrained else "–",
-        SO[found.verdict].format(enough=ENOUGH),
+    )
+    if not found.held_out:
+        return (*cells, *["–"] * (len(HEAD) - len(cells)), _so(found))
+    kept = found.evidence
+    contexts = [rival for rival in kept.rivals if rival.kind == "context"] if kept is not None else []
+    longest = max(contexts, key=lambda rival: rival.score, default=None)
+    interval = kept.interval if kept is not None else None
+    return (
+        *cells,
+        f"{best.score:.3f}",
+        f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–",
+        f"{found.chance:.3f}",
+        str(len(found.above_chance)) if best.score > found.chance else "–",
+        f"{found.character:.3f}" if found.character is not None else "–",
+        f"{longest.number}: {longest.score:.3f}" if longest else "–",
+        f"{max(found.untrained):.3f}" if found.untrained else "–",
+        f"{kept.stability:.0%}" if kept is not None and kept.stability is not None else "–",
+        _so(found),
     )
 
 
-def _object(target: Target, found: Search | None, model: str) -> dict[str, Any]:
-    out: dict[str, Any] = {"model": model, "target": target.name}
+def _so(found: Search) -> str:
+    from rnnviz.units.claims import ENOUGH
+
+    if found.verdict == "short" and found.characters >= ENOUGH:
+        return "too rare for an interval"
+    return SO[found.verdict].format(enough=ENOUGH, k=found.rival.number if found.rival else "")
+
+
+def _object(target: Target, found: Search | None, args: argparse.Namespace) -> dict[str, Any]:
+    out: dict[str, Any] = {"model": args.model, "target": target.name}
     if target.parsed is not None:
         out["parsed"] = target.parsed
     if found is None:
         return {**out, "why_not": "the same throughout this text"}
+    kept = found.evidence
     return {
         **out,
         "measure": found.measure,
@@ -285,6 +344,11 @@ def _object(target: Target, found: Search | None, model: str) -> dict[str, Any]:
         "above_chance": len(found.above_chance),
         "character": found.character,
         "untrained": list(found.untrained),
+        "interval": kept and kept.interval and list(kept.interval),
+        "stability": kept and kept.stability,
+        "block": kept and kept.block,
+        "rivals": [asdict(rival) for rival in kept.rivals] if kept is not None else [],
+        "family": args.family,
         "verdict": found.verdict,
         "units": [
             {

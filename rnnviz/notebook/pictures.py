@@ -33,9 +33,10 @@ _SAID = {
     "nothing": "it is not above chance",
     "open": "above chance; whether something simpler tells as much was not measured",
     "character": "it tells no more than the current character does",
+    "context": "it tells no more than the last few characters do",
     "untrained": "it tells no more than an untrained network's best unit",
     "chance": "hardly above chance",
-    "remembers": "it tells more than chance, the current character and the untrained network",
+    "remembers": "it tells more than chance, the last few characters and the untrained network",
 }
 
 COLUMN, HEAT, STRIP, LEFT = 9, 180, 18, 54  # in SVG units

@@ -133,27 +133,32 @@ CARD = """
 """
 
 RESPONDS = """
-What units respond to, on {characters:,} held-out characters, ranked on one half and measured on the other:
+What units respond to, {where}, ranked on one half and measured on the other:
 
 ```
 {command}
 ```
+"""
 
-| what | unit | measure | best unit | by chance | character alone | untrained | so |
-|---|---|---|---|---|---|---|---|
+TABLE = """
+| what | unit | measure | best unit | interval | by chance | character | context | untrained | stable |
+|---|---|---|---|---|---|---|---|---|---|
 """
 
 LEGEND = """
 ## What the tables of units say
 
 A search ranks all units of a network by how well they tell where something holds, on one half of a text, and
-measures that which ranked best on the other half. *By chance* is what the best of all units reaches there in
-95 of 100 searches for a shifted target; *character alone* is what the character just read tells by itself,
-which needs no memory; *untrained* is what the same search finds in the same network before any training, the
-best of {copies} random ones, whose units echo what was just read. Only a unit that beats all three by more
-than {margin}, on {enough:,} characters or more, is said to remember; the mlp, which can't, passes the
-character alone by 0.011. AUC is 0.5 for a unit that tells nothing and 1 for one that always tells; a
-correlation is 0 and 1. What is found is no cause: `rnnviz.units.ablate` asks about that.
+measures that which ranked best on the other half, with a 95 % interval (a moving-block bootstrap). *By
+chance* is what the best of all units reaches there in 95 of 100 searches for a shifted target; *character* is
+what the character just read tells by itself, *context* what the last 2, 4 or 8 tell by a linear model of
+their n-grams, the best of the three; *untrained* is what the same search finds in the same network before any
+training, the best of {copies} random ones, whose units echo what was just read. A table holds only units that
+remember: that beat all of these by more than {margin}, by intervals that exclude zero, on {enough:,}
+characters or more, with all searches of a command held to Holm's levels. *Stable* is the share of texts drawn
+anew from the first half in which the unit ranks first: where it is low, other units tell as much. AUC is 0.5
+for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found is no
+cause: `rnnviz.units.ablate` asks about that.
 """
 
 ANEW = """
@@ -177,26 +182,62 @@ python -m rnnviz models --check --corpora .
 """
 
 SO: dict[Verdict, str] = {
-    "short": "too short a text to say",
-    "nothing": "nothing",
-    "character": "needs no memory",
-    "untrained": "needs no training",
+    "short": "too little of it to say",
+    "same text": "too rare for two halves",
+    "nothing": "nothing found",
+    "open": "not measured beside the last few characters",
+    "character": "the character just read tells as much",
+    "context": "the last {k} characters tell as much",
+    "untrained": "the network untrained tells as much",
     "chance": "hardly above chance",
     "remembers": "remembers",
 }
 
 
 def responds(card: Mapping[str, Any]) -> str:
-    """The findings on a model's units as a table; "" without any."""
-    rows, characters = [], 0
-    for one in unit_findings.of(card):
-        unit = f"{one.layer}:{one.unit}" + (" (cell)" if one.quantity == "cell" else "")
-        numbers = (one.score, one.chance, one.character, max(one.untrained))
-        cells = (one.target, unit, one.measure, *(f"{n:.3f}" for n in numbers), SO[one.verdict])
-        rows.append(f"| {' | '.join(cells)} |\n")
-        characters = one.characters
-    command = unit_findings.command(card)
-    return RESPONDS.format(characters=characters, command=command) + "".join(rows) if rows else ""
+    """The findings on a model's units as a table, and what was searched beside them; "" without any."""
+    found = unit_findings.of(card)
+    stand = [one for one in found if one.verdict == "remembers"]
+    others = [one for one in (*found, *unit_findings.others(card)) if one.verdict != "remembers"]
+    if not stand and not others:
+        return ""
+    characters, where = (stand or others)[0].characters, unit_findings.text(card)
+    said = f"on {characters:,} characters of {where}" if where else f"on {characters:,} held-out characters"
+    out = RESPONDS.format(where=said, command=unit_findings.command(card))
+    if stand:
+        out += TABLE + "".join(map(_row, stand))
+    for verdict, so in SO.items():
+        names: dict[str, list[str]] = {}
+        for one in others:
+            if one.verdict == verdict:
+                k = one.rival.number if one.rival is not None else ""
+                names.setdefault(so.format(k=k), []).append(one.target + _cell(one))
+        out += "".join(f"\nNo finding: {', '.join(listed)} ({why}).\n" for why, listed in names.items())
+    return out
+
+
+def _cell(one: unit_findings.Finding) -> str:
+    return "" if one.quantity == "hidden" else f" ({one.quantity})"
+
+
+def _row(one: unit_findings.Finding) -> str:
+    kept = one.evidence
+    assert kept is not None  # nothing else remembers
+    low, high = kept.interval or (one.score, one.score)
+    context = max((rival for rival in kept.rivals if rival.kind == "context"), key=lambda r: r.score)
+    cells = (
+        one.target,
+        f"{one.layer}:{one.unit}{_cell(one)}",
+        one.measure,
+        f"{one.score:.3f}",
+        f"{low:.3f}–{high:.3f}",
+        f"{one.chance:.3f}",
+        f"{one.character:.3f}",
+        f"{context.number}: {context.score:.3f}",
+        f"{max(one.untrained):.3f}",
+        f"{kept.stability or 0:.0%}",
+    )
+    return f"| {' | '.join(cells)} |\n"
 
 
 def to_markdown(models: list[checkpoint.ModelInfo]) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from rnnviz.units.claims import Search, Verdict, verdict
+from rnnviz.units.claims import LEVEL, Evidence, Rival, Search, Verdict, verdict
 
 KEY = "units"
-"""Of a card: {"command": the command that made them, "findings": a list of Finding}."""
+"""Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
+those that do not}, both lists of Finding. Cards of 0.1.0 have "command" and "findings", which are all there
+were, without evidence."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One search, on the held-out text.
+    """One search.
 
     target      a name of `rnnviz.units.KINDS` or `PYTHON_KINDS`
     layer, unit the unit that ranked best on one half
@@ -24,6 +26,9 @@ class Finding:
     character   the score of the character just read
     untrained   of the best unit of each untrained copy
     characters  of the text
+    evidence    how sure that is, and what simpler things reach; None in cards of 0.1.0
+    p           the share of shifted targets for which the best unit does as well
+    levels      at which it was tested, of a family: see `rnnviz.units.holm`
     """
 
     target: str
@@ -36,6 +41,9 @@ class Finding:
     character: float
     untrained: tuple[float, ...]
     characters: int
+    evidence: Evidence | None = None
+    p: float = 0.0
+    levels: tuple[float, float] = (LEVEL, LEVEL)
 
     @classmethod
     def of(cls, search: Search) -> Finding:
@@ -53,63 +61,136 @@ class Finding:
             character,
             search.untrained,
             search.characters,
+            search.evidence,
+            best.p,
+            search.levels,
         )
 
     @property
     def verdict(self) -> Verdict:
         """What may be said of the unit."""
-        return verdict(self.score, self.chance, self.character, self.untrained, self.characters)
+        return verdict(
+            self.score,
+            self.chance,
+            self.character,
+            self.untrained,
+            self.characters,
+            evidence=self.evidence,
+            p=self.p,
+            level=self.levels[0],
+            lead_level=self.levels[1],
+        )
+
+    @property
+    def rival(self) -> Rival | None:
+        """The simpler thing that tells as much, where one was measured that does."""
+        return None if self.evidence is None else self.evidence.unbeaten(self.score, self.levels[1])
 
     @property
     def lead(self) -> float:
         """By how much the unit beats whatever is simpler."""
-        return self.score - max(self.chance, self.character, *self.untrained)
+        rivals = self.evidence.rivals if self.evidence is not None else ()
+        return self.score - max(
+            self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that a card can hold."""
-        return {**asdict(self), "untrained": list(self.untrained)}
+        return {**asdict(self), "untrained": list(self.untrained), "levels": list(self.levels)}
 
 
 def of(card: Mapping[str, Any]) -> tuple[Finding, ...]:
     """The findings in a card, in their order; those that are damaged are left out."""
-    kept = card.get(KEY)
-    found = kept.get("findings") if isinstance(kept, dict) else None
-    if not isinstance(found, list):
-        return ()
-    return tuple(_finding(one) for one in found if _sound(one))
+    return _listed(card, "findings")
+
+
+def others(card: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """What was searched beside them, and does not stand."""
+    return _listed(card, "others")
 
 
 def command(card: Mapping[str, Any]) -> str:
     """The command that made them, or ""."""
-    kept = card.get(KEY)
-    said = kept.get("command") if isinstance(kept, dict) else None
+    said = _entry(card).get("command")
     return said if isinstance(said, str) else ""
 
 
-def entry(command: str, searches: Sequence[Search]) -> dict[str, Any]:
-    """What to write into a card, under KEY: the searches whose target was in both halves of the text."""
+def text(card: Mapping[str, Any]) -> str:
+    """The name of the text they were found in; "" if it is what the model's training held out."""
+    said = _entry(card).get("text")
+    if not isinstance(said, dict) or said.get("held_out") is not False:
+        return ""
+    name = said.get("name")
+    return name if isinstance(name, str) and name else "another text"
+
+
+def entry(command: str, searches: Sequence[Search], text: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What to write into a card, under KEY: the searches whose target was in both halves of the text, of
+    which `text` says {"name": its name, "sha256": …, "held_out": whether the model's card calls it that}.
+    """
+    found = [Finding.of(search) for search in searches if search.held_out]
     return {
         "command": command,
-        "findings": [Finding.of(search).to_json() for search in searches if search.held_out],
+        **({"text": dict(text)} if text is not None else {}),
+        "findings": [one.to_json() for one in found if one.verdict == "remembers"],
+        "others": [one.to_json() for one in found if one.verdict != "remembers"],
     }
 
 
-def _finding(one: Mapping[str, Any]) -> Finding:
-    return Finding(**{**one, "untrained": tuple(one["untrained"])})
+def _entry(card: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = card.get(KEY)
+    return kept if isinstance(kept, dict) else {}
 
 
-def _sound(one: object) -> bool:
-    if not isinstance(one, dict) or one.keys() != {field.name for field in fields(Finding)}:
-        return False
+def _listed(card: Mapping[str, Any], key: str) -> tuple[Finding, ...]:
+    listed = _entry(card).get(key)
+    if not isinstance(listed, list):
+        return ()
+    return tuple(found for one in listed if (found := _finding(one)) is not None)
 
-    def number(value: object) -> bool:
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
 
+def _finding(one: object) -> Finding | None:
+    """None for what is damaged."""
+    if not isinstance(one, dict):
+        return None
+    try:
+        found = Finding(
+            **{
+                **one,
+                "untrained": tuple(one["untrained"]),
+                "levels": tuple(one.get("levels", (LEVEL, LEVEL))),
+                "evidence": None if one.get("evidence") is None else _evidence(one["evidence"]),
+            }
+        )
+    except (TypeError, KeyError, ValueError):
+        return None
+    return found if _sound(found) else None
+
+
+def _evidence(kept: Mapping[str, Any]) -> Evidence:
+    interval = kept["interval"]
+    rivals = tuple(Rival(**rival) for rival in kept["rivals"])
+    evidence = Evidence(**{**kept, "rivals": rivals, "interval": interval and tuple(interval)})
+    numbers = [number for rival in rivals for number in (rival.low, rival.high) if number is not None]
+    numbers += [number for rival in rivals for number in (rival.score, rival.p)]
+    numbers += [evidence.stability or 0.0, *(evidence.interval or (0.0, 0.0))]
+    if not all(map(_number, numbers)) or (interval and len(interval) != 2):
+        raise ValueError("damaged")
+    if any(type(r.number) is not int or r.kind not in ("character", "context", "untrained") for r in rivals):
+        raise ValueError("damaged")
+    return evidence
+
+
+def _number(value: object) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def _sound(found: Finding) -> bool:
     return (
-        all(type(one[name]) is str for name in ("target", "quantity", "measure"))
-        and all(type(one[name]) is int and one[name] >= 0 for name in ("layer", "unit", "characters"))
-        and all(number(one[name]) for name in ("score", "chance", "character"))
-        and isinstance(one["untrained"], list)
-        and bool(one["untrained"])
-        and all(map(number, one["untrained"]))
+        all(type(name) is str for name in (found.target, found.quantity, found.measure))
+        and all(type(n) is int and n >= 0 for n in (found.layer, found.unit, found.characters))
+        and all(map(_number, (found.score, found.chance, found.character, found.p)))
+        and bool(found.untrained)
+        and len(found.levels) == 2
+        and all(map(_number, (*found.untrained, *found.levels)))
     )

@@ -58,20 +58,20 @@ class Rival:
     kind       "character", "context" or "untrained"
     number     of a context the characters it has, of an untrained copy its seed
     score      what it reaches there
-    low, high  95 % interval of the unit's lead over it
+    low, high  95 % interval of the unit's lead over it, or None for too short a text
     p          two-sided, of no lead
     """
 
     kind: Simpler
     number: int
     score: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     p: float
 
     def beaten_by(self, score: float) -> bool:
         """Whether a unit of this `score` tells more."""
-        return self.low > 0 and score - self.score > MARGIN
+        return self.low is not None and self.low > 0 and score - self.score > MARGIN
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def weigh(
     """
     split = searcher.split(target, edges)
     if not split.blocks:
-        return search
+        return replace(search, untrained=tuple(_score(column, target, split) for column in untrained))
     named: list[tuple[Simpler, int, Doubles]] = []
     if searcher.ids is not None:
         named.append(("character", 1, ranking.by_symbol(searcher.ids, target.values, split.first)))
@@ -92,8 +92,7 @@ def _evidence(
     first, second = split.first, split.second
     lengths = resampling.block_length(target.values[first]), resampling.block_length(target.values[second])
     if None in lengths:
-        unsure = (float("-inf"), float("inf"), 1.0)
-        rivals = [Rival(kind, n, s, *unsure) for (kind, n, _), s in zip(named, scores, strict=True)]
+        rivals = [Rival(kind, n, s, None, None, 1.0) for (kind, n, _), s in zip(named, scores, strict=True)]
         return Evidence(tuple(rivals), None, None, 0)
     block = max(length for length in lengths if length)
     series = np.column_stack([searcher.columns(search, 1), *(column for *_, column in named)])[second]
@@ -122,7 +121,7 @@ def _stability(searcher: Searcher, search: Search, target: Target, split: Split,
     return float((drawn.argmax(axis=1) == 0).mean())
 
 
-def _score(column: Doubles, target: Target, split: Split) -> float:
+def _score(column: npt.NDArray[Any], target: Target, split: Split) -> float:
     values, half = target.values[split.second], column[split.second]
     score = ranking.score(half, values)
     near = _half(split, split.second)

@@ -129,7 +129,7 @@ def latched(text: str, opens: str, closes: str) -> units.Target:
 def planted(model: NumpyModel, text: str, pairs: int = 20) -> None:
     """Print what is found of latches that are set by hand."""
     random = np.random.default_rng(0)
-    common = [c for c, n in Counter(text).items() if 200 <= n <= 1500 and c in model.vocabulary.characters]
+    common = [c for c, n in Counter(text).items() if 400 <= n <= 1500 and c in model.vocabulary.characters]
     first, remembered = 0, 0
     drawn = [random.choice(sorted(common), 2, replace=False).tolist() for _ in range(pairs)]
     targets = [latched(text, opens, closes) for opens, closes in drawn]

@@ -12,13 +12,28 @@ import pytest
 from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import read_info, save
-from rnnviz.networks.modelfile import read_tensors
+from rnnviz.networks.modelfile import add_to_card, read_tensors
 from rnnviz.runs import unit_findings
 from rnnviz.runs.card import responds
-from rnnviz.runs.unit_findings import Finding
+from rnnviz.text.corpora import from_file, sha256
 from tests.units.built import built, quoted
 
-GOOD = Finding("quotes", "hidden", "AUC", 0, 1, 0.9, 0.6, 0.5, (0.5, 0.6), 20_000).to_json()
+GOOD = {
+    "target": "quotes",
+    "quantity": "hidden",
+    "measure": "AUC",
+    "layer": 0,
+    "unit": 1,
+    "score": 0.9,
+    "chance": 0.6,
+    "character": 0.5,
+    "untrained": [0.5, 0.6],
+    "characters": 20_000,
+}
+
+
+RIVAL = {"kind": "context", "number": 8, "score": 0.6, "low": 0.1, "high": 0.3, "p": 0.002}
+WEIGHED = {"rivals": [RIVAL], "interval": [0.8, 1.0], "stability": 0.9, "block": 50}
 
 
 @pytest.fixture
@@ -49,16 +64,19 @@ def test_the_table_names_the_units_that_were_built_for_it(
         "by",
         "held",
         "out",
+        "interval",
         "chance",
         "above",
         "character",
+        "context",
         "untrained",
+        "stable",
     ]
     rows = {line.split()[0]: line for line in out[2:]}
     assert rows.keys() == units.KINDS.keys()
     assert "AUC" in rows["quotes"]
     assert "+0:1" in rows["quotes"]
-    assert "1.000     1.000" in rows["quotes"]
+    assert rows["quotes"].split()[4:8] == ["+0:1", "1.000", "1.000", "–"]  # too short for an interval
     assert "+0:0" in rows["line-position"]
     assert "the same throughout this text" in rows["digit"]
     assert rows["quotes"].endswith("fewer than 20,000 characters")
@@ -73,6 +91,8 @@ def test_beside_each_unit_stands_what_the_network_reaches_untrained(
     assert main(arguments) == 0
     quotes, capital = capsys.readouterr().out.splitlines()[2:]
     assert quotes.endswith("remembers")
+    assert "1.000–1.000" in quotes
+    assert "100%" in quotes
     assert capital.endswith("needs no memory")
     assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[0])
@@ -101,8 +121,21 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     card = read_info(Path(model)).card
     command = unit_findings.command(card)
     assert command == f"python -m rnnviz {' '.join(arguments)}"  # it says how, --unclosed too
-    found = {finding.target: finding for finding in unit_findings.of(card)}
+    found = {finding.target: finding for finding in (*unit_findings.of(card), *unit_findings.others(card))}
     assert found.keys() == {name for name, said in printed.items() if "why_not" not in said}
+    assert all(one.verdict == printed[name]["verdict"] for name, one in found.items())
+    stand = [finding.target for finding in unit_findings.of(card)]
+    assert stand == [name for name, said in printed.items() if said.get("verdict") == "remembers"]
+    assert {"quotes", "line-position"} == set(stand)  # what fell is kept apart
+    kept = found["quotes"].evidence
+    assert kept is not None
+    assert printed["quotes"]["family"] == 11
+    assert printed["quotes"]["stability"] == kept.stability
+    assert [one["score"] for one in printed["quotes"]["rivals"]] == [one.score for one in kept.rivals]
+    assert [(one["kind"], one["number"]) for one in printed["quotes"]["rivals"]] == [
+        ("character", 1), ("context", 2), ("context", 4), ("context", 8),
+        ("untrained", 0), ("untrained", 1), ("untrained", 2),
+    ]  # fmt: skip
     assert found["quotes"].unit == printed["quotes"]["units"][0]["unit"] == 1
     assert found["quotes"].score == printed["quotes"]["units"][0]["score"]
     assert list(found["quotes"].untrained) == printed["quotes"]["untrained"]
@@ -114,7 +147,40 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
     table = responds(card)
     assert command in table
     row = next(line for line in table.splitlines() if line.startswith("| quotes"))
-    assert row.endswith(f"| {max(found['quotes'].untrained):.3f} | remembers |")
+    assert row.endswith(f"| {max(found['quotes'].untrained):.3f} | {kept.stability:.0%} |")
+    assert "capital" not in "".join(line for line in table.splitlines() if line.startswith("|"))
+    assert "capital, " in next(line for line in table.splitlines() if "just read tells as much" in line)
+
+
+def test_a_text_is_held_out_only_if_the_card_says_so(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(quoted(30_000), encoding="utf-8")
+    held_out = from_file(path).split().held_out
+    for checksum, by, where in (
+        ("another", "--corpus", f" characters of {path}"),
+        (sha256(held_out), "--corpus", " held-out characters"),
+        (sha256(held_out), "--file", " characters of long.txt"),
+        (sha256(from_file(path).text), "--file", " held-out characters"),
+    ):
+        add_to_card(Path(model), {"sha256_held_out": checksum})
+        arguments = ["units", "--model", model, by, str(path), "--target", "quotes", "--card"]
+        monkeypatch.setattr("sys.argv", ["rnnviz", *arguments])
+        assert main(arguments) == 0
+        table = responds(read_info(Path(model)).card)
+        assert where in table
+        assert ("held-out" in table) == (where == " held-out characters")
+
+
+def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
+    """Nobody knows what the last few characters told beside it."""
+    card = {unit_findings.KEY: {"command": "python -m rnnviz units --card", "findings": [GOOD]}}
+    (found,) = unit_findings.of(card)
+    assert (found.verdict, found.evidence, found.unit) == ("open", None, 1)
+    assert unit_findings.others(card) == ()
+    assert "not measured beside the last few characters" in responds(card)
+    assert "remembers" not in responds(card)
 
 
 @pytest.mark.parametrize(
@@ -126,13 +192,21 @@ def test_the_findings_and_their_command_go_into_the_card_and_nothing_else_change
         {"findings": [3, {}, {"target": "quotes"}]},
         {"findings": [{**GOOD, "unit": "1"}, {**GOOD, "score": math.nan}, {**GOOD, "untrained": ["x"]}]},
         {"findings": [{**GOOD, "untrained": []}, {**GOOD, "unit": -1}, {**GOOD, "more": 1}]},
+        {"findings": [{**GOOD, "levels": [0.05]}, {**GOOD, "levels": 3}, {**GOOD, "p": "no"}]},
+        {"findings": [{**GOOD, "evidence": 3}, {**GOOD, "evidence": {}}, {**GOOD, "untrained": 3}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "interval": [1.0]}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "stability": "high"}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "kind": "<b>"}]}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "number": "8"}]}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "low": math.nan}]}}]},
     ],
 )
 def test_damaged_findings_are_none(damaged: object) -> None:
     card = {unit_findings.KEY: damaged}
-    assert unit_findings.of(card) == ()
+    assert unit_findings.of(card) == unit_findings.others(card) == ()
     assert responds(card) == unit_findings.command(card) == ""
-    assert len(unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3]}})) == 1
+    sound = {**GOOD, "evidence": WEIGHED}
+    assert len(unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3, sound]}})) == 2
 
 
 def test_json_has_a_line_for_each_target(model: str, book: str, capsys: pytest.CaptureFixture[str]) -> None:
