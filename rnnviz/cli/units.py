@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -257,7 +257,7 @@ def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> No
 
     path, found = find(args.model), sha256(text)
     about = {
-        "name": args.corpus if args.file is None else Path(args.file).name,
+        "name": Path(args.corpus or args.file).name,
         "sha256": found,
         "held_out": read_info(path).card.get("sha256_held_out") == found,
     }
