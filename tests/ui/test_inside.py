@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import available
+from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
@@ -106,7 +107,7 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     ask(app, "inside.finding", what="span", value=[2, 6])
     ask(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
-    assert "on the very text it was chosen on" in everything(app)
+    assert "**No verdict** on 18 characters" in everything(app)
     next(b for b in app.button if "Forget" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
     assert "Drag over the text" in everything(app)
@@ -287,28 +288,42 @@ def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
         units.gates(trace(GRU, "a"), layer=7)
 
 
+def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
+    """Evidence for a unit that reaches 0.9, beside rivals of such scores."""
+    rivals = []
+    for kind, number, usual in (("character", 1, 0.7), ("context", 8, 0.8), ("untrained", 1, 0.75)):
+        score = scores.get(kind, usual)
+        lead = 0.9 - score
+        rivals.append(units.Rival(kind, number, score, lead - 0.02, lead + 0.02, 0.002))
+    return units.Evidence(tuple(rivals), interval, 0.75, 80)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (
-            {"characters": 19_999},
-            "19,999 characters: too few to say whether that means anything. It takes 20,000",
-        ),
-        ({"characters": 449, "held_out": False}, "with AUC 0.900, but on the very text it was chosen on"),
+        ({"characters": 19_999}, "**No verdict** on 19,999 characters"),
+        ({"characters": 449, "held_out": False}, "**No verdict** on 449 characters"),
+        ({"evidence": weighed(interval=None)}, "begins and ends too seldom in these 20,000 characters"),
         ({"held_out": False}, "with AUC 0.900, but on the very text it was chosen on"),
         (
             {"chance": 0.95},
             "**Nothing found**: on text that the ranking didn't see, the unit that ranked first",
         ),
-        ({"untrained": ()}, "What the same network tells untrained is not known yet."),
-        ({"character": 0.89}, "current character alone tells 0.890, about as much: that needs no memory."),
-        ({"untrained": (0.6, 0.99, 0.7)}, "the same network untrained has a unit that tells 0.990"),
-        ({"untrained": (0.6, 0.885, 0.7)}, "that needs no training."),
-        ({"chance": 0.89}, "hardly more than chance"),
+        ({"evidence": None}, "What simpler things tell is not known yet."),
         (
-            {},
-            "tells 0.700, the best unit of the same network untrained 0.750: the unit knows more, so it rem",
+            {"evidence": weighed(character=0.89)},
+            "current character alone tells 0.890; the unit's lead is -0.010 to 0.030: that needs no memory.",
         ),
+        (
+            {"evidence": weighed(context=0.91)},
+            "last 8 characters tell 0.910; the unit's lead is -0.030 to 0.010",
+        ),
+        ({"evidence": weighed(untrained=0.99)}, "the same network untrained has a unit that tells 0.990"),
+        ({"evidence": weighed(untrained=0.879)}, "the closest by 0.001 to 0.041: it remembers."),
+        ({"chance": 0.89}, "hardly more than chance"),
+        ({}, "0.880 to 0.920, 95 times in 100"),
+        ({}, "the last 8 characters 0.800, the best unit of the same network untrained 0.750"),
+        ({}, "the closest by 0.080 to 0.120: it remembers. It ranks first in 75 of 100 texts drawn anew"),
     ],
 )
 def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
@@ -325,10 +340,11 @@ def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str
         "characters": 20_000,
         "inside": 9,
         "untrained": (0.6, 0.75, 0.7),
+        "evidence": weighed(),
     }
     words_said = words.verdict(units.Search(**{**facts, **changed}))
     assert said in words_said
-    assert ("remembers" in words_said) == (not changed)
+    assert ("remembers" in words_said) == ("remembers" in said or not changed)
     assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
 
 
@@ -359,23 +375,24 @@ def test_on_a_long_text_the_network_untrained_stands_beside(
     split = corpora.read("python-docs").split()
     text = (split.held_out + split.validation + split.train)[:ENOUGH]
     app = settled(open_app("inside", model="tiny-gru"), "inside")
-    assert "too few to say" in everything(app)
+    assert "**No verdict** on" in everything(app)
     where = next(box for box in app.selectbox if box.label == "On which text")
     app = settled(where.set_value("python-docs").run(), "inside")
     app = settled(app, "inside")  # what was found may have asked for the control only just now
     clean(app)
     target = units.target("word-start", text)
-    found = units.search(trace(GRU, text), target, layer=0)
-    (scores,) = units.run(units.control(GRU, text, [target], layer=0))
-    assert words.verdict(replace(found, untrained=scores)) in everything(app)
+    copies = [trace(copy, text) for copy in units.untrained(GRU)]
+    found = units.search(trace(GRU, text), target, layer=0, untrained=copies)
+    assert words.verdict(found) in everything(app)
     ranking = boards["inside.finding"]["panels"][0]["figures"]["light"]
-    assert f"the same network untrained {max(scores):.3f}" in str(ranking["layout"]["annotations"])
+    assert f"the same network untrained {max(found.untrained):.3f}" in str(ranking["layout"]["annotations"])
+    assert re.search(r"the last 8 characters 0\.99\d", str(ranking["layout"]["annotations"]))
     # Whatever else is looked for in the text was measured at the same reading.
     app.selectbox(key="inside.target.word-start").set_value("vowel").run()
-    assert not app.session_state["inside.jobs"].busy()
+    app = settled(app, "inside")
     clean(app)
     assert "Reading the same" not in everything(app)
-    assert "What the same network tells untrained" not in everything(app)
+    assert "What simpler things tell is not known yet" not in everything(app)
 
 
 def coloured(boards: dict[str, Any]) -> list[float]:
@@ -511,3 +528,20 @@ def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str)
     assert said in probe.sentence(found)
     assert "{" not in probe.sentence(found)
     assert ("not needed" in probe.sentence(found)) == (found.verdict == "untrained")
+
+
+def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "here", lambda: [corpora.describe("python-docs")])
+    monkeypatch.setattr(sources, "WRITTEN", 700)
+    monkeypatch.setattr(sources, "FIRST", 0.0)
+    app = settled(open_app("inside", model="tiny-gru"), "inside")
+    assert "**No verdict** on" in everything(app)
+    written = app.button(key="inside.source.propose.sampled")
+    assert written.label == "Search 700 characters that the network writes"
+    app = settled(written.click().run(), "inside")
+    clean(app)
+    assert "**No verdict** on 700 characters" in everything(app)
+    text = sample(GRU, "", 700, seed=0)
+    found = units.search(trace(GRU, text), units.target("word-start", text), layer=0)
+    assert app.number_input(key="inside.unit").value == found.best.unit.unit
+    assert not [button for button in app.button if button.key == "inside.source.propose.sampled"]

@@ -1,12 +1,13 @@
-"""The same search on the same network untrained, as a job: three copies read a text once for all that can be
-looked for in it, and what they reach is kept for everybody.
+"""How sure a search is, and what simpler things tell, as two jobs: untrained copies read a text once for all
+that can be looked for in it, then one target's intervals are drawn; what comes of it is kept for everybody.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from rnnviz import units
 from rnnviz.text.normalising import normalise
@@ -18,30 +19,49 @@ from rnnviz.ui.pages.inside.common import View, done
 from rnnviz.ui.pages.inside.question import Question
 from rnnviz.ui.pages.inside.sources import Source
 
-Scores = Mapping[str, tuple[float, ...]]
+if TYPE_CHECKING:
+    from rnnviz.units import Search, Searcher
+
+Columns = Mapping[str, tuple[Any, ...]]
 
 
-def of(view: View, asked: Question) -> Scores:
-    """What untrained copies reach, by the target's name; empty while it is being measured, with a bar."""
+def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: Search) -> Search:
+    """`search` with its evidence; as it is while that is being measured, with a bar."""
     source = asked.source
     assert source is not None
-    whole = asked.target in units.KINDS and not asked.edges
-    which = "kinds" if whole else _checksum(asked.target, asked.pattern, asked.edges)
-    text = _checksum(source.identity(view))
-    if source.kind != "corpus":  # the reader's own
-        store.shared().hold(store.holder(), [text])
-    key = ("control", (view.mark, view.layer, asked.quantity), (text, which))
-    found: Scores | None = store.shared().get(key)
+    checksum = _checksum(source.identity(view))
+    if source.kind not in ("corpus", sources.SAMPLED):  # the reader's own
+        store.shared().hold(store.holder(), [checksum])
+    here = view.mark, view.layer, asked.quantity
+    sought = asked.target, asked.pattern, asked.edges
+    key = ("weighed", here, (checksum, _checksum(*sought)))
+    found = store.shared().get(key)
     if found is None:
-        asks = [replace(asked, target=name) for name in units.KINDS] if whole else [asked]
-        found = done(
-            key,
+        python = view.context.info.card.get("language") == "python"
+        kinds = (*units.KINDS, *units.PYTHON_KINDS) if python else tuple(units.KINDS)
+        whole = asked.target in kinds and not asked.edges
+        which = "kinds" if whole else _checksum(*sought)
+        asks = [replace(asked, target=name) for name in kinds] if whole else [asked]
+        columns: Columns | None = done(
+            ("control", here, (checksum, which)),
             _("Reading the same with {n} untrained copies").format(n=units.controls.COPIES),
-            lambda check: _measuring(key, view, source, asks),
+            lambda check: _reading(view, source, asks),
             "control",
             patience=0.0,
         )
-    return found or {}
+        if columns is None:
+            return search
+        found = done(
+            key,
+            _("Drawing the text anew, to see how sure that is"),
+            lambda check: _weighing(view, asked, text, searcher, search, columns.get(search.target, ())),
+            "weighing",
+        )
+        if found is None:
+            return search
+        store.shared().put(key, found)
+    evidence, untrained = found
+    return replace(search, evidence=evidence, untrained=untrained)
 
 
 def _checksum(*values: object) -> str:
@@ -49,14 +69,28 @@ def _checksum(*values: object) -> str:
     return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()
 
 
-def _measuring(key: Hashable, view: View, source: Source, asks: list[Question]) -> Steps[Scores]:
+def _reading(view: View, source: Source, asks: list[Question]) -> Steps[Columns]:
     yield Step(0.0)
     text = normalise(source.read(view, sources.SEARCHED), view.model.normaliser)
     targets = [target for one in asks if (target := question.target(view, one, text, [])).varies]
-    steps = units.control(
+    steps = units.echoes(
         view.model, text, targets, layer=view.layer, quantity=asks[0].quantity, edges=asks[0].edges
     )
-    scores = yield from as_steps(steps, lambda now: Step(now.fraction))
-    found = {target.name: score for target, score in zip(targets, scores, strict=True)}
-    store.shared().put(key, found)
-    return found
+    columns = yield from as_steps(steps, lambda now: Step(now.fraction))
+    return {target.name: each for target, each in zip(targets, columns, strict=True)}
+
+
+def _weighing(
+    view: View,
+    asked: Question,
+    text: str,
+    searcher: Searcher,
+    search: Search,
+    columns: tuple[Any, ...],
+) -> Steps[tuple[units.Evidence | None, tuple[float, ...]]]:
+    yield Step(0.0)
+    target = question.target(view, asked, text, [])
+    edges = 0 if target.graded else asked.edges
+    steps = units.weigh(searcher, search, target, columns, edges=edges)
+    found = yield from as_steps(steps, lambda now: Step(now.fraction))
+    return found.evidence, found.untrained

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,13 @@ from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View, quantity
-from rnnviz.ui.pages.inside.sources import OWN, Source, pick
+from rnnviz.ui.pages.inside.sources import OWN, SEARCHED, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
 if TYPE_CHECKING:
     from rnnviz.units import Target
 
+SOURCE = "inside.source"
 SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
 
 
@@ -35,11 +37,7 @@ class Question:
 def ask(view: View) -> Question:
     python = view.context.info.card.get("language") == "python"
     names = words.targets(python)
-    found = [
-        f for f in unit_findings.of(view.context.info.card) if f.target in names and f.quantity == "hidden"
-    ]
-    remembered = [f for f in found if f.verdict == "remembers"]
-    first = max(remembered, key=lambda f: f.lead).target if remembered else "word-start"
+    first = _first(view, names)
     kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
     with kind:
         about = st.selectbox(
@@ -62,7 +60,7 @@ def ask(view: View) -> Question:
             source: Source | None = Source(OWN, "")
             st.button(_("Forget the selected passages"), icon=":material/deselect:", on_click=_forget)
         else:
-            source = pick(view, "inside.source")
+            source = pick(view, SOURCE)
     pattern, edges = "", 0
     if about == PATTERN:
         pattern = st.text_input(
@@ -84,6 +82,20 @@ def ask(view: View) -> Question:
         )
         edges = 5 if strict else 0
     return Question(about, pattern, looked, edges, source)
+
+
+def _first(view: View, names: Collection[str]) -> str:
+    """What the page opens with: the finding that leads by most, of those that so long a text as is searched
+    here can confirm."""
+    found = [
+        one
+        for one in unit_findings.of(view.context.info.card)
+        if (one.quantity, one.layer, one.verdict) == ("hidden", view.layer, "remembers")
+        and one.target in names
+        and one.evidence is not None
+        and 2 * units.resampling.FEWEST * one.evidence.block <= SEARCHED
+    ]
+    return max(found, key=lambda one: one.lead).target if found else "word-start"
 
 
 def _forget() -> None:

@@ -15,15 +15,19 @@ import streamlit as st
 
 from rnnviz import units
 from rnnviz.errors import RnnvizError
+from rnnviz.networks.progress import run
+from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import Tracer
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside.common import View
 from rnnviz.units.ablated import REPLICATES, Ablation
 
-OWN, FILE = "own", "file"
+OWN, FILE, SAMPLED = "own", "file", "sampled"
+WRITTEN = 40_000  # characters that the network writes
 SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
@@ -52,6 +56,8 @@ class Source:
             return view.text
         if self.kind == FILE:
             return "".join(open_text(io.BytesIO(self.data or b"")))[:most]
+        if self.kind == SAMPLED:
+            return run(_writing(view, most))
         split = corpora.read(self.name).split()
         text = split.held_out
         if len(text) < most:
@@ -69,19 +75,27 @@ def pick(view: View, key: str) -> Source | None:
     """A choice of the page's text, the corpora here and a file; None while a file is awaited."""
     names = {c.name: c.title for c in here()}
     corpus = str(view.context.info.card.get("corpus"))
-    offered = [*sorted(names, key=lambda n: n != corpus), OWN, FILE]
-    words = {**names, OWN: _("the text on this page"), FILE: _("a file of your own")}
+    offered = [*sorted(names, key=lambda n: n != corpus), OWN, SAMPLED, FILE]
+    words = {
+        **names,
+        OWN: _("the text on this page"),
+        SAMPLED: _("{n} characters that the network writes").format(n=f"{WRITTEN:,}"),
+        FILE: _("a file of your own"),
+    }
     if corpus not in names:  # nothing here is like what the model has read
         offered.sort(key=lambda n: n != OWN)
+    st.session_state[f"{key}.widget"] = widget = f"{key}.{'-'.join(offered)}"
     kind = st.selectbox(
         _("On which text"),
         offered,
-        key=f"{key}.{'-'.join(offered)}",
+        key=widget,
         persist_state="session",
         format_func=words.__getitem__,
     )
     if kind == OWN:
         return Source(OWN, "")
+    if kind == SAMPLED:
+        return Source(SAMPLED, "")
     if kind != FILE:
         return Source("corpus", kind)
     file = st.file_uploader(
@@ -93,18 +107,65 @@ def pick(view: View, key: str) -> Source | None:
     return None
 
 
+def propose(view: View, source: Source, key: str) -> None:
+    """Longer texts than `source`, each a click away: what the model's training held out, if it is here, and
+    what the network writes. `key` is that of `pick`."""
+    own = next((c for c in here() if c.name == view.context.info.card.get("corpus")), None)
+    offered = {}
+    if own is not None and source.name != own.name:
+        offered[own.name] = _("Search {title}").format(title=own.title), ":material/menu_book:"
+    if source.kind != SAMPLED:
+        words = _("Search {n} characters that the network writes").format(n=f"{WRITTEN:,}")
+        offered[SAMPLED] = words, ":material/casino:"
+    with st.container(horizontal=True):
+        for kind, (label, icon) in offered.items():
+            first = kind == next(iter(offered))
+            st.button(
+                label,
+                key=f"{key}.propose.{kind}",
+                icon=icon,
+                type="primary" if first else "secondary",
+                on_click=_choose,
+                args=(key, kind),
+            )
+
+
+def _choose(key: str, kind: str) -> None:
+    st.session_state[st.session_state[f"{key}.widget"]] = kind
+
+
+def _writing(view: View, most: int) -> Steps[str]:
+    """What the network writes, always the same; kept for all that is asked of it."""
+    most = min(most, WRITTEN)
+    key = ("written", view.mark, most)
+    written: str | None = store.shared().get(key)
+    if written is not None:
+        return written
+    characters: list[str] = []
+    for character in stream(view.model, "", most, seed=0):
+        characters.append(character)
+        if len(characters) % PIECE == 0:
+            yield Step(len(characters) / most)
+    return store.shared().put(key, "".join(characters))
+
+
 def searching(
     view: View, source: Source, quantity: str, first: Callable[[str, units.Searcher], Any], check: Check
 ) -> Steps[tuple[str, units.Searcher]]:
     """A job: read SEARCHED characters for a Searcher, made ready by running the search `first`."""
     yield Step(0.0)
     time.sleep(FIRST)
+    before = 0.0
+    if source.kind == SAMPLED:
+        before = 0.4
+        yield from as_steps(_writing(view, SEARCHED), lambda now: Step(before * now.fraction))
     text = source.read(view, SEARCHED)
     tracer = Tracer(view.model)
     traced = tracer.extend("")
     for end in range(PIECE, len(text) + PIECE, PIECE):
         traced = tracer.extend(text[:end])
-        yield Step(0.9 * min(end, len(text)) / max(1, len(text)), min(end, len(text)))
+        done = min(end, len(text))
+        yield Step(before + (0.9 - before) * done / max(1, len(text)), done)
     check()
     searcher = units.Searcher(traced, layer=view.layer, quantity=quantity)
     with suppress(RnnvizError):  # the page searches again, and says why nothing can be found

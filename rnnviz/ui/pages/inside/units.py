@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -71,8 +70,8 @@ def section(view: View) -> None:
         unit = _unit(view, asked, search)
     probed = None
     if search is not None:
-        search = _said(view, asked, search, unit)
         assert ready is not None
+        search = _said(view, asked, *ready, search, unit)
         probed = probe.section(view, asked, search, ready, spans)
     with picked:  # now that all directions are known
         along = direction.pick(view, asked.quantity, "finding", _("What colours the text"), _("this unit"))
@@ -80,17 +79,19 @@ def section(view: View) -> None:
     corpus_scan.section(view, asked.quantity, unit, asked.source)
 
 
-def _said(view: View, asked: Question, search: Search, unit: int) -> Search:
-    """Say what was found; returns the search with what the network reaches untrained, once that is known."""
+def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Search, unit: int) -> Search:
+    """Say what was found; returns the search with its evidence, once that is known."""
     place = st.container()
     if search.verdict not in ("short", "same text"):
-        scores = control.of(view, asked)
-        search = replace(search, untrained=scores.get(search.target, ()))
+        search = control.weighed(view, asked, text, searcher, search)
     with place:
         said = [words.verdict(search)]
         if search.verdict not in ("short", "same text", "nothing"):
             said.append(words.above_chance(len(search.above_chance)))
         st.markdown(" ".join(said))
+        too_short = search.verdict == "short" and search.characters < sources.WRITTEN
+        if too_short and asked.source is not None and asked.target != SPAN:
+            sources.propose(view, asked.source, question.SOURCE)
         found = next((f for f in search.found if f.unit.unit == unit), search.best)
         if found is not search.best:
             st.caption(
@@ -245,6 +246,10 @@ def _ranking(search: Search, unit: int) -> Panel:
     levels = {_("best by chance"): search.chance} if search.held_out else {}
     if search.character is not None:
         levels[_("current character alone")] = search.character
+    if search.evidence is not None:
+        contexts = [rival for rival in search.evidence.rivals if rival.kind == "context"]
+        longest = max(contexts, key=lambda rival: rival.score)
+        levels[_("the last {k} characters").format(k=longest.number)] = longest.score
     if search.untrained:
         levels[_("the same network untrained")] = max(search.untrained)
     auc = search.measure == "AUC"
@@ -264,8 +269,9 @@ def _ranking(search: Search, unit: int) -> Panel:
             chosen=chosen,
         ),
         _(
-            "The first bar counts: only its unit was chosen on other text. It remembers if it passes every "
-            "line, on {n} characters or more; + is higher inside, − lower. Click a bar to see its unit."
+            "The first bar counts: only its unit was chosen on other text. It remembers if it is surely "
+            "ahead of every line, on {n} characters or more; + is higher inside, − lower. Click a bar to see "
+            "its unit."
         ).format(n=f"{ENOUGH:,}"),
         _("whether anything depends on the unit; that is what Cause asks."),
         height=340,

@@ -8,7 +8,7 @@ from rnnviz.ui.i18n import _, ngettext
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
-    from rnnviz.units import Search
+    from rnnviz.units import Rival, Search
 
 PATTERN, SPAN = "pattern", "span"
 
@@ -55,29 +55,57 @@ def verdict(search: Search) -> str:
     """The outcome in a few sentences, as Markdown free of any text from the reader."""
     said = search.verdict
     sentences = [_beginning(search)]
-    if said == "short":
-        sentences.append(
-            _(
-                "These are {n} characters: too few to say whether that means anything. It takes {enough}; "
-                "choose a longer text above."
-            )
-        )
-    elif said not in ("same text", "nothing"):
+    if said not in ("short", "same text", "nothing"):
         sentences.append(_conclusion(search))
+        if search.evidence is not None:
+            sentences.append(
+                _("It ranks first in {stable} of 100 texts drawn anew from the half that ranked.")
+            )
     character, untrained = search.character, max(search.untrained, default=None)
+    kept = search.evidence
+    rival = search.rival or max(kept.rivals if kept else (), key=lambda one: one.score, default=None)
     return " ".join(sentences).format(
         unit=unit(search.best.unit.unit).capitalize(),
         measure=measure(search),
-        score=f"{search.best.score:.3f}",
-        chance=f"{search.chance:.3f}",
-        character="–" if character is None else f"{character:.3f}",
-        untrained="–" if untrained is None else f"{untrained:.3f}",
+        score=_number(search.best.score),
+        interval=_range(*kept.interval) if kept is not None and kept.interval else "–",
+        chance=_number(search.chance),
+        character=_number(character),
+        untrained=_number(untrained),
+        context=_number(_context(search)),
+        k=_longest(search),
+        rival=_number(rival.score if rival else None),
+        number=rival.number if rival else "–",
+        lead=_range(rival.low, rival.high) if rival else "–",
+        stable=f"{100 * kept.stability:.0f}" if kept is not None and kept.stability is not None else "–",
         n=f"{search.characters:,}",
         enough=f"{ENOUGH:,}",
     )
 
 
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return (
+        "–"
+        if low is None or high is None
+        else _("{low} to {high}").format(low=_number(low), high=_number(high))
+    )
+
+
 def _beginning(search: Search) -> str:
+    if search.verdict == "short" and search.characters < ENOUGH:
+        return _(
+            "**No verdict** on {n} characters: another text would often rank other units first, and it takes "
+            "{enough} to say which. Until then, {unit} leads the ranking below."
+        )
+    if search.verdict == "short":
+        return _(
+            "**No verdict**: {unit} ranked first, with {measure} {score}, but what you look for begins and "
+            "ends too seldom in these {n} characters to say how sure that is."
+        )
     if not search.held_out:
         return _(
             "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
@@ -88,28 +116,57 @@ def _beginning(search: Search) -> str:
             "**Nothing found**: on text that the ranking didn't see, the unit that ranked first reaches "
             "{measure} {score}, and the best unit by chance {chance}."
         )
+    if search.evidence is None:
+        return _(
+            "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see, where the best "
+            "unit by chance reaches {chance}."
+        )
     return _(
-        "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see, where the best "
-        "unit by chance reaches {chance}."
+        "**{unit}** ranked first: {measure} {score} ({interval}, 95 times in 100) on text that the ranking "
+        "didn't see, where the best unit by chance reaches {chance}."
     )
 
 
 def _conclusion(search: Search) -> str:
+    if search.evidence is None:
+        return _("What simpler things tell is not known yet.")
     if search.verdict == "character":
-        return _("But the current character alone tells {character}, about as much: that needs no memory.")
+        return _(
+            "But the current character alone tells {rival}; the unit's lead is {lead}: that needs no memory."
+        )
+    if search.verdict == "context":
+        return _(
+            "But the last {number} characters tell {rival}; the unit's lead is {lead}: that needs no longer "
+            "memory."
+        )
     if search.verdict == "untrained":
         return _(
-            "But the same network untrained has a unit that tells {untrained}, about as much or more: that "
+            "But the same network untrained has a unit that tells {rival}; the lead over it is {lead}: that "
             "needs no training."
         )
     if search.verdict == "chance":
         return _("That is hardly more than chance.")
     if search.verdict == "remembers":
         return _(
-            "The current character alone tells {character}, the best unit of the same network untrained "
-            "{untrained}: the unit knows more, so it remembers."
+            "The current character alone tells {character}, the last {k} characters {context}, the best unit "
+            "of the same network untrained {untrained}. The unit leads all of them, the closest by {lead}: "
+            "it remembers."
         )
-    return _("What the same network tells untrained is not known yet.")
+    return _("What simpler things tell was not measured.")
+
+
+def _contexts(search: Search) -> list[Rival]:
+    rivals = search.evidence.rivals if search.evidence is not None else ()
+    return [rival for rival in rivals if rival.kind == "context"]
+
+
+def _context(search: Search) -> float | None:
+    return max((rival.score for rival in _contexts(search)), default=None)
+
+
+def _longest(search: Search) -> str:
+    best = max(_contexts(search), key=lambda rival: rival.score, default=None)
+    return "–" if best is None else str(best.number)
 
 
 def above_chance(n: int) -> str:
