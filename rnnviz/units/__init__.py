@@ -57,10 +57,10 @@ from rnnviz.units.perturbation import Memory, Perturbation, memory, perturb, per
 from rnnviz.units.probing import Few, Probe, ProbeProgress, probe
 from rnnviz.units.projection import Projection, project
 from rnnviz.units.scanning import Context, Move, ScanProgress, ScanReport, UnitReport, pushes, scan
-from rnnviz.units.searching import Searcher, search
+from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import KINDS, PYTHON_KINDS, Target, kinds, pattern_target, span_target, target
 from rnnviz.units.unit import Unit, activations, quantities
-from rnnviz.units.weighing import WeighProgress, weigh
+from rnnviz.units.weighing import WeighProgress, search, weigh
 
 __all__ = [
     "KINDS",

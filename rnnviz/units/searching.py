@@ -17,14 +17,12 @@ Shape letters: T time steps, L layers, H units of a layer, U of all that are sea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.progress import run
 from rnnviz.reading.trace import Trace
 from rnnviz.text.checked import received
 from rnnviz.units import ranking
@@ -255,38 +253,6 @@ class Searcher:
             sums = ranking.shifted_products(ranked, target, possible)
             far = np.abs(ranking.correlation_of_sums(sums, ranked, target))
         return np.sort(far.max(axis=1))
-
-
-def search(
-    source: Trace | npt.NDArray[Any],
-    target: Target,
-    *,
-    layer: int | None = None,
-    quantity: str = "hidden",
-    edges: int = 0,
-    shifts: int = 200,
-    seed: int = 0,
-    untrained: Iterable[Trace] = (),
-) -> Search:
-    """One search; arguments and errors as for `Searcher` and `Searcher.search`. `untrained` are traces of the
-    same text by networks before training, see `rnnviz.units.untrained`: with them the search is weighed.
-
-    >>> import numpy as np
-    >>> from rnnviz.units import span_target
-    >>> mask = span_target([(t, t + 9) for t in range(0, 500, 50)], "machine " * 70)
-    >>> noise = np.random.default_rng(0).normal(size=(560, 3))
-    >>> search(np.column_stack([noise, mask.values]), mask).best.unit
-    Unit(layer=0, unit=3)
-    """
-    searcher = Searcher(source, layer=layer, quantity=quantity, seed=seed)
-    found = searcher.search(target, edges=edges, shifts=shifts)
-    copies = [Searcher(copy, layer=layer, quantity=quantity) for copy in untrained]
-    if not copies:
-        return found
-    from rnnviz.units.weighing import weigh
-
-    columns = [copy.best_column(target, edges) for copy in copies]
-    return run(weigh(searcher, found, target, columns, edges=edges))
 
 
 def _varies(values: npt.NDArray[Any]) -> bool:

@@ -10,13 +10,15 @@ that did not rank it.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.networks.progress import run
+from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts, ranking, resampling
 from rnnviz.units.claims import Evidence, Rival, Search, Simpler
 from rnnviz.units.searching import Searcher, Split
@@ -78,6 +80,36 @@ def weigh(
     evidence = _evidence(searcher, search, target, split, named, scores, resamples)
     reached = tuple(s for s, (kind, *_) in zip(scores, named, strict=True) if kind == "untrained")
     return replace(search, evidence=evidence, untrained=reached)
+
+
+def search(
+    source: Trace | npt.NDArray[Any],
+    target: Target,
+    *,
+    layer: int | None = None,
+    quantity: str = "hidden",
+    edges: int = 0,
+    shifts: int = 200,
+    seed: int = 0,
+    untrained: Iterable[Trace] = (),
+) -> Search:
+    """One search; arguments and errors as for `Searcher` and `Searcher.search`. `untrained` are traces of the
+    same text by networks before training, see `rnnviz.units.untrained`: with them the search is weighed.
+
+    >>> import numpy as np
+    >>> from rnnviz.units import span_target
+    >>> mask = span_target([(t, t + 9) for t in range(0, 500, 50)], "machine " * 70)
+    >>> noise = np.random.default_rng(0).normal(size=(560, 3))
+    >>> search(np.column_stack([noise, mask.values]), mask).best.unit
+    Unit(layer=0, unit=3)
+    """
+    searcher = Searcher(source, layer=layer, quantity=quantity, seed=seed)
+    found = searcher.search(target, edges=edges, shifts=shifts)
+    copies = [Searcher(copy, layer=layer, quantity=quantity) for copy in untrained]
+    if not copies:
+        return found
+    columns = [copy.best_column(target, edges) for copy in copies]
+    return run(weigh(searcher, found, target, columns, edges=edges))
 
 
 def _evidence(
