@@ -245,7 +245,7 @@ def read(model: Network, text: str | Trace) -> Trace:
 
 def check_place(name: str, t: int, read: Trace) -> None:
     """Raise ConfigError unless t characters of a Trace can have been read."""
-    if type(t) is not int or not 0 <= t <= len(read):
+    if not isinstance(t, int | np.integer) or not 0 <= t <= len(read):
         raise ConfigError(
             "`{name}` counts the characters read, from 0 to {count:,}; received {t}",
             name=name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures.themes import Scale
 from rnnviz.networks.config import CELLS
+from rnnviz.reading.trace import trace
 from rnnviz.text.normalising import normalise
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
@@ -24,7 +26,7 @@ from rnnviz.ui.trouble import describe
 if TYPE_CHECKING:
     from rnnviz.units import PatchControls, Patched
 
-MOST = 300  # characters of each text
+MOST = 200  # characters of each text
 AHEAD = 20  # predictions that are compared with the controls
 STATES = 40  # controls of each kind
 
@@ -90,7 +92,11 @@ def section(view: View) -> None:
 
 
 def _patched(view: View, places: Places, part: dict[str, Any]) -> Patched:
-    return units.patch(view.model, places.source, places.at, places.target, places.to, **part)
+    source, target = (
+        kept(("trace", view.mark, text), partial(trace, view.model, text))
+        for text in (places.source, places.target)
+    )
+    return units.patch(view.model, source, places.at, target, places.to, **part)
 
 
 def _controls(view: View, done: Patched) -> PatchControls:
