@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs
-from rnnviz.networks.numpy_model import Network, weights_of
+from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs, own_weights
+from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
 from rnnviz.networks.stepping import Weights
 from rnnviz.text.normalising import normalise
@@ -252,7 +252,7 @@ def _ask(
 ) -> _Asked:
     from rnnviz.gradients.unrolled import Unrolled
 
-    weights = weights_of(model)
+    weights = own_weights(model)
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")

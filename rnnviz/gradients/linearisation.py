@@ -94,13 +94,8 @@ class Linearisation:
         return out
 
 
-def read(
-    model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
-) -> Linearisation:
-    """Read `text`, or its first `stop` characters, and find the slopes; raises as `connectivity_row` does.
-
-    TextError is for more than `limit` characters (`square` names the way around it).
-    """
+def own_weights(model: Network) -> Weights:
+    """The weights of `model`; raises ConfigError for a network that is a Python function."""
     weights = weights_of(model)
     if weights.cell == "custom":
         raise ConfigError(
@@ -108,6 +103,17 @@ def read(
             "instead: rnnviz.units.perturb or rnnviz.units.intervene",
             name=model.name,
         )
+    return weights
+
+
+def read(
+    model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
+) -> Linearisation:
+    """Read `text`, or its first `stop` characters, and find the slopes; raises as `connectivity_row` does.
+
+    TextError is for more than `limit` characters (`square` names the way around it).
+    """
+    weights = own_weights(model)
     text = normalise(text, model.normaliser)
     if not text:
         raise EmptyTextError("there is no character to go back from; give a text of at least one")

@@ -273,6 +273,7 @@ def test_what_needs_weights_says_so(tmp_path: Path) -> None:
     for call, message in (
         (lambda: rnnviz.save(own, tmp_path / "own.safetensors"), "can't be saved"),
         (lambda: rnnviz.connectivity(own, "eat"), "follow from a network's weights"),
+        (lambda: rnnviz.gradients.attribute(own, "eat"), "follow from a network's weights"),
         (lambda: units.untrained(own), "no weights to draw"),
         (lambda: units.pushes(own, 0), "give an nn.Linear"),
         (lambda: units.gates(rnnviz.trace(own, "eat")), "this network has custom cells"),
