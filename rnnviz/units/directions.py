@@ -179,7 +179,7 @@ def mean_difference(
     source: Trace | npt.NDArray[np.floating], target: Target, *, layer: int = 0, quantity: str = "hidden"
 ) -> Direction:
     """From the mean state where `target` (T,) doesn't hold to the mean state where it does; of a graded one
-    from where it is below its median to where it is above. `source` is a Trace, or states (T, H). Raises
+    from where it is at most its median to where it is above. `source` is a Trace, or states (T, H). Raises
     ConfigError for a target of another length, one that doesn't vary, or states that don't differ.
 
     >>> import rnnviz
@@ -199,21 +199,22 @@ def mean_difference(
             characters=len(target),
             steps=len(source),
         )
-    inside, outside = _sides(target)
-    if not inside.any() or not outside.any():
+    inside = _inside(target)
+    if inside.all() or not inside.any():
         raise ConfigError(
             "{name} is the same at every character of this text; choose another text", name=target.name
         )
-    apart = source[inside].mean(axis=0, dtype=np.float64) - source[outside].mean(axis=0, dtype=np.float64)
+    apart = source[inside].mean(axis=0, dtype=np.float64) - source[~inside].mean(axis=0, dtype=np.float64)
     origin = f"difference of means over {len(source):,} characters"
     return Direction(f"mean difference for {target.name}", apart, layer, quantity, origin)
 
 
-def _sides(target: Target) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _inside(target: Target) -> npt.NDArray[np.bool_]:
     if not target.graded:
-        return target.values, ~target.values
+        return target.values
     middle = np.median(target.values) if len(target) else 0.0
-    return target.values > middle, target.values < middle
+    above = target.values > middle
+    return above if above.any() else target.values >= middle  # mostly as high as it gets
 
 
 class Span:

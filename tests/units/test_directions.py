@@ -141,6 +141,11 @@ def test_a_difference_of_means_points_to_where_the_target_holds() -> None:
     np.testing.assert_allclose(along.vector, apart / np.linalg.norm(apart), atol=1e-6)
     graded = Target("height", states @ np.eye(H)[4])
     assert directions.mean_difference(read, graded, layer=1).vector[4] > 0
+    for mostly in (0.0, 1.0):  # its median is its lowest value, or its highest
+        rare = Target(
+            "rare", np.where(states[:, 4] > np.quantile(states[:, 4], 0.2 + 0.6 * (1 - mostly)), 1.0, 0.0)
+        )
+        assert directions.mean_difference(read, rare, layer=1).vector[4] > 0
     with pytest.raises(ConfigError, match="the same at every character"):
         directions.mean_difference(read, Target("all", np.ones(300, np.bool_)))
     with pytest.raises(ConfigError, match="covers 3 characters, the activations 300"):

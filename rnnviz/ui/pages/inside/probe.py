@@ -56,7 +56,8 @@ def section(
         label=_("One unit, or many?"),
         icon=":material/join:",
         said=_(
-            "Weighs all {n} units together, beside the best 1, 2, 4 and 8; it takes some ten seconds."
+            "Weighs all {n} units together, beside the best 1, 2, 4 and 8; it takes half a minute, or more "
+            "for a large network."
         ).format(n=view.H),
     )
     if found is not None:
