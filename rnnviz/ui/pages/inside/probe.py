@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.networks.progress import mapped
 from rnnviz.reading.trace import Tracer
@@ -36,16 +38,17 @@ def section(
     text, searcher = ready
     assert asked.source is not None
     key = (view.mark, view.layer, asked.quantity, asked.target, asked.pattern, asked.source.identity(view))
-    means = kept(
-        ("means", *key, text, tuple(spans)),
-        lambda: directions.mean_difference(
-            searcher.values,
-            question.target(view, asked, text, spans),
-            layer=view.layer,
-            quantity=asked.quantity,
-        ),
-    )
-    direction.keep(view, direction.MEANS, asked.target, means)
+    with suppress(RnnvizError):  # states that don't differ have no such direction
+        means = kept(
+            ("means", *key, text, tuple(spans)),
+            lambda: directions.mean_difference(
+                searcher.values,
+                question.target(view, asked, text, spans),
+                layer=view.layer,
+                quantity=asked.quantity,
+            ),
+        )
+        direction.keep(view, direction.MEANS, asked.target, means)
     if search.verdict in ("short", "same text"):
         return None
     found: Probe | None = done_on_request(
