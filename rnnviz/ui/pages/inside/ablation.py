@@ -89,7 +89,7 @@ def _show(found: Ablation) -> None:
     if found.random is not None:
         most = float(found.random.loss.max())
         levels[_("the most of {n} random directions").format(n=len(found.random.loss))] = most
-        beyond = " " + _("{k} of all {H} units are missed more than any of {n} random directions.").format(
+        beyond = " " + _("Missed more than any of {n} random directions: {k} of {H} units.").format(
             k=int((found.loss > most).sum()), H=len(found.units), n=len(found.random.loss)
         )
     st.markdown(
