@@ -295,7 +295,7 @@ def _range_in_words(lies: Interval) -> str:
     if lies.low is not None:
         return (
             f"\n  the next {lies.characters:,} characters of the same text: "
-            f"{lies.low:.4g} to {lies.high:.4g}, 95 times in 100"
+            f"{lies.low:.4g} to {lies.high:.4g}, to hold 95 times in 100"
         )
     if lies.halves is None:  # too short
         return ""

@@ -13,7 +13,7 @@ import tokenize
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -218,7 +218,7 @@ class _Reading:
     def _tokens(self, first: int) -> Iterator[_Token]:
         """The tokens from a line on. Raises _NoPythonError where there is none."""
         opening = self._opening if first == 0 else ""
-        after = (line + "\n" for line in islice(self._lines, first + 1, None))
+        after = (self._lines[line] + "\n" for line in range(first + 1, len(self._lines)))
         lines = chain([opening + self._lines[first] + "\n"], after)
         last = self._begins[first]
 

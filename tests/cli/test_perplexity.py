@@ -347,6 +347,6 @@ def test_a_text_says_where_as_many_characters_again_would_lie(
     kept = scored("even.txt", "--model", "tiny-gru", "--json", "--html", "page.html").objects[0]
     assert kept["interval"] == pytest.approx(even["interval"], rel=1e-5)
     words = scored(*files, "--model", "tiny-gru").out
-    assert f"{found.low:.4g} to {found.high:.4g}, 95 times in 100" in words
+    assert f"{found.low:.4g} to {found.high:.4g}, to hold 95 times in 100" in words
     assert "further apart than the passages" in words
     assert words.count("characters") == 3 + 2  # of three texts, and of what follows two
