@@ -50,8 +50,8 @@ def beside(interval: Interval) -> str:
     if interval.low is not None and interval.high is not None:
         return _(
             "**The next {n} characters of the same text: {low} to {high}**, to judge by how far its own "
-            "passages lie apart. That is to hold 95 times in 100; measured, it held 96 to 100 times in a novel "
-            "and plays, 74 to 100 in manuals and programs. It says nothing of other texts."
+            "passages lie apart. That is to hold 95 times in 100; measured, it held 96 to 100 times in a "
+            "novel and plays, 74 to 100 in manuals and programs. It says nothing of other texts."
         ).format(n=f"{interval.characters:,}", low=rounded(interval.low), high=rounded(interval.high))
     if interval.reason == "drifts" and interval.halves is not None:
         first, second = map(rounded, interval.halves)
