@@ -44,6 +44,30 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     assert page.get_by_test_id("stException").count() == 0
 
 
+def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
+    board = open_part(page, app_url, "match")
+    page.get_by_role("slider", name="On is this far from 0").focus()
+    for _ in range(9):  # down to 0.05: the network is small, and random
+        page.keyboard.press("ArrowLeft")
+    rows = page.get_by_test_id("rnnviz-board").nth(1)
+    expect(rows.locator(".bd-flow.bd-one").first).to_be_visible()
+    one, other = (box_of(letter(board, t)) for t in (4, 6))
+    page.mouse.move(one["x"] + 3, one["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
+    page.mouse.up()
+    expect(board.locator(".bd-in")).to_have_count(3)
+    row = rows.locator(".bd-flow").first
+    expect(row.locator(".bd-in")).not_to_have_count(0)
+    expect(rows.locator(".bd-bars > span")).not_to_have_count(0)
+    matched = row.locator(".bd-in").all_inner_texts()
+    row.focus()
+    page.keyboard.press("Enter")
+    expect(board.locator(".bd-in")).to_have_count(len(matched))
+    expect(board.locator(".bd-in")).to_have_text(matched, use_inner_text=True)
+    assert page.get_by_test_id("stException").count() == 0
+
+
 def test_pointing_finds_the_character_in_every_picture(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "map")
     letter(board, 3).hover()

@@ -164,7 +164,9 @@ def _heat(view: View, pattern: Pattern, states: Any) -> Panel:
         _(
             "All rows are strong inside the passage; a character at which most of them are strong again has "
             "something in common with it, as far as these units tell."
-        ),
+        )
+        if len(pattern)
+        else _("No row is strong, and of one colour, throughout the passage."),
         _("why they are on, and whether anything depends on them; that is what Cause asks."),
         height=260,
         link="x",
