@@ -99,7 +99,7 @@ def sentence(found: Probe) -> str:
     if found.verdict == "character":
         said.append(_("The current character alone tells {character}, about as much: that needs no memory."))
     elif found.verdict == "untrained":
-        said.append(_("So a line reads about as much before any training: training is not needed for it."))
+        said.append(_("About as much can be read before any training: training is not needed for it."))
     most = found.few[-1]
     return " ".join(said).format(
         n=found.weights.size,
@@ -173,7 +173,7 @@ def panel(found: Probe) -> Panel:
             "Bars that are as long as the last from the first on: one unit holds it. Bars that grow: units "
             "hold it together. Only what passes every line was learned."
         ),
-        _("whether the network reads it by this line, or at all; that is what Cause asks, with directions."),
+        _("whether the network itself uses it; that is what Cause asks, of the probe as a direction."),
         height=340,
         width=3,
     )
