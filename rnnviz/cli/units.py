@@ -53,7 +53,7 @@ SO = {
     "nothing": "nothing found",
     "open": "",
     "character": "needs no memory",
-    "context": "the last {k} characters do",
+    "context": "the last {k} characters may do",
     "untrained": "needs no training",
     "chance": "hardly above chance",
     "remembers": "remembers",

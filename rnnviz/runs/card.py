@@ -186,9 +186,9 @@ SO: dict[Verdict, str] = {
     "same text": "too rare for two halves",
     "nothing": "nothing found",
     "open": "not measured beside the last few characters",
-    "character": "the character just read tells as much",
-    "context": "the last {k} characters tell as much",
-    "untrained": "the network untrained tells as much",
+    "character": "not surely more than the character just read tells",
+    "context": "not surely more than the last {k} characters tell",
+    "untrained": "not surely more than the network untrained tells",
     "chance": "hardly above chance",
     "remembers": "remembers",
 }

@@ -312,7 +312,7 @@ def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float
         ({"evidence": None}, "What simpler things tell is not known yet."),
         (
             {"evidence": weighed(character=0.89)},
-            "current character alone tells 0.890; the unit's lead is -0.010 to 0.030: that needs no memory.",
+            "alone tells 0.890; the unit's lead is -0.010 to 0.030: too little to say that it remembers.",
         ),
         (
             {"evidence": weighed(context=0.91)},
@@ -344,7 +344,7 @@ def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str
     }
     words_said = words.verdict(units.Search(**{**facts, **changed}))
     assert said in words_said
-    assert ("remembers" in words_said) == ("remembers" in said or not changed)
+    assert ("the closest by" in words_said) == ("the closest by" in said or not changed)
     assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
 
 

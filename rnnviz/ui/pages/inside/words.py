@@ -132,17 +132,18 @@ def _conclusion(search: Search) -> str:
         return _("What simpler things tell is not known yet.")
     if search.verdict == "character":
         return _(
-            "But the current character alone tells {rival}; the unit's lead is {lead}: that needs no memory."
+            "But the current character alone tells {rival}; the unit's lead is {lead}: too little to say "
+            "that it remembers."
         )
     if search.verdict == "context":
         return _(
-            "But the last {number} characters tell {rival}; the unit's lead is {lead}: that needs no longer "
-            "memory."
+            "But the last {number} characters tell {rival}; the unit's lead is {lead}: too little to say "
+            "that it remembers more."
         )
     if search.verdict == "untrained":
         return _(
-            "But the same network untrained has a unit that tells {rival}; the lead over it is {lead}: that "
-            "needs no training."
+            "But the same network untrained has a unit that tells {rival}; the lead over it is {lead}: too "
+            "little to say that it was learnt."
         )
     if search.verdict == "chance":
         return _("That is hardly more than chance.")

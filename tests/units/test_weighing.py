@@ -1,0 +1,160 @@
+"""How sure a search is: the bootstrap against texts really drawn anew, contexts, Holm's levels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rnnviz.errors import ConfigError
+from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, resampling, run, weigh
+from rnnviz.units.claims import ENOUGH, LEVEL, verdict
+
+
+def telegraph(length: int, dwell: int, seed: int) -> Target:
+    drawn = np.random.default_rng(seed).random(length)
+    return Target("telegraph", np.cumsum(drawn < 1 / dwell) % 2 == 1)
+
+
+@pytest.mark.parametrize("kind", ["mask", "near", "graded"])
+def test_resampled_scores_are_those_of_the_texts_drawn_anew(kind: str) -> None:
+    random, n, block = np.random.default_rng(1), 3000, 60
+    mask = telegraph(n, 20, 1).values
+    values = np.round(3 * mask + random.normal(size=n)) if kind == "graded" else mask
+    near = ~mask & np.roll(mask, 5) if kind == "near" else None
+    series = 0.1 * random.normal(size=(n, 3)).cumsum(axis=0) + np.array([1, 0.3, 0]) * values[:, None]
+    series[:, 2] = np.round(series[:, 2])  # with ties
+    found = resampling.resampled(series, values, block, near=near, resamples=200)
+    draws = np.random.default_rng(0).integers(0, n - block + 1, (200, n // block))
+    expected = []
+    for starts in draws:
+        text = (starts[:, None] + np.arange(block)).ravel()
+        here = [np.ones(n, np.bool_)] if near is None else [np.ones(n, np.bool_), mask | near]
+        kept = [text[part[text]] for part in here]
+        scores = [[ranking.score(column[one], values[one]) for column in series.T] for one in kept]
+        expected.append(np.min(scores, axis=0))
+    for edge in (2.5, 50, 97.5):
+        np.testing.assert_allclose(
+            np.percentile(found, edge, axis=0), np.percentile(expected, edge, axis=0), atol=0.03
+        )
+    assert np.corrcoef(found[:, 1], np.array(expected)[:, 1])[0, 1] > 0.95
+
+
+def test_an_interval_of_a_slow_target_holds_the_truth_where_single_characters_would_not() -> None:
+    """The share of 100 texts whose interval holds the AUC of all texts together."""
+    covered = {"blocks": 0, "characters": 0}
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        target, state = telegraph(4000, 20, seed), random.normal(size=4000)
+        for t in range(1, 4000):
+            state[t] += 0.9 * state[t - 1]
+        block = resampling.block_length(target.values)
+        assert block is not None
+        for name, length in (("blocks", block), ("characters", 1)):
+            drawn = resampling.resampled(state[:, None], target.values, length, resamples=200)
+            low, high = resampling.interval(drawn[:, 0])
+            covered[name] += low <= 0.5 <= high
+    assert covered["blocks"] >= 85
+    assert covered["characters"] < 70
+
+
+def test_blocks_are_as_long_as_the_target_is_slow_and_a_short_text_has_none() -> None:
+    slow, fast = (np.arange(20_000) % period < period / 2 for period in (400, 100))
+    assert (resampling.block_length(slow), resampling.block_length(fast)) == (400, 100)
+    assert resampling.block_length(slow[:7_000]) is None  # fewer than 20 blocks
+    assert resampling.block_length(np.arange(20_000) == 9_000) is None  # one run
+    graded = np.arange(20_000) % 100 / 1.0
+    assert resampling.block_length(graded) == pytest.approx(100, abs=3)
+    assert resampling.block_length(np.where(fast, 1.0, 0.0)) == 100  # its middle is its lowest
+
+
+def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
+    ids = np.random.default_rng(2).integers(0, 6, 6000)
+    learn = np.arange(6000) < 3000
+    for lag, first in ((0, 1), (1, 2), (3, 4), (7, 8)):
+        mask = np.concatenate((np.zeros(lag, np.bool_), ids[: 6000 - lag] == 2))
+        for k in (1, 2, 4, 8):
+            told = ranking.score(contexts.predicted(ids, mask, k, learn)[3000:], mask[3000:])
+            assert (told > 0.99) == (k >= first), (lag, k, told)
+    graded = np.concatenate(([0.0], ids[:-1] * 1.0))
+    assert ranking.score(contexts.predicted(ids, graded, 2, learn)[3000:], graded[3000:]) > 0.95
+    pair = np.concatenate(([False], (ids[:-1] == 2) ^ (ids[1:] == 2)))  # no sum of characters: an n-gram
+    assert ranking.score(contexts.predicted(ids, pair, 2, learn)[3000:], pair[3000:]) > 0.99
+    with pytest.raises(ConfigError, match="1 character or more; received 0"):
+        contexts.predicted(ids, pair, 0, learn)
+
+
+def found_with(p: float, lead: float) -> tuple[float, Evidence]:
+    return p, Evidence((Rival("context", 8, 0.6, 0.1, 0.3, lead),), (0.8, 0.9), 1.0, 50)
+
+
+def test_a_family_is_held_to_holms_levels() -> None:
+    mask = telegraph(2000, 20, 0)
+    single = Searcher(mask.values[:, None].astype(float)).search(mask)
+    ps = [0.001, 0.011, 0.02, 0.04, 0.03]
+    family = [replace(single, found=(replace(single.best, p=p),)) for p in ps]
+    levels = [search.levels[0] for search in holm(family)]
+    assert levels[:2] == [LEVEL / 5, LEVEL / 4]
+    assert levels[2:] == [0.0, 0.0, 0.0]  # 0.02 > 0.05 / 3, and so all after it
+    assert holm([single])[0].levels[0] == LEVEL  # no family, no correction
+    assert holm([]) == []
+    found = [replace(search, characters=ENOUGH, chance=0.6) for search in holm(family)]
+    assert [search.verdict == "nothing" for search in found] == [False, False, True, True, True]
+
+
+def test_a_lead_that_a_family_makes_doubtful_is_no_lead() -> None:
+    evidence = Evidence(
+        tuple(Rival(kind, 8, 0.6, 0.1, 0.3, 0.03) for kind in ("context", "untrained")), (0.8, 0.9), 1.0, 50
+    )
+
+    def said(level: float) -> str:
+        return verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence, lead_level=level)
+
+    assert (said(LEVEL), said(LEVEL / 5)) == ("remembers", "context")
+
+
+@pytest.mark.parametrize(
+    ("rival", "said"),
+    [
+        (Rival("context", 4, 0.7, -0.01, 0.4, 0.06), "context"),  # its interval holds zero
+        (Rival("context", 4, 0.885, 0.01, 0.02, 0.002), "context"),  # sure, and worth nothing
+        (Rival("untrained", 2, 0.95, -0.06, -0.04, 1.0), "untrained"),
+        (Rival("character", 1, 0.89, 0.0, 0.02, 0.05), "character"),
+    ],
+)
+def test_a_rival_that_is_not_surely_beaten_is_named(rival: Rival, said: str) -> None:
+    beaten = [Rival(kind, 8, 0.6, 0.2, 0.4, 0.002) for kind in ("context", "untrained")]
+    evidence = Evidence((rival, *beaten), (0.8, 0.95), 1.0, 50)
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=evidence) == said
+    assert evidence.unbeaten(0.9) == rival
+    without = replace(evidence, rivals=tuple(beaten))
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=without) == "remembers"
+    assert verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, interval=None)) == "short"
+    assert (
+        verdict(0.9, 0.6, 0.5, (0.5,), ENOUGH, evidence=replace(without, rivals=tuple(beaten[:1]))) == "open"
+    )
+
+
+def test_which_unit_wins_is_unsure_where_two_are_alike() -> None:
+    random, mask = np.random.default_rng(5), telegraph(8000, 10, 5)
+    noise = random.normal(size=(8000, 3))
+    alike = noise + np.array([1.0, 1.0, 0.0]) * mask.values[:, None]
+    apart = noise + np.array([1.0, 0.3, 0.0]) * mask.values[:, None]
+    stable = []
+    for states in (alike, apart):
+        searcher = Searcher(states)
+        evidence = run(weigh(searcher, searcher.search(mask), mask)).evidence
+        assert evidence is not None
+        stable.append(evidence.stability)
+    assert 0.2 < stable[0] < 0.99
+    assert stable[1] == 1.0
+
+
+def test_what_is_in_one_half_alone_has_no_evidence_and_its_rivals_are_measured_where_it_was() -> None:
+    states = np.random.default_rng(6).normal(size=(400, 2))
+    mask = Target("once", np.arange(400) == 30)
+    searcher = Searcher(states)
+    weighed = run(weigh(searcher, searcher.search(mask), mask, [states[:, 0]]))
+    assert weighed.evidence is None
+    assert weighed.untrained == (ranking.score(states[:, 0], mask.values),)
