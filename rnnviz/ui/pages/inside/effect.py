@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.reading.resampling import Resampled
     from rnnviz.units import Effect, Intervention, Within
 
-READ = 10_000  # characters of a longer text
+READ = 20_000  # characters of a longer text
 GRADED = ("bracket-depth", "line-position", "indent-depth")
 
 
