@@ -5,6 +5,7 @@ also inside a target and outside it.
 from __future__ import annotations
 
 import math
+import time
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -12,7 +13,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.text.normalising import normalise
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside import question, sources, words
 from rnnviz.ui.pages.inside.common import View, done, done_on_request
 from rnnviz.ui.pages.inside.question import Question
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rnnviz.units import Effect, Intervention, Within
 
 READ = 20_000  # characters of a longer text
+REST = 0.5  # seconds that the page has to itself
 GRADED = ("bracket-depth", "line-position", "indent-depth")
 
 
@@ -31,7 +33,7 @@ def here(view: View, intervention: Intervention) -> None:
     found: Effect | None = done(
         ("effect", view.mark, view.text, intervention),
         _("Making the same change to random units"),
-        lambda check: _steps(view, view.text, intervention, None),
+        lambda check: _later(view, intervention, check),
         "effect",
         patience=0.0,
     )
@@ -76,6 +78,14 @@ def elsewhere(view: View, intervention: Intervention) -> None:
             st.markdown(_("Nothing there is told apart: it is the same throughout this text."))
         else:
             st.markdown(_inside(found, found.within, names[about]))
+
+
+def _later(view: View, intervention: Intervention, check: Check) -> Steps[Effect]:
+    """On the text in view, once a reader has let go of the slider: the page answers first."""
+    yield Step(0.0)
+    time.sleep(REST)
+    check()
+    return (yield from _steps(view, view.text, intervention, None))
 
 
 def _longer(view: View, source: sources.Source, intervention: Intervention, about: str) -> Steps[Effect]:
