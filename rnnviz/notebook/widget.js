@@ -75,13 +75,21 @@ export function widget(styles, markup) {
       if (kind === "answer" && client === view.link.client) show(bytes(buffers[0]));
     };
     model.on("msg:custom", hear);
-    const themes = new MutationObserver(() => view.recolour());
+    const again = () => {
+      view.recolour();
+      view.editor?.resized();
+    };
+    const themes = new MutationObserver(again);
     themes.observe(document.body, { attributeFilter: THEME });
+    // While JupyterLab changes its theme it hides all cells, where no letter has a place.
+    const shown = new IntersectionObserver((seen) => seen.some((each) => each.isIntersecting) && again());
+    shown.observe(host);
     show(null);
     view.link.ask();
     return () => {
       model.off("msg:custom", hear);
       themes.disconnect();
+      shown.disconnect();
       view.close();
     };
   }
