@@ -59,6 +59,12 @@ def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:
     assert len(one.out) == 4 + 40 + 1
 
 
+def test_sample_reads_its_prompt_from_standard_input(run: Run) -> None:
+    command = "sample -m tiny-gru --length 20 --seed 3 --prompt"
+    assert run(f"{command} -", data=b"The ").out == run(command, "The ").out
+    assert run(f"{command} -", data=None).code == 1
+
+
 def test_sample_refuses_a_temperature_below_zero(run: Run) -> None:
     done = run("sample -m tiny-gru --temperature=-1")
     assert done.code == 1

@@ -1,0 +1,60 @@
+"""The notebooks in examples/ run from first cell to last, and are stored without what they print."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat", reason="the extra test is not installed")
+nbclient = pytest.importorskip("nbclient", reason="the extra test is not installed")
+pytest.importorskip("ipykernel", reason="the extra test is not installed")
+pytest.importorskip("anywidget", reason="the extra notebook is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
+
+
+def read(path: Path) -> Any:
+    return nbformat.read(path, as_version=4)
+
+
+@pytest.fixture
+def kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A kernel that knows this checkout, and reads nobody's settings."""
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")
+
+
+def test_there_are_four() -> None:
+    assert len(NOTEBOOKS) == 4
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_shows_something(path: Path, kernel: None) -> None:
+    notebook = read(path)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output for output in shown if output.get("name") == "stderr"]
+    kinds = {kind for output in shown for kind in output.get("data", {})}
+    assert "text/html" in kinds  # a picture of ours
+    assert ("application/vnd.jupyter.widget-view+json" in kinds) == path.stem.startswith("1_")
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_short_plain_and_ends_with_a_conclusion(path: Path) -> None:
+    cells = read(path).cells
+    assert 10 <= len(cells) <= 25
+    assert cells[0].source.startswith("# ")
+    assert cells[-1].source.startswith("**Conclusion.**")
+    checked = ast.parse(cells[-2].source)  # what the conclusion says, as assertions about the numbers
+    assert sum(isinstance(node, ast.Assert) for node in checked.body) >= 2
+    for cell in cells:
+        if cell.cell_type == "code":
+            assert cell.outputs == []
+            assert cell.execution_count is None
