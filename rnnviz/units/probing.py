@@ -234,8 +234,8 @@ def steps(
     total = 5 + FEW[-1] + controls + 2 * copies
     search = searcher.search(target, shifts=0)
     yield ProbeProgress(1 / total)
-    values, blocks = target.values, searcher._blocks(target.values, None)
-    first, second = searcher._halves(blocks)
+    values = target.values
+    blocks, first, second, _near = searcher.split(target)
     halves = Halves(searcher.values, first, second)
     line = halves.line(values)
     yield ProbeProgress(3 / total)
