@@ -40,7 +40,7 @@ def renamed(state: Mapping[str, Any], layout: str) -> Renamed:
     if "rnn.weight_hh_l0" not in found or "output.weight" not in found:
         raise ConfigError(
             "no {what} in the layout {layout} is among {keys}",
-            what=Phrase("recurrent layer" if "rnn.weight_hh_l0" not in found else "output layer"),
+            what=Phrase("output layer") if "rnn.weight_hh_l0" in found else Phrase("recurrent layer"),
             layout=layout,
             keys=", ".join(state) or Phrase("none"),
         )

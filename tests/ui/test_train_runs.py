@@ -151,7 +151,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
 ) -> None:
     asked = []
 
-    def measured(config: object, symbols: int) -> float:
+    def measured(config: object, symbols: int, check: object) -> float:
         asked.append(symbols)
         raise error
 
