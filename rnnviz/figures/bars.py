@@ -54,7 +54,7 @@ def ranking(
             margin={"l": 76, "r": 14, "t": 8 + 16 * len(marks), "b": 40, "pad": 0},
             bargap=0.3,
             shapes=[
-                level(value, _colour(n, theme), 2, ("solid", "dot", "dash")[n % 3], upright=True)
+                level(value, _colour(n, theme), 2, ("solid", "dot", "dash", "dashdot")[n % 4], upright=True)
                 for n, value in enumerate(marks.values())
             ],
             annotations=[
@@ -90,7 +90,7 @@ def _listing(theme: Theme, names: Sequence[str], **more: Any) -> Figure:
 
 
 def _colour(n: int, theme: Theme) -> str:
-    return (theme.came, theme.pinned, theme.text)[n % 3]
+    return (theme.came, theme.pinned, theme.text, theme.muted)[n % 4]
 
 
 def _named(text: str, value: float, n: int, middle: float, theme: Theme) -> Figure:

@@ -93,7 +93,7 @@ def _first(view: View, names: Collection[str]) -> str:
         if (one.quantity, one.layer, one.verdict) == ("hidden", view.layer, "remembers")
         and one.target in names
         and one.evidence is not None
-        and 2 * units.resampling.FEWEST * one.evidence.block <= SEARCHED
+        and units.resampling.FEWEST * one.evidence.block <= SEARCHED
     ]
     return max(found, key=lambda one: one.lead).target if found else "word-start"
 
