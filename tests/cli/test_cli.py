@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -48,6 +49,25 @@ def test_a_damaged_model_is_said_in_words(run: Run, tmp_path: Path, models_folde
     done = run("sample --model cut.safetensors")
     assert done.code == 1
     assert "copy or download it again" in done.err
+
+
+def commands() -> dict[str, argparse.ArgumentParser]:
+    (names,) = (a for a in cli._parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(names.choices)
+
+
+@pytest.mark.parametrize("name", commands())
+def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> None:
+    said = " ".join(run(f"{name} --help").out.split())
+    parser = commands()[name]
+    for action in parser._actions:
+        if action.help == argparse.SUPPRESS or not action.option_strings:
+            continue
+        for choice in action.choices or ():
+            assert str(choice) in said, action.option_strings
+        if action.default not in (None, False, "", (), argparse.SUPPRESS):
+            shown = parser.formatter_class(parser.prog)._expand_help(action)
+            assert "default" in shown, action.option_strings
 
 
 def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:
