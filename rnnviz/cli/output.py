@@ -28,20 +28,9 @@ def complain(message: str) -> None:
     print(f"rnnviz: {message}", file=sys.stderr)
 
 
-class _Help(argparse.HelpFormatter):
-    """Says the default of every option that has one, where its help doesn't."""
-
-    def _get_help_string(self, action: argparse.Action) -> str:
-        said = action.help or ""
-        silent = action.default in (None, False, "", (), argparse.SUPPRESS) or not action.option_strings
-        return said if silent or "default" in said else f"{said} (default: %(default)s)"
-
-
 def command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str) -> Any:
     """A parser for the command `name`; `about` is its description, without a full stop."""
-    parser = commands.add_parser(
-        name, help=about[0].lower() + about[1:], description=f"{about}.", formatter_class=_Help
-    )
+    parser = commands.add_parser(name, help=about[0].lower() + about[1:], description=f"{about}.")
     parser.set_defaults(run=run)
     return parser
 

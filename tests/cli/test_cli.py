@@ -59,15 +59,13 @@ def commands() -> dict[str, argparse.ArgumentParser]:
 @pytest.mark.parametrize("name", commands())
 def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> None:
     said = " ".join(run(f"{name} --help").out.split())
-    parser = commands()[name]
-    for action in parser._actions:
+    for action in commands()[name]._actions:
         if action.help == argparse.SUPPRESS or not action.option_strings:
             continue
         for choice in action.choices or ():
             assert str(choice) in said, action.option_strings
         if action.default not in (None, False, "", (), argparse.SUPPRESS):
-            shown = parser.formatter_class(parser.prog)._expand_help(action)
-            assert "default" in shown, action.option_strings
+            assert "default" in str(action.help), action.option_strings
 
 
 def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:
