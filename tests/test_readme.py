@@ -34,7 +34,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_kind_of_command_is_among_them() -> None:
     named = {line.split(" rnnviz ")[1].split()[0] for line in commands()}
-    assert named == {"match", "models", "perplexity", "sample", "trace", "train", "units"}
+    assert named == {
+        "ablate", "connectivity", "match", "models", "perplexity", "perturb", "sample", "trace", "train", "units"
+    }  # fmt: skip
     assert sum(line.startswith("torchrun") for line in commands()) == 1
     names = re.findall(r"--name (\S+)", "\n".join(commands()))
     assert len(names) == len(set(names))  # a name is a run's folder, and taken after the first
@@ -42,7 +44,7 @@ def test_every_kind_of_command_is_among_them() -> None:
 
 @pytest.mark.parametrize("line", commands())
 def test_a_command_of_the_readme_runs_and_shows_something(line: str, folder: Path) -> None:
-    program, *arguments = shlex.split(line)
+    program, *arguments = shlex.split(line, comments=True)
     start = [sys.executable] if program == "python" else [sys.executable, "-m", "torch.distributed.run"]
     done = subprocess.run(
         [*start, *arguments],

@@ -9,7 +9,7 @@ from rnnviz.errors import ConfigError, Phrase, TextError
 
 def received(value: object) -> str:
     """A value of a wrong type in a word or two."""
-    return Phrase("None") if value is None else type(value).__name__
+    return "None" if value is None else type(value).__name__
 
 
 def check_text(text: object) -> str:

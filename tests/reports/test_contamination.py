@@ -165,7 +165,9 @@ def test_a_model_that_is_loaded_and_saved_keeps_it(tmp_path: Path, kind: str) ->
     sketch = contamination.sketch(TRAINING)
     first = checkpoint.save(model, tmp_path / "first.safetensors", sketch=sketch)
     second = rnnviz.save(rnnviz.load(first), tmp_path / "second.safetensors")
-    assert second.stat().st_size - first.stat().st_size <= 16  # the name, which is longer, and what it pads
+    assert (
+        second.stat().st_size - first.stat().st_size <= 32
+    )  # a longer name, how many parameters, and padding
     found = contamination.of(second)
     assert found is not None
     assert found.modulus == sketch.modulus
