@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from rnnviz.errors import ConfigError, Phrase, TextError
+from rnnviz.errors import ConfigError, TextError
 
 
 def received(value: object) -> str:
