@@ -67,7 +67,8 @@ export function widget(styles, markup) {
 
     servePlotly(() => plotlyOf(model));
     const view = new View(root, Promise.resolve());
-    const setTriggerValue = (/** @type {string} */ kind, /** @type {unknown} */ ask) => model.send({ kind, ask });
+    const setTriggerValue = (/** @type {string} */ kind, /** @type {unknown} */ ask) =>
+      model.send({ kind, ask });
     /** @param {Uint8Array | null} data */
     const show = (data) => view.update({ parentElement: host, data, setTriggerValue });
     /** @param {{ kind: string, client?: string }} message @param {DataView[]} buffers */
