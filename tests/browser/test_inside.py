@@ -33,13 +33,13 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
     page.mouse.up()
     expect(board.locator(".bd-in")).to_have_count(5)
-    expect(page.get_by_text("on the very text it was chosen on")).to_be_visible()
+    expect(page.get_by_text("No verdict")).to_be_visible()
     pad = board.locator("[data-name=ranking] .bd-pad")
     expect(board.locator("[data-name=ranking] .barlayer .point")).to_have_count(12)
-    before, unit = board.evaluate(COLOURS), page.get_by_label("The unit that colours the text").input_value()
+    before, unit = board.evaluate(COLOURS), page.get_by_label("The unit, 0 to").input_value()
     box = box_of(pad)
     pad.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
-    expect(page.get_by_label("The unit that colours the text")).not_to_have_value(unit)
+    expect(page.get_by_label("The unit, 0 to")).not_to_have_value(unit)
     changed(board, COLOURS, before)
     assert page.get_by_test_id("stException").count() == 0
 

@@ -331,8 +331,8 @@ export class View extends BaseView {
   }
 
   redraw() {
+    if (!this.store.head || this.root.hidden || !this.figure?.box) return;
     const { store, drawn, figure, columns } = this;
-    if (!store.head || this.root.hidden || !figure.box) return;
     const first = Math.max(store.start, Math.min(this.start, store.stop - columns));
     figure.draw(store, drawn, first, columns, this.theme, this.font).then(() => this.painted());
     this.colour();
