@@ -8,8 +8,19 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, command, numbers, print_table, progress_bar
-from rnnviz.cli.units import network, text_of
+from rnnviz.cli.output import (
+    add_model,
+    add_source,
+    add_unclosed,
+    as_json,
+    at_least,
+    command,
+    network,
+    numbers,
+    print_table,
+    progress_bar,
+    source_text,
+)
 from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,17 +35,11 @@ EXAMPLE = """examples:
 
 def add_parser(commands: Any) -> None:
     """Add the `ablate` command."""
-    parser = command(commands, "ablate", main, "Measure how much worse a network predicts without each unit")
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
-    parser.add_argument(
-        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
+    parser = command(
+        commands, "ablate", main, "Measure how much worse a network predicts without each unit", EXAMPLE
     )
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument(
-        "--corpus", help="a corpus's name or the text file of one: its held-out part, the last 10 %%, is read"
-    )
-    where.add_argument("--file", "-f", help="a text file, of which all is read; - reads standard input")
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+    add_model(parser, device=False)
+    add_source(parser)
     parser.add_argument("--layer", type=int, default=0, help="the layer, counted from 0 (default: 0)")
     parser.add_argument(
         "--units", type=numbers, metavar="N,N", help="these units alone, counted from 0 (default: all)"
@@ -48,12 +53,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--target", metavar="NAME", help="tell losses apart by where this holds, such as quotes (default: no)"
     )
-    parser.add_argument(
-        "--unclosed",
-        choices=("paragraph", "line"),
-        default="paragraph",
-        help="where quotes and brackets end that are never closed (default: paragraph)",
-    )
+    add_unclosed(parser)
     parser.add_argument(
         "--controls",
         type=int,
@@ -85,13 +85,8 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz.text.normalising import normalise
 
     model = network(args)
-    if args.characters < 1 or args.controls < 0:
-        raise ConfigError(
-            "characters are at least 1 and controls at least 0; received {characters} and {controls}",
-            characters=args.characters,
-            controls=args.controls,
-        )
-    text = normalise(text_of(args), model.normaliser)[: args.characters]
+    at_least(args, characters=1, controls=0)
+    text = normalise(source_text(args), model.normaliser)[: args.characters]
     target = None if args.target is None else units.target(args.target, text, unclosed=args.unclosed)
     steps = units.ablate(
         model,

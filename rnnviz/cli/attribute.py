@@ -7,8 +7,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import add_model, as_json, command, load, print_table, read_text
-from rnnviz.errors import ConfigError
+from rnnviz.cli.output import (
+    add_model,
+    add_text,
+    as_json,
+    command,
+    given_text,
+    print_table,
+    torch_network,
+)
 from rnnviz.text.characters import visible
 
 if TYPE_CHECKING:
@@ -23,14 +30,14 @@ EXAMPLE = """examples:
 def add_parser(commands: Any) -> None:
     """Add the `attribute` command."""
     parser = command(
-        commands, "attribute", main, "Show what each character before a prediction adds to it, three ways"
+        commands,
+        "attribute",
+        main,
+        "Show what each character before a prediction adds to it, three ways",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="the text to read")
-    what.add_argument("--file", "-f", help="read the text from a file; - reads standard input")
+    add_text(parser)
     add_model(parser)
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
     parser.add_argument(
         "--at",
         type=int,
@@ -66,14 +73,9 @@ def add_parser(commands: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run `attribute`; returns the exit status. Raises ConfigError for an n-gram model or a missing place."""
     from rnnviz import gradients
-    from rnnviz.networks.torch_model import CharModel
 
-    model = load(args)
-    if not isinstance(model, CharModel):
-        raise ConfigError(
-            "attribute looks inside a network; {model} counts n-grams and has no gradients", model=args.model
-        )
-    text = args.text if args.file is None else read_text(args.file, args.encoding)
+    model = torch_network(args)
+    text = given_text(args)
     asked = {"at": args.at, "target": args.target, "against": args.against}
     along = {**asked, "instead": "average" if args.instead == "out" else args.instead, "last": args.last}
     integrated = gradients.attribute(model, text, **along)

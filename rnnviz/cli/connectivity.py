@@ -11,13 +11,13 @@ from rnnviz.cli.output import (
     add_model,
     add_text,
     as_json,
+    at_least,
     command,
     given_text,
-    load,
     print_table,
     progress_bar,
+    torch_network,
 )
-from rnnviz.errors import ConfigError
 from rnnviz.text.characters import visible
 
 if TYPE_CHECKING:
@@ -35,9 +35,12 @@ EXAMPLE = """examples:
 def add_parser(commands: Any) -> None:
     """Add the `connectivity` command."""
     parser = command(
-        commands, "connectivity", main, "Show how far back a network's predictions reach, by their gradients"
+        commands,
+        "connectivity",
+        main,
+        "Show how far back a network's predictions reach, by their gradients",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
     add_text(parser)
     add_model(parser)
     parser.add_argument(
@@ -72,16 +75,9 @@ def add_parser(commands: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run it; returns the exit status. Raises ConfigError for an n-gram model or no such place."""
     from rnnviz import gradients, units
-    from rnnviz.networks.torch_model import CharModel
 
-    model = load(args)
-    if not isinstance(model, CharModel):
-        raise ConfigError(
-            "connectivity looks inside a network; {model} counts n-grams and has no gradients",
-            model=args.model,
-        )
-    if args.characters < 1:
-        raise ConfigError("characters is at least 1; received {value}", value=args.characters)
+    model = torch_network(args)
+    at_least(args, characters=1)
     text = given_text(args)[: args.characters]
     if args.at is not None:
         row = gradients.connectivity_row(model, text, at=args.at, target=args.target)

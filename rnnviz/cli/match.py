@@ -8,7 +8,20 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import STANDARD_INPUT, as_json, command, print_table, progress_bar, read_text
+from rnnviz.cli.output import (
+    STANDARD_INPUT,
+    add_model,
+    add_source,
+    add_unclosed,
+    as_json,
+    at_least,
+    command,
+    network,
+    print_table,
+    progress_bar,
+    read_text,
+    source_text,
+)
 from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,16 +50,14 @@ characters in the same way.
 def add_parser(commands: Any) -> None:
     """Add the `match` command."""
     parser = command(
-        commands, "match", main, "Find the places of a corpus where the same units are on as in a passage"
+        commands,
+        "match",
+        main,
+        "Find the places of a corpus where the same units are on as in a passage",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
-    parser.add_argument(
-        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
-    )
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("--corpus", help="a corpus's name or the text file of one, to look in")
-    where.add_argument("--file", "-f", help="a text file to look in; - reads standard input")
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+    add_model(parser, device=False)
+    add_source(parser, ", to look in")
     parser.add_argument("--text", required=True, help="a text with the passage in it; - reads standard input")
     parser.add_argument(
         "--span",
@@ -78,12 +89,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--target", action="append", metavar="NAME", help="quotes and the like as annotations, again for more"
     )
-    parser.add_argument(
-        "--unclosed",
-        choices=("paragraph", "line"),
-        default="paragraph",
-        help="where quotes and brackets end that are never closed (default: paragraph)",
-    )
+    add_unclosed(parser)
     parser.add_argument(
         "--characters", type=int, default=MOST, help=f"characters to index at most (default: {MOST:,})"
     )
@@ -98,23 +104,16 @@ def main(args: argparse.Namespace) -> int:
     settings out of range.
     """
     from rnnviz import units
-    from rnnviz.networks.checkpoint import load_numpy
-    from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.reading.trace import trace
     from rnnviz.text.normalising import normalise
     from rnnviz.units import match_controls
 
-    model = load_numpy(args.model)
-    if not isinstance(model, NumpyModel):
-        raise ConfigError(
-            "matches are those of a network's units; {model} counts n-grams and has none", model=args.model
-        )
-    if args.characters < 1:
-        raise ConfigError("characters is at least 1; received {n}", n=args.characters)
+    model = network(args)
+    at_least(args, characters=1)
     read = trace(model, _passages_text(args))
     start, stop = _span(args.span)
     pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
-    text = normalise(_corpus(args), model.normaliser)
+    text = normalise(source_text(args, whole=True), model.normaliser)
     tracks = _tracks(args, text)
     with progress_bar(f"indexing {min(len(text), args.characters):,} characters") as show:
         index = units.run(
@@ -148,18 +147,6 @@ def _passages_text(args: argparse.Namespace) -> str:
     if args.file == STANDARD_INPUT:
         raise ConfigError("--text and --file can't both be read from standard input; give a file's path")
     return read_text(STANDARD_INPUT, None)
-
-
-def _corpus(args: argparse.Namespace) -> str:
-    if args.file is not None:
-        return read_text(args.file, args.encoding)
-    from rnnviz.text.corpora import open_corpus
-
-    if args.encoding is not None:
-        raise ConfigError(
-            "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
-        )
-    return open_corpus(args.corpus).text
 
 
 def _tracks(args: argparse.Namespace, text: str) -> list[Target]:

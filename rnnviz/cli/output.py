@@ -13,10 +13,11 @@ import tempfile
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from rnnviz.errors import TextError
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
+    from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.scoring import Progress
 
@@ -28,21 +29,30 @@ def complain(message: str) -> None:
     print(f"rnnviz: {message}", file=sys.stderr)
 
 
-def command(commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str) -> Any:
+def command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    about: str,
+    examples: str | None = None,
+) -> Any:
     """A parser for the command `name`; `about` is its description, without a full stop."""
     parser = commands.add_parser(name, help=about[0].lower() + about[1:], description=f"{about}.")
     parser.set_defaults(run=run)
+    if examples is not None:
+        parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, examples
     return parser
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add --model and --device."""
+def add_model(parser: argparse.ArgumentParser, *, device: bool = True) -> None:
+    """Add --model and, where torch runs it, --device."""
     parser.add_argument(
         "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
     )
-    parser.add_argument(
-        "--device", default="auto", help="auto, cpu or cuda (default: auto, a GPU where there is one)"
-    )
+    if device:
+        parser.add_argument(
+            "--device", default="auto", help="auto, cpu or cuda (default: auto, a GPU where there is one)"
+        )
 
 
 def add_text(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +61,35 @@ def add_text(parser: argparse.ArgumentParser) -> None:
     what.add_argument("text", nargs="?", metavar="TEXT", help="the text to read")
     what.add_argument("--file", "-f", help="read the text from a file; - reads standard input")
     parser.add_argument("--encoding", help="the file's encoding (default: found)")
+
+
+def add_source(
+    parser: argparse.ArgumentParser, held_out: str = ": its held-out part, the last 10 %%, is read"
+) -> None:
+    """Add --corpus, of which `held_out` says what is read, or --file with --encoding."""
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--corpus", help="a corpus's name or the text file of one" + held_out)
+    where.add_argument("--file", "-f", help="a text file, of which all is read; - reads standard input")
+    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+
+
+def add_unclosed(parser: argparse.ArgumentParser) -> None:
+    """Add --unclosed, of targets."""
+    parser.add_argument(
+        "--unclosed",
+        choices=("paragraph", "line"),
+        default="paragraph",
+        help="where quotes and brackets end that are never closed (default: paragraph)",
+    )
+
+
+def at_least(args: argparse.Namespace, **least: int) -> None:
+    """Raises ConfigError for an option of `args` that is lower than its number here."""
+    for name, lowest in least.items():
+        if (value := getattr(args, name)) < lowest:
+            raise ConfigError(
+                "{name} is at least {least}; received {value}", name=name, least=lowest, value=value
+            )
 
 
 def given_text(args: argparse.Namespace) -> str:
@@ -69,6 +108,35 @@ def load(args: argparse.Namespace, name: str | None = None) -> CharModel | Ngram
     from rnnviz.networks.checkpoint import load
 
     return load(args.model if name is None else name, device=args.device)
+
+
+def torch_network(args: argparse.Namespace) -> CharModel:
+    """The network of --model on --device. Raises ConfigError for an n-gram model."""
+    from rnnviz.networks.checkpoint import is_neural
+
+    model = load(args)
+    if not is_neural(model):
+        raise _counts(args)
+    return model
+
+
+def network(args: argparse.Namespace) -> NumpyModel:
+    """The network of --model, without torch. Raises ConfigError for an n-gram model."""
+    from rnnviz.networks.checkpoint import load_numpy
+    from rnnviz.networks.ngram import NgramModel
+
+    model = load_numpy(args.model)
+    if isinstance(model, NgramModel):
+        raise _counts(args)
+    return model
+
+
+def _counts(args: argparse.Namespace) -> ConfigError:
+    return ConfigError(
+        "this command looks inside a network; {model} counts n-grams and has no hidden state; choose another "
+        "that `rnnviz models` lists",
+        model=args.model,
+    )
 
 
 @contextlib.contextmanager
@@ -91,6 +159,25 @@ def read_text(file: str, encoding: str | None) -> str:
 
     with opened(file) as source:
         return "".join(open_text(source, encoding=encoding))
+
+
+def source_text(args: argparse.Namespace, *, whole: bool = False) -> str:
+    """What `add_source` asks for: all of --file; of --corpus what is held out, or the `whole`."""
+    if args.file is not None:
+        text = read_text(args.file, args.encoding)
+        if not text:
+            raise EmptyTextError(
+                "{file} is empty: there is nothing to search; give a longer text", file=args.file
+            )
+        return text
+    from rnnviz.text.corpora import open_corpus
+
+    if args.encoding is not None:
+        raise ConfigError(
+            "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
+        )
+    corpus = open_corpus(args.corpus)
+    return corpus.text if whole else corpus.split().held_out or corpus.text
 
 
 @contextlib.contextmanager

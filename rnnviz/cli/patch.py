@@ -8,8 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import add_model, as_json, command, load, numbers, print_table
-from rnnviz.errors import ConfigError
+from rnnviz.cli.output import add_model, as_json, command, numbers, print_table, torch_network
 from rnnviz.text.characters import visible
 
 if TYPE_CHECKING:
@@ -29,9 +28,12 @@ EXAMPLE = """examples:
 def add_parser(commands: Any) -> None:
     """Add the `patch` command."""
     parser = command(
-        commands, "patch", main, "Put the state after one text's beginning into the reading of another text"
+        commands,
+        "patch",
+        main,
+        "Put the state after one text's beginning into the reading of another text",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
     add_model(parser)
     parser.add_argument("--source", required=True, metavar="TEXT", help="the text whose state is taken")
     parser.add_argument(
@@ -72,14 +74,9 @@ def add_parser(commands: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run `patch`; returns the exit status. Raises ConfigError for an n-gram model and what isn't there."""
     from rnnviz import units
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading import sampling
 
-    model = load(args)
-    if not isinstance(model, CharModel):
-        raise ConfigError(
-            "patch looks inside a network; {model} counts n-grams and has no hidden state", model=args.model
-        )
+    model = torch_network(args)
     source = units.patching.read(model, args.source)
     done = units.patch(
         model,

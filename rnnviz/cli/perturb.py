@@ -7,8 +7,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import add_model, add_text, as_json, command, given_text, load, print_table
-from rnnviz.errors import ConfigError
+from rnnviz.cli.output import (
+    add_model,
+    add_text,
+    as_json,
+    command,
+    given_text,
+    print_table,
+    torch_network,
+)
 from rnnviz.text.characters import visible
 
 if TYPE_CHECKING:
@@ -27,8 +34,8 @@ def add_parser(commands: Any) -> None:
         "perturb",
         main,
         "Change one character of a text and follow how long the network remembers it",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
     add_text(parser)
     add_model(parser)
     parser.add_argument(
@@ -50,13 +57,8 @@ def add_parser(commands: Any) -> None:
 def main(args: argparse.Namespace) -> int:
     """Run `perturb`; returns the exit status. Raises ConfigError for an n-gram model or no such character."""
     from rnnviz import units
-    from rnnviz.networks.torch_model import CharModel
 
-    model = load(args)
-    if not isinstance(model, CharModel):
-        raise ConfigError(
-            "perturb looks inside a network; {model} counts n-grams and has no hidden state", model=args.model
-        )
+    model = torch_network(args)
     found = units.perturb(model, given_text(args), args.position, args.character)
     remembered = found.remembered(args.threshold)
     if args.json:

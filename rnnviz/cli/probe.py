@@ -9,9 +9,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, command, print_table, progress_bar
-from rnnviz.cli.units import COPIES, add_question, asked, network, text_of
-from rnnviz.errors import ConfigError
+from rnnviz.cli.output import as_json, at_least, command, network, print_table, progress_bar, source_text
+from rnnviz.cli.units import COPIES, add_question, asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,9 +44,12 @@ SO = {
 def add_parser(commands: Any) -> None:
     """Add the `probe` command."""
     parser = command(
-        commands, "probe", main, "Fit a linear probe on all units: does one hold a target, or many together"
+        commands,
+        "probe",
+        main,
+        "Fit a linear probe on all units: does one hold a target, or many together",
+        EXAMPLE,
     )
-    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
     add_question(parser, MOST)
     parser.add_argument(
         "--controls",
@@ -78,12 +80,8 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz.reading.trace import trace
 
     model = network(args)
-    for name, lowest in {"characters": 1, "untrained": 0, "controls": 0}.items():
-        if (value := getattr(args, name)) < lowest:
-            raise ConfigError(
-                "{name} is at least {least}; received {value}", name=name, least=lowest, value=value
-            )
-    traced = trace(model, text_of(args)[: args.characters])
+    at_least(args, characters=1, untrained=0, controls=0)
+    traced = trace(model, source_text(args)[: args.characters])
     targets = asked(args, traced.text)
     copies = [trace(copy, traced.text) for copy in units.untrained(model, args.untrained)]
     for quantity in args.quantity or ["hidden"]:

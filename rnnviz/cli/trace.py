@@ -6,19 +6,22 @@ import argparse
 import sys
 from typing import Any
 
-from rnnviz.cli.output import add_model, as_json, command, load, read_text
-from rnnviz.errors import ConfigError
+from rnnviz.cli.output import (
+    add_model,
+    add_text,
+    as_json,
+    command,
+    given_text,
+    torch_network,
+)
 from rnnviz.figures import spreadsheet
 
 
 def add_parser(commands: Any) -> None:
     """Add the `trace` command."""
     parser = command(commands, "trace", main, "Show what a network expected at every character of a text")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="the text to read")
-    what.add_argument("--file", "-f", help="read the text from a file; - reads standard input")
+    add_text(parser)
     add_model(parser)
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
     parser.add_argument(
         "--format",
         choices=("json", "csv"),
@@ -30,15 +33,10 @@ def add_parser(commands: Any) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run `trace`; returns the exit status. Raises ConfigError for an n-gram model."""
-    from rnnviz.networks.torch_model import CharModel
     from rnnviz.reading.trace import trace
 
-    model = load(args)
-    if not isinstance(model, CharModel):
-        raise ConfigError(
-            "trace looks inside a network; {model} counts n-grams and has no hidden state", model=args.model
-        )
-    traced = trace(model, args.text if args.file is None else read_text(args.file, args.encoding))
+    model = torch_network(args)
+    traced = trace(model, given_text(args))
     columns = ("position", "character", "nll", "rank", "entropy")
     rows = zip(
         range(1, len(traced) + 1),

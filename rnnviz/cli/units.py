@@ -14,8 +14,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, command, print_table, progress_bar, read_text
-from rnnviz.errors import ConfigError, EmptyTextError
+from rnnviz.cli.output import (
+    add_model,
+    add_source,
+    add_unclosed,
+    as_json,
+    at_least,
+    command,
+    network,
+    print_table,
+    progress_bar,
+    source_text,
+)
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
@@ -98,15 +108,8 @@ def add_parser(commands: Any) -> None:
 
 def add_question(parser: argparse.ArgumentParser, most: int = MOST) -> None:
     """Add what is looked for, in which network and which text, of which `most` characters are usual."""
-    parser.add_argument(
-        "--model", "-m", required=True, metavar="NAME", help="a name that `rnnviz models` lists, or a file"
-    )
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument(
-        "--corpus", help="a corpus's name or the text file of one: its held-out part, the last 10 %%, is read"
-    )
-    where.add_argument("--file", "-f", help="a text file, of which all is read; - reads standard input")
-    parser.add_argument("--encoding", help="the file's encoding (default: found)")
+    add_model(parser, device=False)
+    add_source(parser)
     parser.add_argument(
         "--target",
         action="append",
@@ -123,12 +126,7 @@ def add_question(parser: argparse.ArgumentParser, most: int = MOST) -> None:
         action="append",
         help="hidden, cell, or a gate's name, again for more (default: hidden)",
     )
-    parser.add_argument(
-        "--unclosed",
-        choices=("paragraph", "line"),
-        default="paragraph",
-        help="where quotes and brackets end that are never closed (default: paragraph)",
-    )
+    add_unclosed(parser)
     parser.add_argument(
         "--characters", type=int, default=most, help=f"characters to read at most (default: {most:,})"
     )
@@ -142,8 +140,9 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz.reading.trace import trace
 
     model = network(args)
-    _check(args)
-    text = text_of(args)
+    # What a card says is said beside a control.
+    at_least(args, characters=1, untrained=int(args.card))
+    text = source_text(args)
     traced = trace(model, text[: args.characters])
     targets = asked(args, traced.text)
     quantities = args.quantity or ["hidden"]
@@ -158,19 +157,6 @@ def main(args: argparse.Namespace) -> int:
     if args.card:
         _keep(args, kept, text)
     return 0
-
-
-def network(args: argparse.Namespace) -> NumpyModel:
-    """The network of --model. Raises ConfigError for a model without hidden state."""
-    from rnnviz.networks.checkpoint import load_numpy
-    from rnnviz.networks.numpy_model import NumpyModel
-
-    model = load_numpy(args.model)
-    if not isinstance(model, NumpyModel):
-        raise ConfigError(
-            "units are those of a network; {model} counts n-grams and has none", model=args.model
-        )
-    return model
 
 
 def asked(args: argparse.Namespace, text: str) -> list[Target]:
@@ -197,15 +183,6 @@ def _print(
         print(f"{name}, {quantity}, {characters:,} characters")
         rows = list(map(_row, targets, found))
         print_table((*HEAD, ""), rows, numbers={1, *range(3, len(HEAD))})
-
-
-def _check(args: argparse.Namespace) -> None:
-    least = {"characters": 1, "untrained": int(args.card)}  # what a card says is said beside a control
-    for name, lowest in least.items():
-        if (value := getattr(args, name)) < lowest:
-            raise ConfigError(
-                "{name} is at least {least}; received {value}", name=name, least=lowest, value=value
-            )
 
 
 def _found(
@@ -263,26 +240,6 @@ def _keep(args: argparse.Namespace, searches: Sequence[Search], text: str) -> No
     }
     command = "python -m rnnviz " + shlex.join(sys.argv[1:])
     add_to_card(path, {unit_findings.KEY: unit_findings.entry(command, searches, about)})
-
-
-def text_of(args: argparse.Namespace) -> str:
-    """All of --file, or what is held out of --corpus."""
-    if args.file is not None:
-        text = read_text(args.file, args.encoding)
-        if not text:
-            raise EmptyTextError(
-                "{file} is empty: there is nothing to search; give a longer text", file=args.file
-            )
-        return text
-    from rnnviz.text.corpora import open_corpus
-
-    if args.encoding is not None:
-        raise ConfigError(
-            "--encoding says how to read --file; it does nothing with --corpus, so leave it out"
-        )
-
-    corpus = open_corpus(args.corpus)
-    return corpus.split().held_out or corpus.text
 
 
 def _row(target: Target, found: Search | None) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def test_weights_and_copies_may_be_left_out(asked: list[str], capsys: pytest.Cap
     (["--characters", "0"], "characters is at least 1; received 0"),
     (["--layer", "3"], "received layer 3"),
     (["--target", "quite"], "there is no target 'quite'"),
-    (["--model", "python-6gram"], "counts n-grams and has none"),
+    (["--model", "python-6gram"], "counts n-grams and has no hidden state"),
 ])  # fmt: skip
 def test_what_it_refuses(
     asked: list[str], more: list[str], message: str, capsys: pytest.CaptureFixture[str]
