@@ -141,7 +141,7 @@ def test_perturb_follows_a_changed_character(model: str, capsys: Out) -> None:
         (["perturb", "The", "--position", "7", "--character", "x"], "received position 7"),
         (["ablate", "--to", "median"], "zero, mean or a number; received 'median'"),
         (["ablate", "--units", "99"], "units 0 to 11"),
-        (["ablate", "--characters", "0"], "controls is at least 0; received -1"),
+        (["ablate", "--characters", "0"], "characters is at least 1; received 0"),
         (["connectivity", "ab", "--lags", "5"], "received 5 lags and 2 characters"),
     ],
 )
