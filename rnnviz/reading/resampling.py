@@ -4,11 +4,12 @@ Neighbouring characters depend on each other, so blocks of neighbours are drawn 
 anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989,
 Annals of Statistics 17). A block is at least as long as what makes neighbours alike:
 
-    from_runs(mask)          a run of a target and the gap after it: what depends on where a target holds
+    from_runs(values)        twice a target's runs: what depends on where a target holds
     from_correlation(rows)   by the rows' own autocorrelation (Politis & White 2004, Econometric Reviews 23,
                              corrected by Patton, Politis & White 2009)
 
-A text of fewer than FEWEST blocks has no interval. What changes more slowly than a block, such as
+A text of fewer than FEWEST blocks has no interval. Means and what follows from means need no text laid end
+to end: `starts` and `means` draw them from running sums. What changes more slowly than a block, such as
 a book's chapters, is not in it: it speaks of passages like these.
 
 Shape letters: n positions of a text, S drawn texts.
@@ -29,11 +30,15 @@ from rnnviz.errors import ConfigError
 from rnnviz.pictured import Brief
 
 Doubles = npt.NDArray[np.float64]
+Starts = npt.NDArray[np.int64]
 Rows = npt.NDArray[Any]
 Statistic = Callable[[Rows], npt.ArrayLike]
 
 FEWEST = 20
-"""Blocks below which there is no interval."""
+"""Blocks below which there is no interval, and runs of a target below which they can't be told."""
+
+SHORTEST = 25
+"""The shortest block of a target's, in positions."""
 
 ENTRIES = 1 << 22
 """Numbers that are gathered at a time: bounds the memory of the drawn blocks' sums."""
@@ -113,18 +118,16 @@ def resample(
     if blocks < FEWEST:
         none = np.full(estimate.shape, np.nan)
         return Resampled(estimate, none, none, np.empty((0, *estimate.shape)), level, size, blocks)
-    starts = np.random.default_rng(seed).integers(
-        len(table) - size + 1, size=(samples, math.ceil(len(table) / size))
-    )
+    drawn = starts(len(table), size, samples, seed)
     if mean:
-        draws = _means(table, starts, size)
+        draws = means(table, size, drawn)
     else:
         assert statistic is not None
         within = np.arange(size)
         draws = np.stack(
             [
                 np.asarray(statistic(table[(s[:, None] + within).ravel()[: len(table)]]), np.float64)
-                for s in starts
+                for s in drawn
             ]
         )
     low, high = _ends(draws, level, blocks)
@@ -142,27 +145,37 @@ def _ends(draws: Doubles, level: float, blocks: float) -> tuple[Doubles, Doubles
         return ends[1] - wider * (ends[1] - ends[0]), ends[1] + wider * (ends[2] - ends[1])
 
 
-def _means(table: Rows, starts: npt.NDArray[np.int64], size: int) -> Doubles:
+def starts(n: int, block: int, samples: int, seed: int = 0) -> Starts:
+    """Where the blocks of each drawn text begin (S, n / block): anywhere in n positions, with replacement."""
+    return np.random.default_rng(seed).integers(n - block + 1, size=(samples, math.ceil(n / block)))
+
+
+def means(table: Rows, block: int, drawn: Starts) -> Doubles:
     """The mean (S, …) of each drawn text, from running sums: the last block is as long as the others."""
     sums = np.zeros((len(table) + 1, *table.shape[1:]))
     np.cumsum(table, axis=0, dtype=np.float64, out=sums[1:])
-    of_block = (sums[size:] - sums[:-size]) / size  # (n - size + 1, …)
-    step = max(1, ENTRIES // max(1, starts.shape[1] * of_block[0].size))
-    parts = [of_block[starts[b : b + step]].mean(axis=1) for b in range(0, len(starts), step)]
+    of_block = (sums[block:] - sums[:-block]) / block  # (n - block + 1, …)
+    step = max(1, ENTRIES // max(1, drawn.shape[1] * of_block[0].size))
+    parts = [of_block[drawn[b : b + step]].mean(axis=1) for b in range(0, len(drawn), step)]
     return np.concatenate(parts)
 
 
-def from_runs(mask: npt.ArrayLike) -> int:
-    """The positions of a block for a target that holds in runs: the mean length of a run and its gap.
+def from_runs(values: npt.ArrayLike) -> int | None:
+    """The positions of a block for a target (n,): twice the run, inside or outside, that a position is in on
+    average; of a graded target the runs above and below its middle. None where the text is too short: fewer
+    than FEWEST blocks, or runs.
 
-    A mask that never changes is one run.
-
-    >>> from_runs([0, 0, 0, 1, 1] * 40)
-    5
+    >>> from_runs(np.arange(2_000) % 50 < 20)
+    52
     """
-    values = np.asarray(mask).astype(np.bool_)
-    changes = int(np.count_nonzero(values[1:] != values[:-1]))
-    return max(1, math.ceil(2 * len(values) / (changes + 1)))
+    target = np.asarray(values)
+    mask = target if target.dtype == np.bool_ else target > np.median(target)
+    if not mask.any():  # most of it is as low as it gets
+        mask = target > target.min()
+    edges = np.flatnonzero(np.diff(mask)) + 1
+    runs = np.diff(np.concatenate(([0], edges, [len(mask)])))
+    length = max(SHORTEST, round(2 * float((runs**2).sum()) / max(1, len(mask))))
+    return length if len(runs) >= FEWEST and len(mask) >= FEWEST * length else None
 
 
 def from_correlation(rows: npt.ArrayLike) -> int:

@@ -8,14 +8,12 @@ Shape letters: T time steps, n of them in a half, U units, k chosen ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.reading.resampling import Resampled, from_correlation, from_runs, resample
 from rnnviz.units import ranking
 
 Doubles = npt.NDArray[np.float64]
@@ -24,9 +22,6 @@ Mask = npt.NDArray[np.bool_]
 
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 """Inverse penalties that are tried where all units are weighed; a few need none."""
-
-RESAMPLES = 200
-"""Texts drawn anew for an interval."""
 
 FREE = 10.0
 """The inverse penalty of a few units."""
@@ -70,13 +65,13 @@ class Halves:
         strength = STRENGTHS[-1]
         if _varies(labels[:cut]) and _varies(labels[cut:]):
             tried = [_fit(self._fitted[:cut], labels[:cut], every, s) for s in STRENGTHS]
-            scores = [ranking_score(one.values(self._fitted[cut:]), labels[cut:]) for one in tried]
+            scores = [ranking.score(one.values(self._fitted[cut:]), labels[cut:]) for one in tried]
             strength = STRENGTHS[int(np.argmax(scores))]
         return _fit(self._fitted, labels, every, strength)
 
     def score(self, line: Line, target: npt.NDArray[Any]) -> float:
         """How well a Line tells a `target` (T,) on the second half: AUC or correlation."""
-        return ranking_score(self.measured(line), target[self.second])
+        return ranking.score(self.measured(line), target[self.second])
 
     def measured(self, line: Line) -> Doubles:
         """Its values on the second half, (n,)."""
@@ -110,35 +105,6 @@ class Halves:
     def raw(self, line: Line) -> Doubles:
         """The weights (U,) of a Line of all units, for the values as they were."""
         return np.asarray(line.weights / self._scale)
-
-
-def ranking_score(values: Doubles, target: npt.NDArray[Any]) -> float:
-    """AUC of `values` (n,) for a mask, Spearman's correlation with a graded target."""
-    ranked = ranking.ranks(values[:, None])
-    if target.dtype == np.bool_:
-        return float(ranking.auc(ranked, target)[0])
-    return float(ranking.correlation(ranked, ranking.ranks(target))[0])
-
-
-def resampled(columns: Sequence[Doubles], target: npt.NDArray[Any], samples: int = RESAMPLES) -> Resampled:
-    """The scores of `columns`, each (n,), for a `target` (n,), with texts drawn from blocks of them.
-
-    >>> mask = np.arange(5_000) % 50 < 20
-    >>> noise = np.random.default_rng(0).normal(size=5_000)
-    >>> found = resampled([noise + mask], mask)
-    >>> found.estimate.round(2), found.low.round(2), found.high.round(2)
-    (array([0.76]), array([0.75]), array([0.78]))
-    """
-    mask = target.dtype == np.bool_
-    block = from_runs(target) if mask else from_correlation(ranking.ranks(target))
-
-    def scores(rows: npt.NDArray[Any]) -> Doubles:
-        own = rows[:, -1] > 0 if mask else rows[:, -1]
-        if not _varies(own):
-            return np.full(len(columns), 0.5 if mask else 0.0)
-        return np.array([ranking_score(column, own) for column in rows[:, :-1].T])
-
-    return resample(np.column_stack([*columns, target]), scores, block=block, samples=samples)
 
 
 def random_labels(target: npt.NDArray[Any], random: np.random.Generator) -> npt.NDArray[Any]:

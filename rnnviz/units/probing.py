@@ -27,16 +27,18 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
-from rnnviz.reading.resampling import Resampled
+from rnnviz.reading.resampling import from_runs
 from rnnviz.reading.trace import Trace
+from rnnviz.units import ranking, resampling
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure
 from rnnviz.units.directions import Direction
-from rnnviz.units.linear import Halves, random_labels, ranking_score, resampled
+from rnnviz.units.linear import Halves, random_labels
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
 
 Doubles = npt.NDArray[np.float64]
+Interval = tuple[float, float]
 
 FEW = (1, 2, 4, 8)
 """Numbers of units that are probed beside all of them."""
@@ -252,9 +254,9 @@ def steps(
         yield ProbeProgress(min(1.0, (4 + FEW[-1] + controls + 2 * number) / total))
         theirs = Halves(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
-        reached.append(ranking_score(columns[-1], values[second]))
+        reached.append(ranking.score(columns[-1], values[second]))
     yield ProbeProgress(max(0.0, 1 - 2 / total))
-    drawn = resampled(columns, values[second]) if blocks else None
+    interval, lead = _intervals(columns, values[second]) if blocks else (None, None)
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
@@ -270,8 +272,8 @@ def steps(
         characters=len(target),
         inside=search.inside,
         weights=halves.raw(line).reshape(len(layers), -1),
-        interval=_ends(drawn),
-        lead=_ends(drawn and drawn.of(_lead)) if reached else None,
+        interval=interval,
+        lead=lead,
     )
 
 
@@ -289,14 +291,14 @@ def _few(
         chosen.append(halves.next(values, line))
 
 
-def _lead(scores: Doubles) -> Doubles:
-    """The first of (…, 1 + copies) less the largest of the others."""
-    return np.asarray(scores[..., :1] - scores[..., 1:].max(axis=-1, keepdims=True))
-
-
-def _ends(drawn: Resampled | None) -> tuple[float, float] | None:
-    """The interval of the first figure."""
-    return (float(drawn.low[0]), float(drawn.high[0])) if drawn is not None and drawn.enough else None
+def _intervals(columns: list[Doubles], values: npt.NDArray[Any]) -> tuple[Interval | None, Interval | None]:
+    """Of the first column's score, and of what it is above the best of the others."""
+    block = from_runs(values)
+    if block is None:
+        return None, None
+    drawn = resampling.resampled(np.column_stack(columns), values, block)
+    lead = drawn[:, 0] - drawn[:, 1:].max(axis=1) if len(columns) > 1 else None
+    return resampling.interval(drawn[:, 0]), None if lead is None else resampling.interval(lead)
 
 
 def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:

@@ -1,14 +1,11 @@
-"""How sure a score is: the moving-block bootstrap (Künsch 1989).
-
-A text is drawn anew from blocks of itself, so long that what happens in one hardly depends on the next; a
-score's interval is what it reaches in 95 of 100 such texts. Blocks are as long as the target is slow.
+"""Scores in texts drawn anew (see `rnnviz.reading.resampling`), without ranking each of them.
 
     AUC          through its placement values (DeLong, DeLong & Clarke-Pearson 1988): a character inside
                  counts with the share of the others that are lower, one outside with the share of those
                  inside that are higher
     correlation  through each character's part in the mean product of ranks (Hájek's projection)
 
-Both are exact to first order, and sums over characters: so a block is two places in a running sum.
+Both are exact to first order, and sums over characters: so they follow from means over blocks.
 
 Shape letters: n characters, S series, B resamples.
 """
@@ -20,34 +17,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from rnnviz.reading.resampling import Starts, means, starts
 from rnnviz.units import ranking
 
 Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 RESAMPLES = 1_000
-
-SHORTEST, FEWEST = 25, 20
-"""The shortest block, in characters; the fewest blocks in a text, and the fewest runs of a target in it, from
-which its interval is taken."""
-
-
-def block_length(values: npt.NDArray[Any]) -> int | None:
-    """How long blocks of a target (n,) must be: twice the run, inside or outside, that a character is in on
-    average; of a graded target the runs above and below its middle. None where the text is too short: fewer
-    than FEWEST blocks, or runs.
-
-    >>> import numpy as np
-    >>> block_length(np.arange(2_000) % 50 < 20)
-    52
-    """
-    mask = values if values.dtype == np.bool_ else values > np.median(values)
-    if not mask.any():  # most of it is as low as it gets
-        mask = values > values.min()
-    edges = np.flatnonzero(np.diff(mask)) + 1
-    runs = np.diff(np.concatenate(([0], edges, [len(mask)])))
-    length = max(SHORTEST, round(2 * float((runs**2).sum()) / max(1, len(mask))))
-    return length if len(runs) >= FEWEST and len(mask) >= FEWEST * length else None
 
 
 def resampled(
@@ -70,7 +46,7 @@ def resampled(
     [[0.74, 0.49], [0.77, 0.53]]
     """
     n = len(values)
-    draws = np.random.default_rng(seed).integers(0, n - block + 1, (resamples, -(-n // block)))
+    draws = starts(n, block, resamples, seed)
     if values.dtype != np.bool_:
         return _correlations(series, values, block, draws)
     out = _aucs(series, values, np.ones(n, np.bool_), block, draws)
@@ -90,16 +66,7 @@ def not_above(differences: Doubles) -> float:
     return min(1.0, 2 * (1 + int((differences <= 0).sum())) / (len(differences) + 1))
 
 
-def _drawn(parts: Doubles, block: int, draws: npt.NDArray[np.int64]) -> Doubles:
-    """The sums of `parts` (n, P) over the blocks that each resample draws, (B, P)."""
-    running = np.concatenate([np.zeros((1, parts.shape[1])), np.cumsum(parts, axis=0)])
-    blocks = running[block:] - running[:-block]
-    step = max(1, (1 << 22) // (draws.shape[1] * parts.shape[1]))
-    each = [blocks[draws[at : at + step]].sum(axis=1) for at in range(0, len(draws), step)]
-    return np.concatenate(each)
-
-
-def _aucs(series: Doubles, mask: Mask, here: Mask, block: int, draws: npt.NDArray[np.int64]) -> Doubles:
+def _aucs(series: Doubles, mask: Mask, here: Mask, block: int, draws: Starts) -> Doubles:
     """Of the characters `here` alone."""
     inside, outside = mask & here, ~mask & here
     S, ones, zeros = series.shape[1], int(inside.sum()), int(outside.sum())
@@ -114,20 +81,18 @@ def _aucs(series: Doubles, mask: Mask, here: Mask, block: int, draws: npt.NDArra
     higher = ones - (place[outside] - (ranking.ranks(series[outside]) + (zeros - 1) / 2))
     parts[outside, S : 2 * S] = higher / ones
     auc = parts[:, :S].sum(axis=0) / ones
-    sums = _drawn(parts, block, draws)
+    sums = means(parts, block, draws)
     with np.errstate(invalid="ignore", divide="ignore"):
         found = sums[:, :S] / sums[:, [2 * S]] + sums[:, S : 2 * S] / sums[:, [2 * S + 1]] - auc
     return np.asarray(np.clip(np.where(np.isfinite(found), found, 0.5), 0, 1))
 
 
-def _correlations(
-    series: Doubles, values: npt.NDArray[Any], block: int, draws: npt.NDArray[np.int64]
-) -> Doubles:
+def _correlations(series: Doubles, values: npt.NDArray[Any], block: int, draws: Starts) -> Doubles:
     n, S = series.shape
     ranked, target = ranking.ranks(series) / n, ranking.ranks(values)[:, None] / n
     parts = [_parts(ranked, target), _parts(ranked, ranked), _parts(target, target)]
-    means = _drawn(np.concatenate(parts, axis=1), block, draws) / (block * draws.shape[1])
-    together, one, other = means[:, :S], means[:, S : 2 * S], means[:, 2 * S :]
+    drawn = means(np.concatenate(parts, axis=1), block, draws)
+    together, one, other = drawn[:, :S], drawn[:, S : 2 * S], drawn[:, 2 * S :]
     scale = np.sqrt(np.maximum(one * other, 0))
     found = np.divide(together, scale, out=np.zeros_like(together), where=scale > 0)
     return np.asarray(np.clip(found, -1, 1))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError
+from rnnviz.reading.resampling import from_runs
 from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, resampling, run, weigh
 from rnnviz.units.claims import ENOUGH, LEVEL, verdict
 
@@ -49,7 +50,7 @@ def test_an_interval_of_a_slow_target_holds_the_truth_where_single_characters_wo
         target, state = telegraph(4000, 20, seed), random.normal(size=4000)
         for t in range(1, 4000):
             state[t] += 0.9 * state[t - 1]
-        block = resampling.block_length(target.values)
+        block = from_runs(target.values)
         assert block is not None
         for name, length in (("blocks", block), ("characters", 1)):
             drawn = resampling.resampled(state[:, None], target.values, length, resamples=200)
@@ -57,16 +58,6 @@ def test_an_interval_of_a_slow_target_holds_the_truth_where_single_characters_wo
             covered[name] += low <= 0.5 <= high
     assert covered["blocks"] >= 85
     assert covered["characters"] < 70
-
-
-def test_blocks_are_as_long_as_the_target_is_slow_and_a_short_text_has_none() -> None:
-    slow, fast = (np.arange(20_000) % period < period / 2 for period in (400, 100))
-    assert (resampling.block_length(slow), resampling.block_length(fast)) == (400, 100)
-    assert resampling.block_length(slow[:7_000]) is None  # fewer than 20 blocks
-    assert resampling.block_length(np.arange(20_000) == 9_000) is None  # one run
-    graded = np.arange(20_000) % 100 / 1.0
-    assert resampling.block_length(graded) == pytest.approx(100, abs=3)
-    assert resampling.block_length(np.where(fast, 1.0, 0.0)) == 100  # its middle is its lowest
 
 
 def test_contexts_tell_what_stands_in_them_and_no_more() -> None:

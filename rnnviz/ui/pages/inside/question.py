@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz import units
+from rnnviz.reading.resampling import FEWEST
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
@@ -93,7 +94,7 @@ def _first(view: View, names: Collection[str]) -> str:
         if (one.quantity, one.layer, one.verdict) == ("hidden", view.layer, "remembers")
         and one.target in names
         and one.evidence is not None
-        and units.resampling.FEWEST * one.evidence.block <= SEARCHED
+        and FEWEST * one.evidence.block <= SEARCHED
     ]
     return max(found, key=lambda one: one.lead).target if found else "word-start"
 
