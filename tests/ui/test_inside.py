@@ -152,10 +152,10 @@ def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boa
 
 def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
     app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
-    assert "of 16 draws of random units" in everything(app)
+    assert "of 16 changes of random units" in everything(app)
     app.button(key="inside.effect.longer.start").click().run()
     app = settled(app, "inside")
-    assert "the same throughout this text" in everything(app)
+    assert "nothing to compare" in everything(app)
     app.selectbox(key="inside.effect.target.quotes").set_value("vowel").run()
     app.button(key="inside.effect.longer.start").click().run()
     app = settled(app, "inside")

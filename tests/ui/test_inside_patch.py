@@ -40,8 +40,8 @@ def test_the_state_goes_from_one_text_into_the_other(open_app: Open, boards: dic
     assert texts[0] == TARGET
     temperature = 0.8
     assert texts[2] == done.continuation(patched.LENGTH, temperature=temperature, seed=patched.SEED)
-    assert f"{done.divergence[TO]:.2f} nats" in everything(app)
-    assert "Random moves of the state as long" in everything(app)
+    assert f"{patch._nats(done.divergence[TO])} nats" in everything(app)
+    assert "random moves of the same size" in everything(app)
 
 
 def test_a_click_in_each_text_moves_its_place(open_app: Open, boards: dict[str, Any]) -> None:

@@ -77,13 +77,13 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
 def test_a_short_text_is_an_anecdote_or_has_no_range(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
     words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
-    assert "the figure of this text alone" in words
-    assert "from 2,000 characters on" in words
+    assert "the perplexity of this text alone" in words
+    assert "From 2,000 characters on" in words
     assert "in 100" not in words
     assert "anecdote" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
     assert "With 12 characters this is an anecdote" in words
-    assert "the figure of this text alone" not in words
+    assert "the perplexity of this text alone" not in words
 
 
 def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
@@ -94,7 +94,7 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
         words = everything(upload(open_app("perplexity"), even__txt=text))
         assert part in words
         assert ("in 100" in words) is (part == "The next")
-        assert "the figure of this text alone" not in words
+        assert "the perplexity of this text alone" not in words
         found = interval(
             np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
         )

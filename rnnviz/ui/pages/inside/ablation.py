@@ -38,19 +38,19 @@ def section(view: View) -> None:
         source = sources.pick(view, "inside.ablate.source")
     words = {"zero": "0", "mean": _("its own mean")}
     with right:
-        to = choice.pick(_("The missing unit is held at"), words, "inside.to", default="mean")
+        to = choice.pick(_("An ablated unit is held at"), words, "inside.to", default="mean")
     if source is None:
         return
     found: Ablation | None = done_on_request(
         ("ablate", view.mark, view.layer, source.identity(view), to),
-        _("Reading without each unit"),
+        _("Ablating each unit"),
         lambda check: sources.ablating(view, source, to),
         "ablate",
-        label=_("Do without each of {n} units").format(n=view.H),
+        label=_("Ablate each of {n} units").format(n=view.H),
         icon=":material/content_cut:",
         said=_(
-            "Reads up to {n} characters once for each unit, until two halves of what was read rank the units "
-            "alike; that takes minutes, and can be cancelled."
+            "Reads up to {n} characters once for each unit, and stops as soon as both halves of what it has "
+            "read rank the units alike. That takes minutes; you can cancel it."
         ).format(n=f"{sources.ABLATED:,}"),
     )
     if found is None:
@@ -65,20 +65,24 @@ def _no_ranking(found: Ablation) -> str:
     """Why there is none, and what might help, in Markdown."""
     n = f"{found.characters:,}"
     if math.isnan(found.replication):
-        return _("A ranking takes three units and two passages of text; choose a longer text.")
+        return _("A ranking needs at least three units and two passages of text: choose a longer text.")
     first = _(
-        "No ranking is shown. The two halves of these {n} characters rank the units with a correlation of "
-        "{r}; below {least}, another text would have other units on top."
+        "No ranking is shown: the rank correlation between the two halves of these {n} characters is {r}. "
+        "Below {least}, other units may lead on another text."
     ).format(n=n, r=f"{found.replication:.2f}", least=f"{REPLICATES:g}")
     if found.needed <= 1e7:
         return (
             first
             + " "
-            + _("About {needed} characters might do: choose a longer text.").format(
+            + _("About {needed} characters may be enough: choose a longer text.").format(
                 needed=f"{float(f'{found.needed:.1g}'):,.0f}"
             )
         )
-    return first + " " + _("The halves have nothing in common, so how much text might do can't be said.")
+    return (
+        first
+        + " "
+        + _("The two rankings have nothing in common, so the page can't say how much text would be enough.")
+    )
 
 
 def _show(found: Ablation) -> None:
@@ -88,15 +92,15 @@ def _show(found: Ablation) -> None:
     levels, beyond = {}, ""
     if found.random is not None:
         most = float(found.random.loss.max())
-        levels[_("the most of {n} random directions").format(n=len(found.random.loss))] = most
-        beyond = " " + _("Missed more than any of {n} random directions: {k} of {H} units.").format(
+        levels[_("largest of {n} random directions").format(n=len(found.random.loss))] = most
+        beyond = " " + _("{k} of {H} units cost more than every one of {n} random directions.").format(
             k=int((found.loss > most).sum()), H=len(found.units), n=len(found.random.loss)
         )
     st.markdown(
         _(
-            "On {n} characters the whole network has a perplexity of {baseline}. Without unit {unit}, the "
-            "one it misses most, it is {without}. The two halves of the text rank the units with a "
-            "correlation of {r} (1: alike, 0: nothing in common)."
+            "On {n} characters the whole network has a perplexity of {baseline}; without unit {unit}, which "
+            "costs most, {without}. The rank correlation between the two halves of the text is {r} (1: the "
+            "same ranking, 0: nothing in common)."
         ).format(
             n=f"{found.characters:,}",
             baseline=f"{found.baseline:.3f}",
@@ -111,20 +115,21 @@ def _show(found: Ablation) -> None:
         panels=[
             Panel(
                 "ablation",
-                _("The units that are missed most"),
+                _("The units whose ablation costs most"),
                 partial(
                     bars.ranking,
                     [str(int(found.units[i])) for i in listed],
                     found.loss[listed],
                     levels=levels,
                     errors=errors,
-                    x=_("nats that each character costs more without the unit"),
+                    x=_("added loss, nats a character"),
                 ),
                 _(
-                    "Whiskers are intervals over passages, 95 %: units whose whiskers overlap may change "
-                    "places on another text. Click a bar to change that unit."
+                    "Whiskers are 95 % intervals: units whose whiskers overlap may change places on another "
+                    "text; one whose whisker crosses the line isn't clearly above random directions. Click a "
+                    "bar to change that unit."
                 ),
-                _("what units do together: two that do the same are missed only when both are gone."),
+                _("what units do together: if two do the same, ablating one alone costs little."),
                 height=440,
                 pick="bar",
                 picks=[int(found.units[i]) for i in listed],

@@ -41,8 +41,8 @@ def section(view: View, at: int, target: str | None, shares: npt.NDArray[np.floa
     label = _("Integrated gradients and occlusion beside the gradient")
     if not st.toggle(label, key="inside.attribution.on", persist_state="session"):
         return
-    words = {"average": _("the average of all characters"), "unknown": _("an unknown character")}
-    pick = choice.pick(_("In a character's place"), words, "inside.instead", default="average")
+    words = {"average": _("average of all characters"), "unknown": _("unknown character")}
+    pick = choice.pick(_("Baseline: what replaces a character"), words, "inside.instead", default="average")
     instead = cast("Instead", pick)
     found: Both | None = done(
         ("attribution", view.mark, view.text, at, target, instead),
@@ -78,33 +78,33 @@ def _show(
         view.text,
         np.where(before, heat.CONNECTED.levels(shares), 0).astype(np.uint8),
         palette="sequential",
-        label=_("gradient: its size as a share of all, without a sign"),
+        label=_("gradient, %: each character's share, without a sign"),
         values=np.where(before, 100 * 10.0**shares, np.nan),
         said=_("gradient, %"),
     )
     rows = [gradient]
     if integrated.adds_up:
-        label = _("integrated gradients, nats: all characters fade in from their place holders together")
+        label = _("integrated gradients, nats: all characters change together from the baseline to the text")
         rows.append(_row(view, integrated, label, _("integrated")))
-    label = _("occlusion, nats: one character alone is replaced")
+    label = _("occlusion, nats: one character at a time is replaced by the baseline")
     rows.append(_row(view, occluded, label, _("occlusion")))
     dashboard.mount(
         KEY,
         texts=rows,
         at=at,
-        scale=("versus", _("2 nats less probable"), _("2 nats more probable")),
+        scale=("versus", _("lowers log P by 2 nats"), _("raises it by 2 nats")),
     )
     st.markdown(
         _(
-            "Where a row of nats is strong and the gradient is faint, a small change does nothing and a "
-            "large one does: the network may be saturated there. Where the two rows of nats differ, "
-            "characters do not act one by one."
+            "Strong in nats but faint in the gradient: replacing the character matters, changing it slightly "
+            "doesn't. The network may be saturated there. Where integrated gradients and occlusion differ, "
+            "characters act together."
         )
     )
     st.caption(
         _(
-            "Not shown: what a text would do that somebody writes. Neither an average of all characters nor "
-            "a single replaced letter is one, and another place holder gives other numbers."
+            "Not shown: the effect of a real alternative. Nobody writes a text with a baseline in it, and "
+            "another baseline gives other numbers."
         )
     )
 
@@ -121,12 +121,12 @@ def _said(found: Attribution, character: str) -> str:
     n = len(found) - found.first
     if not found.adds_up:
         return _(
-            "Integrated gradients are left out here: even over the last {n} characters their sum is {error} "
-            "off what it should be."
+            "Integrated gradients are left out here: even over the last {n} characters their sum is wrong by "
+            "{error}."
         ).format(n=n, error=f"{found.error:.0%}")
     words = _(
-        "With the last {n} characters as they are, log P of “{c}” is {difference} nats from what it is with "
-        "place holders for them; integrated gradients add up to {sum}."
+        "With the last {n} characters instead of the baseline, log P(“{c}”) changes by {difference} nats; "
+        "integrated gradients add up to {sum}."
     ).format(
         n=f"{n:,}",
         c=character,
@@ -135,12 +135,12 @@ def _said(found: Attribution, character: str) -> str:
     )
     if found.size > CANCELS * abs(found.whole - found.without):
         words += " " + _(
-            "**Most of it cancels**: regardless of sign they add up to {size}, so a single character's "
+            "**Most of them cancel**: without their signs they add up to {size}, so a single character's "
             "number says little."
         ).format(size=f"{found.size:.2f}")
     if not math.isnan(found.beyond):
         words += " " + _(
-            "Characters further back are left as they are: over twice as many the sum does not come out, as "
-            "the network is too sensitive between the two texts."
+            "Characters further back are kept as they are: over twice as many, the sum is wrong, because the "
+            "network changes too abruptly between the baseline and the text."
         )
     return words

@@ -35,11 +35,12 @@ LENGTH = 120  # characters of a continuation
 SEED = 0
 ROOM = 96  # pixels for what random changes cost
 DIFFERENCE = Scale("diverging", -VERSUS_FULL, VERSUS_FULL)  # bits
+MARKED = Scale("sequential", 0.0, 5.0)  # 1 is a pale mark, of no number
 _UNITS = "inside.units"
 
 
 def section(view: View) -> None:
-    words = {"change": _("Change units"), "rank": _("Do without each unit"), "letter": _("Change a letter")}
+    words = {"change": _("Change units"), "rank": _("Ablate each unit"), "letter": _("Change a letter")}
     if follow := st.session_state.pop("inside.way.next", None):  # a click in the ranking
         st.session_state["inside.way"] = follow
     way = choice.pick(_("What to change"), words, "inside.way", default="change", hidden=True)
@@ -79,7 +80,7 @@ def _controls(view: View) -> Intervention | None:
         named = direction.pick(view, quantity, "cause", _("What to change"), _("units"))
         chosen = _units(view) if named is None and not direction.wanted("cause") else None
     with middle:
-        action = cast("Action", choice.pick(_("What happens to it"), words, "inside.action", default="clamp"))
+        action = cast("Action", choice.pick(_("How"), words, "inside.action", default="clamp"))
     with right:
         value = _value(view, action, None if named is None else named[1])
     if named is not None:
@@ -124,7 +125,7 @@ def _value(view: View, action: Action, along: Direction | None) -> float:
         far / 20,
         key=f"inside.value.{far:g}",
         persist_state="session",
-        help=_("On this text its values go up to {n}.").format(n=f"{highest:.2f}"),
+        help=_("On this text its largest value is {n}.").format(n=f"{highest:.2f}"),
     )
 
 
@@ -155,7 +156,7 @@ def loudest(view: View) -> int:
 def _figures(view: View, after: Trace) -> None:
     before, now = float(view.trace.perplexity[-1]), float(after.perplexity[-1])
     one, other = st.columns(2)
-    one.metric(_("Perplexity of the text as the network is"), f"{before:.2f}")
+    one.metric(_("Perplexity without the change"), f"{before:.2f}")
     other.metric(
         _("Perplexity with the change"),
         f"{now:.2f}" if now < 1e6 else f"{now:.1e}",
@@ -175,16 +176,16 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
         ("on", view.mark, prompt, temperature, intervention),
         lambda: units.resume(after, at + 1, LENGTH, intervention, temperature=temperature, seed=SEED),
     )
-    label = _("bits by which each character is expected more (blue) or less (orange) than before")
-    plain_label = _("how the network goes on there; coloured from where the two part")
-    changed_label = _("how it goes on with the change, by the same random numbers")
+    label = _("bits: with the change, a character is more (blue) or less (orange) expected")
+    plain_label = _("continuation without the change, coloured from where the two differ")
+    changed_label = _("continuation with the change, from the same random numbers")
     full = f"{VERSUS_FULL:g}"
     dashboard.mount(
         KEY,
         texts=[
             painted(view.text, bits, DIFFERENCE, label, "versus", said=_("change in bits")),
-            Text(plain, _apart(plain, changed), "versus", plain_label, linked=False),
-            Text(changed, _apart(changed, plain), "versus", changed_label, linked=False),
+            Text(plain, apart(plain, changed), "sequential", plain_label, linked=False),
+            Text(changed, apart(changed, plain), "sequential", changed_label, linked=False),
         ],
         panels=[_next(view, after, at)],
         at=at,
@@ -192,9 +193,10 @@ def _show(view: View, after: Trace, at: int, intervention: Intervention) -> None
     )
 
 
-def _apart(one: str, other: str) -> npt.NDArray[np.uint8]:
+def apart(one: str, other: str) -> npt.NDArray[np.uint8]:
+    """The levels behind a continuation: coloured from where it is no longer the other."""
     same = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
-    return DIFFERENCE.levels(np.where(np.arange(len(one)) < same, 0.0, -3.0))
+    return MARKED.levels(np.where(np.arange(len(one)) < same, 0.0, 1.0))
 
 
 def _next(view: View, after: Trace, at: int) -> Panel:
@@ -203,19 +205,16 @@ def _next(view: View, after: Trace, at: int) -> Panel:
     names = symbols(view.model.vocabulary, order)
     return Panel(
         "next",
-        _("What is expected after character {n}").format(n=f"{at + 1:,}"),
+        _("Next-character probabilities after character {n}").format(n=f"{at + 1:,}"),
         partial(
             bars.pair,
             names,
             before[order],
             now[order],
-            labels=(_("as it is"), _("with the change")),
+            labels=(_("without the change"), _("with the change")),
             x=_("probability"),
         ),
         _("Bars that grow or shrink are characters whose probability depends on what was changed."),
-        _(
-            "what a text would do: a held state may be one that no text ever leads to; small changes say "
-            "more."
-        ),
+        _("what real texts lead to: perhaps no text leads to a state like this. Trust small changes more."),
         height=360,
     )

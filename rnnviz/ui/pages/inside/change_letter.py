@@ -41,7 +41,7 @@ def section(view: View) -> None:
     )
     letter = written if written and written != came else usual_letter(came)
     with right:
-        networks = beside(view, _("In these networks too"), "perturb", of_the_same_text(view), most=3)
+        networks = beside(view, _("Compare with"), "perturb", of_the_same_text(view), most=3)
     found: dict[str, units.Perturbation] = {}
     for name, (mark, model) in networks.items():
         try:
@@ -80,23 +80,23 @@ def _show(view: View, at: int, letter: str, found: dict[str, units.Perturbation]
             for name, n in ((name, p.remembered()) for name, p in found.items())
         )
     )
-    label = _(
-        "{model}: bits by which its expectation of each character differs with “{c}” in the frame"
-    ).format(model=name, c=visible(letter))
+    label = _("{model}: KL divergence, bits: how much “{c}” in the frame changes each prediction").format(
+        model=name, c=visible(letter)
+    )
     dashboard.mount(
         KEY,
         texts=[painted(view.text, bits, BITS, label, said=_("difference in bits"))],
         panels=[
             _lines(
                 "divergence",
-                _("How differently it predicts"),
+                _("How far apart the predictions are"),
                 {name: _beyond(p.bits[at + 1 :], 1e-6) for name, p in found.items()},
                 at,
                 _("KL divergence, bits"),
-                _("The line falls as the letter is forgotten; it jumps where the letter matters once more."),
+                _("The line falls as the letter loses its influence, and jumps where it matters again."),
                 _(
-                    "other letters and places; and what is so small that it is lost in rounding: there a "
-                    "line ends."
+                    "other letters and places; and differences so small that they may be rounding: there "
+                    "a line ends."
                 ),
             ),
             _lines(
@@ -105,8 +105,11 @@ def _show(view: View, at: int, letter: str, found: dict[str, units.Perturbation]
                 {name: _beyond(p.distance[at:], 1e-5) for name, p in found.items()},
                 at,
                 _("length of ΔH"),
-                _("Where this line stays up while the other falls, the network remembers without using it."),
-                _("which units differ, and lengths of networks of other sizes aren't the same measure."),
+                _(
+                    "Where this line stays high while the other falls, the states still differ, but in ways "
+                    "that the next predictions don't use."
+                ),
+                _("which units differ. Don't compare networks of different sizes: more units, a longer ΔH."),
             ),
         ],
         at=at,

@@ -51,17 +51,17 @@ def section(view: View) -> None:
     before = _("{model}, untrained").format(model=own.path.stem)
     networks = beside(
         view,
-        _("Beside {model}").format(model=own.path.stem),
+        _("Compare {model} with").format(model=own.path.stem),
         "compare",
         [_usual(own, others(view)) or before],
         made={before: lambda: untrained(view)},
         about=_(
-            "Other networks, or this one as it was before its training. A run on the Train page can be kept "
-            "as a model at any moment, and stands here then."
+            "Other networks, or this one before its training. A run from the Train page is listed here once "
+            "you keep it as a model, which you can do at any moment."
         ),
     )
     if len(networks) < 2:
-        st.info(_("Choose one or two networks to set beside this one."), icon=":material/compare:")
+        st.info(_("Choose one or two networks to compare with this one."), icon=":material/compare:")
         return
     marks = tuple(mark for mark, _model in networks.values())
     try:
@@ -100,7 +100,7 @@ def _texts(found: units.Comparison, names: list[str]) -> list[Text]:
         label = _("{model}: surprise, bits").format(model=name)
         texts.append(painted(found.text, values, SURPRISAL, label, "surprisal", said=name))
     if len(names) == 2:
-        label = _("blue: {first} expected it more; orange: {second} did; bits").format(
+        label = _("difference, bits; blue: {first} expected it more; orange: {second} did").format(
             first=names[0], second=names[1]
         )
         apart = found.difference(0, 1)
@@ -119,8 +119,8 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
                 f"heat-{name}",
                 _("{model}: hidden state H").format(model=name),
                 partial(_heat, ("heat", mark, read.text, i18n.language()), values.T[order], scale),
-                _("Look for columns where all of one network changes and the other stays."),
-                _("which unit is which: units of two networks have nothing to do with one another."),
+                _("Look for characters where one network's state changes and the other's hardly does."),
+                _("which units correspond: the same row is an unrelated unit in the other network."),
                 height=260,
                 width=6 // len(networks),
                 link="x",
@@ -146,8 +146,8 @@ def _running(found: units.Comparison, names: list[str]) -> Panel:
             y=_("perplexity"),
             log=True,
         ),
-        _("The lower line predicts better so far; where the lines come closer, the other one caught up."),
-        _("how sure that is: a few hundred characters rank two networks by luck as much as by skill."),
+        _("The lower line predicts better so far; where the lines meet, the other one has caught up."),
+        _("how sure that is: on a few hundred characters, the better network may lose by chance."),
         height=240,
         link="x",
         pick="at",
@@ -161,7 +161,9 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
         panels.append(
             Panel(
                 f"next-{name}",
-                _("{model}: expected after character {n}").format(model=name, n=f"{at + 1:,}"),
+                _("{model}: next-character probabilities after character {n}").format(
+                    model=name, n=f"{at + 1:,}"
+                ),
                 partial(
                     bars.ranking,
                     symbols(read.vocabulary, ids[0].tolist()),
@@ -169,8 +171,8 @@ def _next(found: units.Comparison, names: list[str], at: int) -> list[Panel]:
                     x=_("probability"),
                     last=1.0,
                 ),
-                _("One long bar: it is sure; many short ones: it can't tell."),
-                _("all other characters, whose probabilities fill up what is left."),
+                _("One long bar: the network is sure. Many short ones: it isn't."),
+                _("all other characters, which share the rest of the probability."),
                 height=270,
                 width=6 // len(names),
             )
@@ -189,6 +191,6 @@ def _continuations(view: View, found: units.Comparison, networks: Networks, at: 
         )
         texts.append(Text(text, np.full(len(text), neutral), "versus", name, linked=False))
     st.markdown(
-        _("**How each goes on after character {n}**, by the same random numbers").format(n=f"{at + 1:,}")
+        _("**Continuations after character {n}**, from the same random numbers").format(n=f"{at + 1:,}")
     )
     dashboard.mount("inside.compare.on", texts=texts, quiet=True)

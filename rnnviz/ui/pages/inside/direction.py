@@ -41,8 +41,8 @@ def pick(view: View, quantity: str, key: str, label: str, unit: str) -> tuple[st
         persist_state="session",
         format_func=lambda kind: unit if kind == UNIT else _name(kind, found),
         help=_(
-            "A direction is what many units say together: its value is their weighted sum. The probe's and "
-            "the difference of means are those last found under Find the units."
+            "A direction's value is a weighted sum of all units. A probe and a difference of means are "
+            "offered here once Find the units has found them."
         ),
     )
     if chosen in found:
@@ -66,7 +66,7 @@ def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
 
 
 def _numbered(view: View, quantity: str, kind: str, key: str) -> tuple[str, Direction] | None:
-    label = _("Which component, from 0 (most variance)") if kind == COMPONENT else _("Drawn by seed")
+    label = _("Component, from 0 (most variance)") if kind == COMPONENT else _("Seed")
     number = int(
         st.number_input(label, 0, view.H - 1, 0, key=f"inside.{key}.{kind}", persist_state="session")
     )

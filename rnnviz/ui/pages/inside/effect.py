@@ -32,7 +32,7 @@ def here(view: View, intervention: Intervention) -> None:
     """What the change costs on the text in view, beside random ones."""
     found: Effect | None = done(
         ("effect", view.mark, view.text, intervention),
-        _("Making the same change to random units"),
+        _("Changing random units and directions for comparison"),
         lambda check: _later(view, intervention, check),
         "effect",
         patience=0.0,
@@ -43,14 +43,14 @@ def here(view: View, intervention: Intervention) -> None:
 
 def elsewhere(view: View, intervention: Intervention) -> None:
     """The same on a longer text, by a job that a button starts: in all, and where a target holds."""
-    st.markdown(_("##### On a longer text, and where it matters"))
+    st.markdown(_("##### On a longer text, and on a part of it"))
     names = {name: about for name, about in words.targets().items() if name not in (PATTERN, SPAN, *GRADED)}
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         looked = [v for k, v in st.session_state.items() if str(k).startswith("inside.target.")]
         first = looked[0] if looked and looked[0] in names else "quotes"
         about = st.selectbox(
-            _("Told apart: text that is"),
+            _("Part of the text to compare with the rest"),
             list(names),
             index=list(names).index(first),
             key=f"inside.effect.target.{first}",
@@ -63,19 +63,21 @@ def elsewhere(view: View, intervention: Intervention) -> None:
         return
     found: Effect | None = done_on_request(
         ("effect", view.mark, intervention, source.identity(view), about),
-        _("Making the same change to random units"),
+        _("Changing random units and directions for comparison"),
         lambda check: _longer(view, source, intervention, about),
         "effect.longer",
-        label=_("Measure it there"),
+        label=_("Measure it on a longer text"),
         icon=":material/straighten:",
-        said=_("Reads up to {n} characters with the change and with {controls} random ones.").format(
+        said=_("Reads up to {n} characters with the change, and with {controls} random changes.").format(
             n=f"{READ:,}", controls=2 * units.effects.CONTROLS
         ),
     )
     if found is not None:
         st.markdown(said(found))
         if found.within is None:
-            st.markdown(_("Nothing there is told apart: it is the same throughout this text."))
+            st.markdown(
+                _("This text has no such part, or consists of nothing else: there is nothing to compare.")
+            )
         else:
             st.markdown(_inside(found, found.within, names[about]))
 
@@ -113,17 +115,16 @@ def said(found: Effect) -> str:
         "half": half,
     }
     first = _(
-        "On these {n} characters the change costs **{loss} nats a character**{interval}. The same change "
-        "costs less in {units} of {half} draws of random units, and along {directions} of {half} random "
-        "directions."
+        "On these {n} characters the change costs **{loss} nats a character**{interval}: more than {units} "
+        "of {half} changes of random units, and {directions} of {half} along random directions."
     ).format(loss=f"{found.loss:+.4f}", interval=_interval(loss.low[0], loss.high[0]), **counts)
     if not lead.enough:
         return (
             first
             + " "
             + _(
-                "This text is too short, or too uneven, for an interval: how it is on other passages can't "
-                "be said."
+                "This text is too short, or too uneven, for an interval, so this may not hold for other "
+                "passages."
             )
         )
     if not (lead.estimate > 0 and lead.excludes()):
@@ -131,14 +132,14 @@ def said(found: Effect) -> str:
             first
             + " "
             + _(
-                "That is **no more than random changes may cost** on passages like these: nothing special "
-                "to what was changed follows."
+                "So it does **not clearly** cost more than 95 % of both: this shows nothing special about "
+                "what was changed."
             )
         )
     return (
         first
         + " "
-        + _("That is **more than 95 % of random changes cost**, by {lead}{interval}.").format(
+        + _("So it costs **more than 95 % of both**, by {lead} nats{interval}.").format(
             lead=f"{float(lead.estimate):.4f}", interval=_interval(float(lead.low), float(lead.high))
         )
     )
@@ -148,8 +149,8 @@ def _inside(found: Effect, within: Within, about: str) -> str:
     inside, outside, apart = within.inside, within.outside, found.conditional
     assert apart is not None
     first = _(
-        "**{about}** ({n} characters): the change costs {inside} nats a character there{one}, and {outside} "
-        "elsewhere{other}."
+        "**{about}** ({n} characters), the change costs {inside} nats a character{one}; elsewhere it costs "
+        "{outside}{other}."
     ).format(
         about=about[0].upper() + about[1:],
         n=f"{within.characters:,}",
@@ -164,23 +165,23 @@ def _inside(found: Effect, within: Within, about: str) -> str:
 def _apart(apart: Resampled) -> str:
     """What may be said of inside less outside, beside the same of random changes."""
     if not apart.enough:
-        return _("There are too few passages to compare that with random changes.")
+        return _("There are too few such passages for an interval, so the difference says nothing yet.")
     values = {
         "by": f"{float(apart.estimate):+.4f}",
         "interval": _interval(float(apart.low), float(apart.high)),
     }
     if apart.estimate > 0 and apart.excludes():
         return _(
-            "The difference is larger than for 95 % of random changes, by {by}{interval}: what was changed "
-            "**matters more there** than elsewhere."
+            "This difference is larger than for 95 % of random changes, by {by} nats{interval}: what was "
+            "changed **matters more there**."
         ).format(**values)
     return _(
-        "Random changes may differ between the two as much: that what was changed matters there in "
-        "particular **does not follow**."
+        "Random changes may show as large a difference, so it **does not follow** that what was changed "
+        "matters more there."
     )
 
 
 def _interval(low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return ""
-    return _(" ({low} to {high}, 95 % over passages)").format(low=f"{low:+.4f}", high=f"{high:+.4f}")
+    return _(" (95 % interval {low} to {high})").format(low=f"{low:+.4f}", high=f"{high:+.4f}")

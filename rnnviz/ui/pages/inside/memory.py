@@ -54,22 +54,22 @@ def section(view: View) -> None:
         return
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     asked = left.text_input(
-        _("Ask about one character"),
+        _("Probability of which character"),
         key="inside.asked",
         persist_state="session",
         max_chars=1,
-        placeholder=_("empty: the one that came"),
+        placeholder=_("empty: the character in the text"),
     )
     target = asked or None
     with right:
         usual = of_the_same_text(view) if view.cell != "mlp" else []
-        networks = beside(view, _("Beside it"), "beside", usual)
+        networks = beside(view, _("Compare with"), "beside", usual)
     found = {name: _square(mark, model, view.text, target) for name, (mark, model) in networks.items()}
     texts = []
     for name, (_mark, model) in networks.items():
         row = _row(model, view.text, found[name], at, target)
         before = np.arange(len(view.text)) < at
-        label = _("{model}: what its probability of “{c}” as character {n} rests on")
+        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
         texts.append(
             Text(
                 view.text,
@@ -149,12 +149,12 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
                     words=("10⁻⁴", "10⁻²", "1"),
                 ),
                 _(
-                    "A wide band below the diagonal is a long memory; upright lines are characters that many "
-                    "later ones use."
+                    "A wide band below the diagonal: the gradient reaches far back. A vertical line: a "
+                    "character with a share in many later predictions."
                 ),
                 _(
-                    "the cause: where the network is saturated a character that decides everything has a "
-                    "gradient near 0."
+                    "what causes a prediction: where the network is saturated, even the character that "
+                    "decides it has a gradient near 0."
                 ),
                 height=380,
                 width=3 if len(found) == 1 else 6 // len(found),
@@ -175,20 +175,28 @@ def _reach_of(square: Connectivity) -> Reach | None:
 
 def _measured(view: View, networks: Networks) -> dict[str, Reach] | None:
     """The reach of each network on a longer text, by a job; None until there is one."""
+    st.markdown(_("##### How far back, on a longer text"))
     source = sources.pick(view, "inside.memory.source")
     if source is None:
         return None
     found: dict[str, Reach] | None = done_on_request(
         ("reach", *(mark for mark, _model in networks.values()), source.identity(view)),
-        _("Going back from every character"),
+        _("Following the gradient back from each character"),
         lambda check: _reaching(view, source, networks),
         "reach",
         label=_("Measure it on a longer text"),
         icon=":material/straighten:",
-        said=_("Goes back from each of up to {n} characters; it takes some seconds for each network.").format(
+        said=_("Follows the gradient back from up to {n} characters: some seconds for each network.").format(
             n=f"{REACHED:,}"
         ),
     )
+    if found is not None:
+        st.caption(
+            _(
+                "Measured. The sentences at the top of the page and the picture “How far back the gradient "
+                "reaches” are now about this text."
+            )
+        )
     return found
 
 
@@ -215,19 +223,19 @@ def _said(name: str, found: Reach) -> str:
         "half": f"{float(found.half.estimate):.1f}",
         "n": f"{found.predictions:,}",
         "shares": ", ".join(
-            _("{share} more than {lag} back").format(share=_percent(found.beyond, lag), lag=lag)
+            _("{share} more than {lag} characters back").format(share=_percent(found.beyond, lag), lag=lag)
             for lag in lags
         ),
     }
     if not found.half.enough:
         return _(
-            "**{model}**: of the gradient over the last {lags} characters half lies within the last {half}, "
-            "on {n} predictions: too few to say how far off that is for other passages."
+            "**{model}**: half of the gradient over the last {lags} characters lies within the last {half}. "
+            "{n} predictions are too few for an interval."
         ).format(**values)
     values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
     return _(
-        "**{model}**: of the gradient over the last {lags} characters half lies within the last {half} "
-        "({low} to {high}, 95 % over passages); {shares}. From {n} predictions."
+        "**{model}**: half of the gradient over the last {lags} characters lies within the last {half} "
+        "(95 % interval {low} to {high}); {shares}. Mean of {n} predictions."
     ).format(**values)
 
 
@@ -242,22 +250,22 @@ def _panel(found: dict[str, Reach]) -> Panel:
     }
     return Panel(
         "reach",
-        _("How far back it reaches"),
+        _("How far back the gradient reaches"),
         partial(
             plain.lines,
             curves,
-            x=_("lag: characters before the last one"),
-            y=_("share of the gradient beyond"),
+            x=_("lag, characters"),
+            y=_("share of the gradient beyond the lag"),
             log=True,
         ),
         _(
-            "The lower a line starts, the more rests on the last character; the slower it falls, the further "
-            "back predictions reach."
+            "The lower a line starts, the more of the gradient is at the last character. The slower it "
+            "falls, the further back the gradient reaches."
         ),
         _(
-            "single characters: an opening quote may still be felt when nearly all of the average has gone; "
-            "nor what lies still further back, and shares below 10⁻⁶, which are rounding."
-        ),
+            "single characters, such as a quotation mark that may count for longer; lags from {n} on, which "
+            "is why lines drop at the end; shares below 10⁻⁶, which are rounding."
+        ).format(n=max(each.lags for each in found.values())),
         height=380 if len(found) == 1 else 320,
         width=3 if len(found) == 1 else 6,
     )

@@ -68,8 +68,8 @@ class Places:
 def section(view: View) -> None:
     st.markdown(
         _(
-            "The state that the network has in one text is put into its reading of another. What moves then "
-            "is what the state carries, or the part of it that is put in."
+            "Patching takes the network's state in one text and puts it in place of its state in another. "
+            "The predictions that move depend on what differs between the two states."
         )
     )
     places = _places(view)
@@ -113,9 +113,9 @@ def _places(view: View) -> Places | None:
     words = {
         "source": (
             _("Take the state from"),
-            _("the state is taken after the marked character; click another"),
+            _("the state is taken after the framed character; click another one"),
         ),
-        "target": (_("Put it into"), _("it is put in after the marked character; click another")),
+        "target": (_("Put it into"), _("it is put in after the framed character; click another one")),
     }
     for column, name, example in zip(st.columns(2), words, examples, strict=True):
         with column:
@@ -134,7 +134,7 @@ def _place(view: View, name: str, title: str, said: str, example: str) -> tuple[
         state[f"{key}.example"] = example
         state[f"{key}.text"] = example.replace("|", "")
         state[f"{key}.at"] = example.index("|")
-    written = st.text_area(title, key=f"{key}.text", height=92, max_chars=MOST, persist_state="session")
+    written = st.text_area(title, key=f"{key}.text", height=106, max_chars=MOST, persist_state="session")
     text = normalise(written, view.model.normaliser)[:MOST]
     asked = dashboard.asked(key).position(len(text))
     if asked is not None:
@@ -158,26 +158,27 @@ def _part(view: View) -> dict[str, Any] | None:
         which = choice.pick(_("What is put in"), words, f"{patched.KEY}.part", default="all")
     found: dict[str, Any] = {} if which == "all" else {"layer": view.layer}
     if which == "part":
-        with middle:
-            along = direction.pick(view, "hidden", "patch", _("Which of them"), _("units"))
+        with middle, st.container(horizontal=True, vertical_alignment="bottom"):
+            along = direction.pick(view, "hidden", "patch", _("Which part"), _("units"))
+            chosen = _units(view) if along is None and not direction.wanted("patch") else None
         if along is not None:
             return {"units": along[1]}
-        if direction.wanted("patch"):
+        if chosen is None:
             return None
-        chosen = _units(view)
         if not chosen:
+            _numbers_wanted(view)
             return None
         found["units"] = chosen
     if CELLS[view.cell].has_cell:
         parts = {"state": "H, C", "hidden": "H", "cell": "C"}
         with right:
-            quantity = choice.pick(_("Of these"), parts, f"{patched.KEY}.quantity", default="state")
+            quantity = choice.pick(_("Of H and C"), parts, f"{patched.KEY}.quantity", default="state")
         found["quantity"] = quantity
     return found
 
 
 def _units(view: View) -> list[int]:
-    """The units that were written, none while they are unfit, which is said."""
+    """The units that were written, none while they are unfit."""
     written = st.text_input(
         _("Units, 0 to {last}").format(last=view.H - 1),
         value="0",
@@ -185,15 +186,14 @@ def _units(view: View) -> list[int]:
         max_chars=2000,
         help=_("One, or several with commas between them; a range such as 10-19 too."),
     )
-    chosen = cause.numbers(written, view.H)
-    if not chosen:
-        st.info(
-            _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(
-                last=view.H - 1
-            ),
-            icon=":material/pin:",
-        )
-    return chosen
+    return cause.numbers(written, view.H)
+
+
+def _numbers_wanted(view: View) -> None:
+    st.info(
+        _("Write the numbers of units, from 0 to {last}, such as 3, 17 or 10-19.").format(last=view.H - 1),
+        icon=":material/pin:",
+    )
 
 
 def _said(done: Patched, controls: PatchControls) -> None:
@@ -201,21 +201,31 @@ def _said(done: Patched, controls: PatchControls) -> None:
     random = float(np.quantile(controls.random, 0.95))
     elsewhere = np.quantile(controls.elsewhere, [0.05, 0.95])
     words = _(
-        "The next prediction moves by **{next} nats** (KL), the next {n} by {kl} a prediction on average. "
-        "Random moves of the state as long do less than {random} in 95 of 100; the same patch from other "
-        "places, of this page's text, does {low} to {high}."
+        "The patch moves the next prediction by **{next} nats** (KL divergence), and the next {n} by "
+        "**{kl} nats** on average.  \nControls, on average over the same {n}: 95 % of random moves of the "
+        "same size stay below {random} nats; 90 % of states from other places, in this page's text, lie "
+        "between {low} and {high}."
     ).format(
-        next=f"{done.divergence[done.to]:.2f}",
+        next=_nats(float(done.divergence[done.to])),
         n=controls.ahead,
-        kl=f"{controls.kl:.3f}",
-        random=f"{random:.3f}",
-        low=f"{elsewhere[0]:.3f}",
-        high=f"{elsewhere[1]:.3f}",
+        kl=_nats(controls.kl),
+        random=_nats(random),
+        low=_nats(float(elsewhere[0])),
+        high=_nats(float(elsewhere[1])),
     )
     if done.moved == 0:
-        words = _("Both states are the same here, so nothing moves: click other characters.")
+        words = _("Both states are the same here, so nothing moves. Click another character.")
     elif controls.kl <= random:
-        words += " " + _(
-            "So this patch does **no more than a random move**: it says nothing of what is carried."
+        words += "  \n" + _(
+            "So this patch does **no more than a random move**: it says nothing about what the state carries."
+        )
+    elif controls.kl <= elsewhere[1]:
+        words += "  \n" + _(
+            "So this patch does more than a random move, but **no more than other states do**: how far "
+            "predictions move says nothing special about this state. The bars below show where they move."
         )
     st.markdown(words)
+
+
+def _nats(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.0005 else "< 0.001"

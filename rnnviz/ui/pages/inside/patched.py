@@ -44,24 +44,24 @@ def show(view: View, done: Patched, controls: PatchControls) -> None:
         texts=[
             painted(
                 done.target.text,
-                -done.loss / np.log(2),
+                0.0 - done.loss / np.log(2),
                 cause.DIFFERENCE,
-                _("bits by which each character is expected more (blue) or less (orange) with the patch"),
+                _("bits: with the patch, a character is more (blue) or less (orange) expected"),
                 "versus",
                 said=_("change in bits"),
             ),
             Text(
                 before,
-                cause._apart(before, after),
-                "versus",
-                _("how it goes on there as it is"),
+                cause.apart(before, after),
+                "sequential",
+                _("continuation without the patch, coloured from where the two differ"),
                 linked=False,
             ),
             Text(
                 after,
-                cause._apart(after, before),
-                "versus",
-                _("how it goes on from the state put in, by the same random numbers"),
+                cause.apart(after, before),
+                "sequential",
+                _("continuation with the patch, from the same random numbers"),
                 linked=False,
             ),
         ],
@@ -77,20 +77,20 @@ def _next(view: View, done: Patched) -> Panel:
     order = np.argsort(-np.maximum(before, now), kind="stable")[:10]
     return Panel(
         "next",
-        _("What is expected right after the patch"),
+        _("Next-character probabilities at the patch"),
         partial(
             bars.pair,
             symbols(view.model.vocabulary, order),
             before[order],
             now[order],
-            labels=(_("as it is"), _("with the state put in")),
+            labels=(_("without the patch"), _("with the patch")),
             x=_("probability"),
         ),
         _(
-            "With the whole state put in, these are the first text's expectations; with a part of it, see "
-            "how far they go there."
+            "With the whole state put in, these are the first text's probabilities. With a part of it, see "
+            "how close they come."
         ),
-        _("what is not asked for at once: a state may carry more than shows in the next character."),
+        _("what matters only later: a state may carry more than shows in the next character."),
         height=360,
         width=3,
     )
@@ -100,21 +100,21 @@ def _lines(done: Patched, controls: PatchControls) -> Panel:
     row = slice(done.to, done.to + controls.ahead)
     curves: dict[str, npt.NDArray[Any]] = {
         _("the patch"): done.divergence[row],
-        _("random moves as long, 95 % below"): np.quantile(controls.random_each, 0.95, axis=0),
-        _("from elsewhere, median"): np.median(controls.elsewhere_each, axis=0),
+        _("random moves, 95 % are below"): np.quantile(controls.random_each, 0.95, axis=0),
+        _("states from other places, median"): np.median(controls.elsewhere_each, axis=0),
     }
     return Panel(
         "lines",
-        _("How far predictions move while the second text is read on"),
+        _("How far predictions move as the second text goes on"),
         partial(
             plain.lines,
             curves,
-            x=_("characters of the second text that were read"),
+            x=_("characters read of the second text"),
             y="KL, nats",
             first=done.to,
         ),
-        _("Where the line stays above that of random moves, the network still uses what was put in."),
-        _("which part of the state does it: put in single layers, units or directions to find out."),
+        _("Where the patch is above the random moves, predictions still depend on the state put in."),
+        _("which part of the state matters: to find out, put in one layer, units or a direction."),
         height=360,
         width=3,
     )
@@ -122,8 +122,8 @@ def _lines(done: Patched, controls: PatchControls) -> Panel:
 
 def grid(view: View, source: str, target: str, part: dict[str, Any], key: Hashable) -> None:
     """The effect of every place of the first text in every place of the second, once it is asked for."""
-    words = {"kl": _("the next prediction"), "loss": _("the cost of the next 10 characters")}
-    label = _("Every place into every place: the effect on")
+    words = {"kl": _("the next prediction"), "loss": _("the loss on the next 10 characters")}
+    label = _("Patch every place into every place: effect on")
     measure = cast("Effect", choice.pick(label, words, f"{KEY}.measure", default="kl"))
 
     def make(check: Any) -> Any:
@@ -133,7 +133,7 @@ def grid(view: View, source: str, target: str, part: dict[str, Any], key: Hashab
 
     found: PatchGrid | None = done_on_request(
         ("patch grid", view.mark, source, target, measure, key),
-        _("Patching every place into every place"),
+        _("Patching every place"),
         make,
         "patchgrid",
         label=_("Compute the grid"),
@@ -151,18 +151,18 @@ def _square(found: PatchGrid, measured: str) -> Panel:
     scale = Scale("sequential", 0.0, most) if found.measure == "kl" else Scale("diverging", -most, most)
     return Panel(
         "grid",
-        _("{measure}, nats").format(measure=measured),
+        _("Effect on {measure}, nats").format(measure=measured),
         partial(
             heat.table,
             effect,
             scale,
-            x=_("put in after so many characters"),
-            y=_("taken after so many characters"),
+            x=_("put in after this many characters"),
+            y=_("taken after this many characters"),
         ),
         _(
-            "Stripes are characters of one text that matter wherever the other is; single strong cells are "
-            "places whose states lead to different expectations."
+            "A strong column: a place where almost any state put in changes the outcome. A strong row: a "
+            "state that changes it almost wherever it is put in. A cell near 0: the patch changes little."
         ),
-        _("controls: any two states differ, so compare a cell with its row and column, not with 0."),
+        _("random moves, as a control. Any two states differ: compare a cell with its row and column."),
         height=int(np.clip(8 * len(found.at), 300, 560)),
     )

@@ -29,9 +29,9 @@ def notes(scored: Scored) -> None:
             _(
                 "**Rounding grows on this text.** Along {n} of its {all} characters the network magnified "
                 "rounding errors instead of forgetting them. That may happen where a text is unlike all it "
-                "was trained on. Another machine gives single characters there another cost, and may give "
-                "the perplexity other last digits. `python -m rnnviz perplexity --precise` computes in "
-                "float64."
+                "was trained on. On another machine, single characters there may cost something else, and "
+                "the last digits of the perplexity may differ. `python -m rnnviz perplexity --precise` "
+                "computes in float64."
             ).format(n=f"{scored.report.unsettled:,}", all=f"{scored.report.characters:,}")
         )
     overlap = scored.trained_on
@@ -49,23 +49,24 @@ def beside(interval: Interval) -> str:
     """What this figure tells of as many characters again, in a sentence or two."""
     if interval.low is not None and interval.high is not None:
         return _(
-            "**The next {n} characters of the same text: {low} to {high}**, to judge by how far its own "
-            "passages lie apart. That is to hold 95 times in 100; measured, it held 96 to 100 times in a "
-            "novel and plays, 74 to 100 in manuals and programs. It says nothing of other texts."
+            "**The next {n} characters of the same text: perplexity {low} to {high}**, judging by how much "
+            "its passages differ. The range should hold 95 times in 100. Measured on texts new to the model, "
+            "it held 96 to 100 times in a novel and plays, but 74 to 100 in manuals and programs. It says "
+            "nothing about other texts."
         ).format(n=f"{interval.characters:,}", low=rounded(interval.low), high=rounded(interval.high))
     if interval.reason == "drifts" and interval.halves is not None:
         first, second = map(rounded, interval.halves)
         return _(
-            "Its first half comes to {first}, its second to {second}: further apart than the passages within "
-            "them would make one expect. This text drifts, so it can't tell what the next passage costs, and "
-            "no range is given."
+            "The perplexity of its first half is {first}, of its second half {second}: more of a difference "
+            "than its shorter passages lead one to expect. This text drifts, so it doesn't show what comes "
+            "next, and no range is given."
         ).format(first=first, second=second)
     if interval.reason == "uneven":
         return _(
-            "The passages of this text differ so much that the next one could come to anything. So no range "
-            "is given."
+            "The passages of this text differ so much that the next one could have almost any perplexity, so "
+            "no range is given."
         )
     return _(
-        "This is the figure of this text alone. The next passage has another one; from {shortest} characters "
-        "on, the page says within what range."
+        "This is the perplexity of this text alone; its next passage will have another. From {shortest} "
+        "characters on, the page gives a range for it."
     ).format(shortest=f"{SHORTEST:,}")
