@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
     add_model,
+    add_quiet,
     add_source,
     add_unclosed,
     as_json,
@@ -76,6 +77,7 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="characters to read at most (default: 64,000)",
     )
+    add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object; losses in nats a character")
 
 
@@ -98,7 +100,7 @@ def main(args: argparse.Namespace) -> int:
         target=target,
         controls=args.controls,
     )
-    with progress_bar("Reading without each unit") as show:
+    with progress_bar("Reading without each unit", args) as show:
         found = units.run(steps, show and (lambda now: show(now.fraction, f"{now.done:,} characters")))
     if args.json:
         print(as_json(_object(args.model, found)))

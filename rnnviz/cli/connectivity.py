@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
     add_model,
+    add_quiet,
     add_text,
     as_json,
     at_least,
@@ -69,6 +70,7 @@ def add_parser(commands: Any) -> None:
         metavar="N",
         help="characters of the text that are read, at most 10,000 (default: 5,000)",
     )
+    add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object")
 
 
@@ -92,7 +94,7 @@ def main(args: argparse.Namespace) -> int:
             ]
             print_table(("position", "character", "gradient", "share"), rows, {0, 2, 3})
         return 0
-    with progress_bar("Going back") as show:
+    with progress_bar("Going back", args) as show:
         steps = gradients.reach(model, text, lags=args.lags, target=args.target)
         found = units.run(steps, show and (lambda now: show(now.fraction, "")))
     if args.json:

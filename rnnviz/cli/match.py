@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rnnviz.cli.output import (
     STANDARD_INPUT,
     add_model,
+    add_quiet,
     add_source,
     add_unclosed,
     as_json,
@@ -96,6 +97,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--index", metavar="FOLDER", help="keep the index there (default: in the user's cache folder)"
     )
+    add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object with the units and all places")
 
 
@@ -115,7 +117,7 @@ def main(args: argparse.Namespace) -> int:
     pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
     text = normalise(source_text(args, whole=True), model.normaliser)
     tracks = _tracks(args, text)
-    with progress_bar(f"indexing {min(len(text), args.characters):,} characters") as show:
+    with progress_bar(f"indexing {min(len(text), args.characters):,} characters", args) as show:
         index = units.run(
             units.index(model, text[: args.characters], args.index),
             show and (lambda now: show(now.fraction, f"{now.characters:,} characters")),

@@ -92,6 +92,13 @@ def at_least(args: argparse.Namespace, **least: int) -> None:
             )
 
 
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add --quiet, for a command that shows how far it is."""
+    parser.add_argument(
+        "--quiet", "-q", action="store_true", help="show no progress; results, errors and warnings stay"
+    )
+
+
 def given_text(args: argparse.Namespace) -> str:
     """What `add_text` asks for."""
     text: str = args.text if args.file is None else read_text(args.file, args.encoding)
@@ -181,9 +188,13 @@ def source_text(args: argparse.Namespace, *, whole: bool = False) -> str:
 
 
 @contextlib.contextmanager
-def progress_bar(title: str, *, transient: bool = True) -> Iterator[Callable[[float, str], None] | None]:
-    """A callback for the share done and words, a bar on standard error; None if that is no terminal."""
-    if not sys.stderr.isatty():
+def progress_bar(
+    title: str, args: argparse.Namespace, *, transient: bool = True
+) -> Iterator[Callable[[float, str], None] | None]:
+    """A callback for the share done and words, a bar on standard error; None if that is no terminal, or if
+    `args` say --quiet.
+    """
+    if args.quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -207,9 +218,9 @@ def progress_bar(title: str, *, transient: bool = True) -> Iterator[Callable[[fl
 
 
 @contextlib.contextmanager
-def scoring_bar(file: str) -> Iterator[Callable[[Progress], None] | None]:
+def scoring_bar(file: str, args: argparse.Namespace) -> Iterator[Callable[[Progress], None] | None]:
     """The same for Progress of scoring."""
-    with progress_bar(os.path.basename(file)) as show:
+    with progress_bar(os.path.basename(file), args) as show:
 
         def step(done: Progress) -> None:
             assert show is not None

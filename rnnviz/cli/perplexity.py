@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from rnnviz.cli.output import (
     STANDARD_INPUT,
     add_model,
+    add_quiet,
     as_json,
     command,
     complain,
@@ -66,6 +67,7 @@ def add_parser(commands: Any) -> None:
         help="compute in float64, in sequence: many times slower, for texts on which the network magnifies "
         "rounding",
     )
+    add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object a file, one file a line")
     parser.add_argument(
         "--compare",
@@ -78,8 +80,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--per-character",
         metavar="OUT",
-        help="write a row for each character: position, character, code_point, nll and entropy in nats, "
-        f"rank, known. The ending, .csv or .parquet, is the format; {PLACE} stands for the file's name",
+        help="write a row for each character: position, which counts from 1, character, code_point, nll and "
+        "entropy in nats, rank, known, and index, the position counted from 0. The ending, .csv or .parquet, "
+        f"is the format; {PLACE} stands for the file's name",
     )
     parser.add_argument(
         "--html",
@@ -178,7 +181,7 @@ def _score(
 
     if not (args.compare or table or page):
         sums = Sums()
-        with scoring_bar(file) as progress:
+        with scoring_bar(file, args) as progress:
             report = perplexity(
                 model,
                 source,
@@ -194,7 +197,7 @@ def _score(
     from rnnviz.reports.record import record
 
     with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-        with scoring_bar(file) as progress:
+        with scoring_bar(file, args) as progress:
             steps = record(
                 model,
                 source,
@@ -208,7 +211,7 @@ def _score(
             export.per_character(scored, table)
         if page is not None:
             export.html(scored, scored.report, page)
-        rows = _compared(scored, model, others, source, args.encoding) if args.compare else []
+        rows = _compared(args, scored, model, others, source) if args.compare else []
         return scored.report, rows, interval(scored)
 
 
@@ -231,11 +234,11 @@ def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[Oth
 
 
 def _compared(
+    args: argparse.Namespace,
     scored: Record,
     model: LanguageModel,
     others: Sequence[Other],
     source: str | BinaryIO,
-    encoding: str | None,
 ) -> list[Row]:
     from rnnviz.networks.progress import run
     from rnnviz.reading.scoring import perplexity
@@ -244,12 +247,17 @@ def _compared(
     report = scored.report
     rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
     for kind, about, other in others:
-        with scoring_bar(f"{report.file}: {other.name}") as progress:
+        with scoring_bar(f"{report.file}: {other.name}", args) as progress:
             its = perplexity(
-                other, source, encoding=encoding, progress=progress, name=report.file, precise=report.precise
+                other,
+                source,
+                encoding=args.encoding,
+                progress=progress,
+                name=report.file,
+                precise=report.precise,
             )
         rows.append(Row(its.model, kind, about, its.perplexity, its.bits_per_character))
-    with progress_bar(f"{report.file}: gzip, xz") as show:
+    with progress_bar(f"{report.file}: gzip, xz", args) as show:
 
         def step(done: int) -> None:
             if show is not None:

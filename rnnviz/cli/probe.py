@@ -9,7 +9,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from rnnviz.cli.output import as_json, at_least, command, network, print_table, progress_bar, source_text
+from rnnviz.cli.output import (
+    add_quiet,
+    as_json,
+    at_least,
+    command,
+    network,
+    print_table,
+    progress_bar,
+    source_text,
+)
 from rnnviz.cli.units import COPIES, add_question, asked
 
 if TYPE_CHECKING:
@@ -69,6 +78,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--weights", action="store_true", help="with --json: the probe's weight of every unit too"
     )
+    add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object a target")
 
 
@@ -118,7 +128,7 @@ def _probe(target: Target, searchers: Sequence[Searcher], args: argparse.Namespa
     steps = units.probing.steps(
         own, target, untrained=copies, controls=args.controls, seed=args.seed, copies=len(copies)
     )
-    with progress_bar(target.name) as show:
+    with progress_bar(target.name, args) as show:
         return units.run(steps, show and (lambda now: show(now.fraction, "")))
 
 

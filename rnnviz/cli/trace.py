@@ -1,54 +1,227 @@
-"""`python -m rnnviz trace`: what a network expected at every character of a text."""
+"""`python -m rnnviz trace`: what a network expected at every character of a text; or, with --quantity, the
+states and gates it read the text with. Without it a row a character; with it a row a character, layer, unit
+and quantity, as `Trace.to_frame` has them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import csv
+import io
 import sys
-from typing import Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from rnnviz.cli.output import (
-    add_model,
-    add_text,
-    as_json,
-    command,
-    given_text,
-    torch_network,
-)
-from rnnviz.figures import spreadsheet
+from rnnviz.cli.output import add_model, add_text, as_json, command, given_text, torch_network
+from rnnviz.errors import ConfigError
+
+if TYPE_CHECKING:
+    from rnnviz.reading.trace import Trace
+
+Columns = dict[str, Any]
+"""A stretch of a table: columns (n,) by name."""
+
+FORMATS = ("csv", "json", "npz", "parquet")
+BINARY = ("npz", "parquet")
+ROWS = 1 << 18  # rows at a time: one row group of a Parquet file
+
+EXAMPLE = """examples:
+  python -m rnnviz trace "machine" --model timemachine-gru
+  python -m rnnviz trace --file book.txt --model timemachine-gru --quantity hidden --quantity update \\
+      --layer 0 --out states.parquet
+  python -m rnnviz trace "machine" --model timemachine-gru --out machine.npz
+
+Without --quantity, a row a character: position, which counts from 1, character, nll, rank, entropy, and
+index, the position counted from 0. nll and entropy are in nats, entropy is that of the prediction which the
+character met, rank 1 is the most probable.
+
+With --quantity, a row for each value: position, character, layer, unit, quantity, value; positions, layers
+and units count from 0. JSON has instead a list of characters x layers x units by quantity. An npz file is
+the whole trace, for rnnviz.Trace.load or numpy.load, with the gates that --quantity names.
+"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the `trace` command."""
     parser = command(commands, "trace", main, "Show what a network expected at every character of a text")
+    parser.formatter_class, parser.epilog = argparse.RawDescriptionHelpFormatter, EXAMPLE
     add_text(parser)
     add_model(parser)
     parser.add_argument(
-        "--format",
-        choices=("json", "csv"),
-        default="csv",
-        help="csv: one row a character; json: one object (default: csv). nll and entropy are in nats, "
-        "entropy is that of the prediction which the character met, rank 1 is the most probable",
+        "--quantity",
+        action="append",
+        metavar="NAME",
+        help="write these values of the units instead: hidden, cell, or a gate's name, again for more "
+        "(default: what the network expected)",
     )
+    parser.add_argument("--layer", type=int, help="with --quantity: one layer, counted from 0 (default: all)")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="csv, json, npz or parquet (default: as the ending of --out says, or csv)",
+    )
+    parser.add_argument("--out", "-o", metavar="FILE", help="the file to write (default: standard output)")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run `trace`; returns the exit status. Raises ConfigError for an n-gram model."""
+    """Run `trace`; returns the exit status. Raises ConfigError for an n-gram model, a quantity or layer that
+    isn't there, and a format that can't be written so.
+    """
     from rnnviz.reading.trace import trace
 
+    chosen = _format(args)
     model = torch_network(args)
     traced = trace(model, given_text(args))
-    columns = ("position", "character", "nll", "rank", "entropy")
-    rows = zip(
-        range(1, len(traced) + 1),
-        traced.text,
-        traced.nll.tolist(),
-        traced.rank.tolist(),
-        traced.entropy[:-1].tolist(),
-        strict=True,
-    )
-    if args.format == "json":
-        characters = [dict(zip(columns, row, strict=True)) for row in rows]
-        print(as_json({"model": traced.model_name, "text": traced.text, "characters": characters}))
-    else:
-        spreadsheet.write(sys.stdout, columns, rows)
+    asked = {name: traced.values(name) for name in args.quantity or ()}
+    if asked:
+        traced[:0].columns(*asked, layer=args.layer)  # raises for a layer that isn't there, before a file is
+    _write(args, chosen, traced, asked)
+    if args.out is not None:
+        print(f"Wrote {args.out} ({Path(args.out).stat().st_size:,} bytes): {len(traced):,} characters")
     return 0
+
+
+def _write(args: argparse.Namespace, chosen: str, traced: Trace, asked: Columns) -> None:
+    if chosen == "npz":
+        with _bytes(args.out) as file:
+            file.write(traced.to_bytes(*asked))
+        return
+    if chosen == "json":
+        with _text(args.out) as out:
+            print(as_json(_object(traced, asked, args.layer)), file=out)
+        return
+    stretches = _values(traced, asked, args.layer) if asked else iter([_expected(traced)])
+    if chosen == "parquet":
+        with _bytes(args.out) as file:
+            _write_parquet(file, stretches)
+        return
+    with _text(args.out) as out:
+        _write_csv(out, stretches)
+
+
+def _format(args: argparse.Namespace) -> str:
+    """The format asked for; fails early where it can't be written."""
+    from rnnviz.figures import export
+
+    ending = Path(args.out or "").suffix.lower().removeprefix(".")
+    chosen: str = args.format or (ending if ending in FORMATS else "csv")
+    if args.layer is not None and not args.quantity:
+        raise ConfigError(
+            "--layer {layer} chooses among the values of --quantity; add --quantity hidden", layer=args.layer
+        )
+    if args.layer is not None and chosen == "npz":
+        raise ConfigError(
+            "an npz file holds all layers; leave out --layer {layer}, or write csv, json or parquet",
+            layer=args.layer,
+        )
+    if args.out is not None:
+        export.check(args.out, ())
+    elif chosen in BINARY and sys.stdout.isatty():
+        raise ConfigError(
+            "{format} is no text and would garble the terminal; name a file with --out", format=chosen
+        )
+    if chosen == "parquet":
+        export.parquet_library()
+    return chosen
+
+
+# what to write
+
+
+def _expected(traced: Trace) -> Columns:
+    """A row a character: (T,) each."""
+    return {
+        "position": range(1, len(traced) + 1),
+        "character": list(traced.text),
+        "nll": traced.nll.tolist(),
+        "rank": traced.rank.tolist(),
+        "entropy": traced.entropy[:-1].tolist(),
+        "index": range(len(traced)),
+    }
+
+
+def _values(traced: Trace, asked: Columns, layer: int | None) -> Iterator[Columns]:
+    """The rows of `Trace.to_frame`, at most ROWS at a time or those of one character."""
+    from rnnviz.reading import tidy
+
+    for name, values in asked.items():
+        each = values.shape[2] * (values.shape[1] if layer is None else 1)
+        step = max(1, ROWS // each)
+        for start in range(0, max(1, len(traced)), step):  # no characters are a table without rows
+            stop = start + step
+            rows = tidy.columns(traced.text[start:stop], {name: values[start:stop]}, layer, None)
+            yield {**rows, "position": rows["position"] + start}
+
+
+def _object(traced: Trace, asked: Columns, layer: int | None) -> Columns:
+    about = {"model": traced.model_name, "text": traced.text}
+    if not asked:
+        columns = _expected(traced)
+        rows = zip(*columns.values(), strict=True)
+        return {**about, "characters": [dict(zip(columns, row, strict=True)) for row in rows]}
+    layers = list(range(traced.hidden.shape[1])) if layer is None else [layer]
+    return {
+        **about,
+        "layers": layers,
+        "quantities": {name: values[:, layers].tolist() for name, values in asked.items()},
+    }
+
+
+# where to
+
+
+@contextlib.contextmanager
+def _bytes(out: str | None) -> Iterator[BinaryIO]:
+    from rnnviz.figures import export
+
+    if out is None:
+        yield sys.stdout.buffer
+        return
+    with export.replacing(out) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _text(out: str | None) -> Iterator[TextIO]:
+    from rnnviz.figures import export
+
+    if out is None:
+        yield sys.stdout
+        return
+    with export.replacing(out) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()  # the file is its owner's to close
+
+
+def _write_csv(out: TextIO, stretches: Iterator[Columns]) -> None:
+    writer = csv.writer(out, lineterminator="\n")  # one character alone is no formula for a spreadsheet
+    for n, part in enumerate(stretches):
+        if n == 0:
+            writer.writerow(part)
+        writer.writerows(zip(*map(_cells, part.values()), strict=True))
+
+
+def _cells(column: Any) -> Any:
+    """The column as CSV has it: floats by the shortest digits that give them back."""
+    from rnnviz.figures import export
+
+    if not hasattr(column, "tolist"):
+        return column
+    return export.digits(column) if column.dtype == "float32" else column.tolist()
+
+
+def _write_parquet(file: BinaryIO, stretches: Iterator[Columns]) -> None:
+    import pyarrow as pa  # `_format` said so where it is missing
+    import pyarrow.parquet as pq
+
+    writer = None
+    for rows in stretches:
+        table = pa.table({name: pa.array(column) for name, column in rows.items()})
+        writer = writer or pq.ParquetWriter(file, table.schema, compression="zstd")
+        writer.write_table(table, row_group_size=max(len(table), 1))
+    if writer is not None:
+        writer.close()

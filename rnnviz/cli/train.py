@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rnnviz.cli.output import progress_bar
+from rnnviz.cli.output import add_quiet, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import CELLS
@@ -34,6 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         epilog="Ctrl-C stops after the current step and saves; go on with --resume RUN_DIR.",
     )
     _add(parser, OPTIONS)
+    add_quiet(parser)
     parser.add_argument(
         "--resume", type=Path, metavar="RUN_DIR", help="go on with a stopped run; needs nothing else"
     )
@@ -264,7 +266,9 @@ def _check(description: Description, corpus: Any) -> None:
 
 
 def _run(args: argparse.Namespace, folder: RunFolder, corpus: Any) -> int:
-    made = process.run(folder, _training_bar, queued=args.queued, lock=args.lock, corpus=corpus)
+    made = process.run(
+        folder, partial(_training_bar, args), queued=args.queued, lock=args.lock, corpus=corpus
+    )
     if made is None:
         print(
             "Stopped and saved. "
@@ -285,10 +289,14 @@ def _finish(path: Path, card: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _training_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
-    """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error."""
+def _training_bar(
+    args: argparse.Namespace, trainer: Any
+) -> Iterator[tuple[Callable[[Any], None], Callable[[Any], None]]]:
+    """A bar with time left and perplexities on a terminal; elsewhere a line a report. On standard error, and
+    neither with --quiet.
+    """
     said = ""
-    with progress_bar("training", transient=False) as show:
+    with progress_bar("training", args, transient=False) as show:
 
         def each_step(trainer: Any) -> None:
             if show is not None:
@@ -301,7 +309,7 @@ def _training_bar(trainer: Any) -> Iterator[tuple[Callable[[Any], None], Callabl
             )
             speed = f"{report.characters_per_second:,.0f} char/s"
             said = f"train {report.train_perplexity:.3f}  validation {validation}  {speed}"
-            if show is None:
+            if show is None and not args.quiet:
                 left = (report.total_steps - report.step) * report.seconds / max(1, report.step)
                 print(
                     f"step {report.step}/{report.total_steps}  {said}  {left:.0f} s left",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
     add_model,
+    add_quiet,
     add_source,
     add_unclosed,
     as_json,
@@ -101,6 +102,7 @@ def add_parser(commands: Any) -> None:
         action="store_true",
         help="put what is found, and this command, into the card of the model's file",
     )
+    add_quiet(parser)
     parser.add_argument(
         "--json", action="store_true", help="one JSON object a target, with the ten best units"
     )
@@ -207,11 +209,11 @@ def _found(
         edges=args.edges,
         copies=args.untrained,
     )
-    with progress_bar(f"{quantity}, untrained copies") as show:
+    with progress_bar(f"{quantity}, untrained copies", args) as show:
         copies = units.run(steps, show and (lambda now: show(now.fraction, "")))
     resamples = max(RESAMPLES, 2 * PER_TARGET * args.family)
     weighed = []
-    with progress_bar(f"{quantity}, intervals") as show:
+    with progress_bar(f"{quantity}, intervals", args) as show:
         for target, search, e, columns in zip(asked, searches, edges, copies, strict=True):
             weigh = units.weigh(searcher, search, target, columns, edges=e, resamples=resamples)
             weighed.append(units.run(weigh))

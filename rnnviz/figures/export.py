@@ -9,6 +9,7 @@ The table has one row a character:
     rank        1 if the most probable symbol came; an unknown character ranks as <unk>
     entropy     in nats, of the prediction before the character came
     known       whether the character is in the model's vocabulary
+    index       0 for the first character, as positions count everywhere else in rnnviz
 
 Everything streams, in constant memory. A file that isn't completed keeps its previous content.
 """
@@ -40,7 +41,7 @@ Format = Literal["csv", "parquet"]
 Target = str | os.PathLike[str] | BinaryIO
 
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
-COLUMNS = ("position", "character", "code_point", "nll", "rank", "entropy", "known")
+COLUMNS = ("position", "character", "code_point", "nll", "rank", "entropy", "known", "index")
 ROWS = 1 << 16  # characters written at a time: one row group of a Parquet file
 
 
@@ -63,7 +64,7 @@ def per_character(source: Iterable[Piece] | Record, target: Target, format: Form
     missing pyarrow, ExportError if writing fails, and what scoring raises.
     """
     write = _WRITERS[_format(target, format)]
-    with _replacing(target) as file:
+    with replacing(target) as file:
         return write(_rows(source), file)
 
 
@@ -73,7 +74,7 @@ def html(
     """Write the page of `rnnviz.figures.page`, with its `options`. Raises ExportError if that fails."""
     from rnnviz.figures.page import page
 
-    with _replacing(target) as file:
+    with replacing(target) as file:
         for part in page(record, report, translate=translate, **options):
             # A file's name may hold bytes that are no text: half surrogates here.
             file.write(part.encode("utf-8", "backslashreplace"))
@@ -86,7 +87,7 @@ def check(target: str | os.PathLike[str], formats: tuple[str, ...] = FORMATS) ->
     """Raise early what writing to this path would raise after minutes of scoring."""
     path = Path(target)
     if formats == FORMATS and _format(path, None) == "parquet":
-        _pyarrow()
+        parquet_library()
     if (
         os.path.isdir(path)
         or not os.path.isdir(path.absolute().parent)
@@ -168,10 +169,11 @@ def _write_csv(stretches: Iterator[_Rows], file: BinaryIO) -> int:
                     range(rows.start + 1, rows.start + n + 1),
                     map(chr, rows.points.tolist()),
                     rows.points.tolist(),
-                    _digits(rows.nll),
+                    digits(rows.nll),
                     [""] * n if rows.rank is None else rows.rank.tolist(),
-                    [""] * n if rows.entropy is None else _digits(rows.entropy),
+                    [""] * n if rows.entropy is None else digits(rows.entropy),
                     rows.known.tolist(),
+                    range(rows.start, rows.start + n),
                     strict=True,
                 )
             )
@@ -181,18 +183,18 @@ def _write_csv(stretches: Iterator[_Rows], file: BinaryIO) -> int:
         out.detach()  # the file is its owner's to close
 
 
-def _digits(values: npt.NDArray[np.floating[Any]]) -> list[str]:
+def digits(values: npt.NDArray[np.floating[Any]]) -> list[str]:
     """The shortest digits that give each value back at its own precision."""
-    return [str(digits) for digits in values.astype("U32")]
+    return [str(value) for value in values.astype("U32")]
 
 
 def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
-    pa = _pyarrow()
+    pa = parquet_library()
     import pyarrow.parquet as pq
 
     first = next(stretches, None)
     nll = pa.float64() if first is None or first.nll.dtype == np.float64 else pa.float32()
-    kinds = (pa.int64(), pa.string(), pa.int32(), nll, pa.int32(), pa.float32(), pa.bool_())
+    kinds = (pa.int64(), pa.string(), pa.int32(), nll, pa.int32(), pa.float32(), pa.bool_(), pa.int64())
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     count = 0
     with pq.ParquetWriter(file, schema, compression="zstd") as writer:
@@ -206,6 +208,7 @@ def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
                 rows.rank,
                 rows.entropy,
                 rows.known,
+                np.arange(rows.start, rows.start + n),
             )
             arrays = [
                 pa.nulls(n, kind) if value is None else pa.array(value, kind)
@@ -216,7 +219,8 @@ def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
     return count
 
 
-def _pyarrow() -> Any:
+def parquet_library() -> Any:
+    """The module pyarrow. Raises ConfigError where it is missing."""
     try:
         import pyarrow
     except ImportError:
@@ -233,7 +237,7 @@ _WRITERS: dict[Format, Callable[[Iterator[_Rows], BinaryIO], int]] = {
 
 
 @contextmanager
-def _replacing(target: Target) -> Iterator[BinaryIO]:
+def replacing(target: Target) -> Iterator[BinaryIO]:
     """The file to write to. A path gets its new content once all of it is written, else keeps its old."""
     if not isinstance(target, str | os.PathLike):
         yield target

@@ -62,6 +62,7 @@ def test_a_table_of_pieces_holds_what_scoring_says(
     table = opened(path)
     assert tuple(table.columns) == export.COLUMNS
     assert table["position"].tolist() == list(range(1, len(text) + 1))
+    assert table["index"].tolist() == list(range(len(text)))
     assert "".join(table["character"]) == expected.text
     assert table["code_point"].tolist() == [ord(c) for c in expected.text]
     np.testing.assert_allclose(table["nll"], expected.nll, rtol=1e-6)  # pieces of 37 round in another order
@@ -130,7 +131,7 @@ def test_parquet_is_written_by_row_groups(tmp_path: Path) -> None:
     export.per_character(many(40), tmp_path / "out.parquet")
     described = pq.ParquetFile(tmp_path / "out.parquet").metadata
     assert (described.num_rows, described.num_row_groups) == (40 * 4096, 3)
-    assert opened(tmp_path / "out.parquet")["position"].tolist() == list(range(1, 40 * 4096 + 1))
+    assert opened(tmp_path / "out.parquet")["index"].tolist() == list(range(40 * 4096))
 
 
 @pytest.mark.parametrize("format", FORMATS)

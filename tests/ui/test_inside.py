@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
 from rnnviz.errors import ConfigError
-from rnnviz.networks.checkpoint import available
+from rnnviz.networks.checkpoint import available, save
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
@@ -363,6 +364,19 @@ def test_another_part_of_the_page_drops_what_this_one_was_reading(
     app.segmented_control(key="part").set_value("map").run()
     assert not jobs.busy()
     assert endless.closed.wait(SOON)
+    clean(app)
+
+
+def test_layers_have_the_numbers_they_have_everywhere(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tiny("gru", layers=2, card=tiny_card()), tmp_path / "deep.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = open_app("inside", part="map", model="deep")
+    picked = app.selectbox(key="inside.layer.2")
+    assert picked.options == ["layer 0", "layer 1"]
+    app = picked.set_value(1).run()
+    assert app.selectbox(key="inside.layer.2").value == 1
     clean(app)
 
 

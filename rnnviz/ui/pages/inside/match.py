@@ -274,7 +274,7 @@ def _row(
     for k, track in enumerate(tracks[:TRACKS]):
         bits |= track.values[start:stop].astype(np.uint8) << k
     label = _("{n} of {all} units over {length} characters, from character {at}").format(
-        n=match.overlap, all=len(pattern), length=len(match), at=f"{match.start:,}"
+        n=match.overlap, all=len(pattern), length=len(match), at=f"{match.start + 1:,}"
     )
     return Text(
         index.text(start, stop),

@@ -80,7 +80,7 @@ def _layer(context: Context) -> int:
         range(layers),
         key=f"inside.layer.{layers}",
         persist_state="session",
-        format_func=lambda n: _("layer {n}").format(n=n + 1),
+        format_func=lambda n: _("layer {n}").format(n=n),
         width=140,
     )
 

@@ -37,7 +37,7 @@ export class Controls {
     this.choose(
       "layer",
       layers,
-      (i) => say("layer.n", { n: i + 1 }),
+      (i) => say("layer.n", { n: i }),
       (layer) => ({ layer: Number(layer) }),
     );
     find(root, "label.rv-layers").hidden = fixed.layers === 1;

@@ -104,7 +104,7 @@ export class Words {
     this.choice(
       "layer",
       layers > 1,
-      Array.from({ length: layers }, (_, n) => [n, say("layer.n", { n: n + 1 })]),
+      Array.from({ length: layers }, (_, n) => [n, say("layer.n", { n })]),
       layer,
     );
     this.choice(

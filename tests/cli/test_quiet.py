@@ -1,0 +1,85 @@
+"""`--quiet`: no command shows how far it is with it; results, errors and warnings stay."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rnnviz.networks.checkpoint import save
+from tests.cli.conftest import Run
+from tests.cli.test_cli import commands
+from tests.conftest import TEXT, tiny
+
+BAR = re.compile(r"\b(progress|scoring)_bar\(")
+
+TINY = ["-m", "tiny-gru", "--file", "book.txt"]
+
+ASKED: dict[str, list[str]] = {
+    name: words.split() if isinstance(words, str) else words
+    for name, words in {
+        "train": "--corpus book.txt --name new --hidden-size 4 --epochs 0.1 --batch 2 --steps 8 --threads 1",
+        "perplexity": "book.txt -m tiny-gru --compare tiny-3gram",
+        "units": [*TINY, "--target", "word-start", "--shifts", "10", "--untrained", "1"],
+        "probe": [*TINY, "--target", "word-start", "--controls", "1", "--untrained", "1"],
+        "match": [*TINY, "--text", TEXT[:60], "--span", "7:12", "--threshold", "0.05"],
+        "connectivity": [*TINY, "--lags", "30"],
+        "ablate": [*TINY, "--units", "0,1", "--controls", "2"],
+    }.items()
+}
+
+
+def test_every_command_that_shows_progress_can_be_quiet() -> None:
+    showing = {
+        name for name in commands() if BAR.search(inspect.getsource(sys.modules[f"rnnviz.cli.{name}"]))
+    }
+    quiet = {name for name, each in commands().items() if "--quiet" in each._option_string_actions}
+    assert showing == quiet == set(ASKED)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+@pytest.mark.parametrize("name", ASKED)
+def test_quiet_leaves_the_results_alone(
+    name: str, terminal: bool, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    (tmp_path / "book.txt").write_text(TEXT[:900], encoding="utf-8")
+    chatty, quiet = run(name, *again(name, "a")), run(name, *again(name, "b"), "--quiet")
+    assert (chatty.code, quiet.code, quiet.err) == (0, 0, "")
+    assert bool(chatty.err) == (terminal or name == "train")
+    assert results(quiet.out) == results(chatty.out) != ""
+
+
+def again(name: str, other: str) -> list[str]:
+    """The command's arguments; another folder for what it keeps."""
+    kept: dict[str, Any] = {"train": ["--run-dir", other], "match": ["--index", f"index-{other}"]}
+    return [*ASKED[name], *kept.get(name, [])]
+
+
+def results(out: str) -> str:
+    return re.sub(r"[\d.]+ s\b", "", out)
+
+
+def test_the_other_file_s_error_and_the_missing_n_gram_stay(run: Run, tmp_path: Path) -> None:
+    model = tiny("gru")
+    model.card["ngram"] = "gone-6gram"
+    save(model, tmp_path / "compared.safetensors")
+    (tmp_path / "book.txt").write_text(TEXT[:60])
+    asked = ["book.txt", "gone.txt", "-m", "compared.safetensors", "--compare", "tiny-gru"]
+    done, usual = run("perplexity --quiet", *asked), run("perplexity", *asked)
+    assert (done.code, done.err) == (1, usual.err)
+    assert "gone-6gram" in done.err
+    assert "gone.txt" in done.err
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_errors_stay(name: str, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("")
+    done = run(name, *ASKED[name], "--quiet")
+    assert done.code == 1
+    assert len(done.err.splitlines()) == 1

@@ -1,0 +1,157 @@
+"""`trace`: what it writes, in every format, is what the Trace holds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rnnviz.cli import trace as command
+from rnnviz.networks.checkpoint import load
+from rnnviz.reading.trace import Trace, trace
+from tests.cli.conftest import Run
+from tests.conftest import tiny
+
+TEXT = 'T"i,\nm道🎉'
+STATES = ["--quantity", "hidden", "--quantity", "forget"]
+
+
+@pytest.fixture
+def model(models_folder: Path, tmp_path: Path) -> Path:
+    from rnnviz.networks.checkpoint import save
+
+    return save(tiny("lstm", layers=2), tmp_path / "deep.safetensors")
+
+
+def table(path: Path) -> pd.DataFrame:
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_csv(path, keep_default_na=False, dtype={"value": np.float32})
+
+
+def test_the_first_release_s_table_has_one_more_column(run: Run, models_folder: Path) -> None:
+    expected = trace(load(models_folder / "tiny-gru.safetensors"), TEXT)
+    head, *rows = csv.reader(io.StringIO(run("trace --model tiny-gru", TEXT).out))
+    assert head == ["position", "character", "nll", "rank", "entropy", "index"]
+    assert [row[0] for row in rows] == [str(n + 1) for n in range(len(TEXT))]
+    assert [row[5] for row in rows] == [str(n) for n in range(len(TEXT))]
+    (values,) = run("trace --model tiny-gru --format json", TEXT).objects
+    assert [[str(x) for x in one.values()] for one in values["characters"]] == rows
+    assert list(values["characters"][0]) == head
+    assert [one["nll"] for one in values["characters"]] == pytest.approx(expected.nll.tolist())
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("layer", [None, 1])
+@pytest.mark.parametrize("rows", [1, 50, 1 << 18])
+def test_tables_of_values_are_those_of_to_frame(
+    ending: str, layer: int | None, rows: int, run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "ROWS", rows)
+    chosen = [] if layer is None else ["--layer", str(layer)]
+    out = model.with_name(f"states.{ending}")
+    done = run("trace", TEXT, "-m", str(model), *STATES, *chosen, "--out", str(out))
+    assert done == (0, f"Wrote {out} ({out.stat().st_size:,} bytes): {len(TEXT)} characters\n", "")
+    expected = trace(load(model), TEXT).to_frame("hidden", "forget", layer=layer)
+    pd.testing.assert_frame_equal(table(out), expected, check_dtype=False, check_exact=True)
+    assert set(expected["layer"]) == ({0, 1} if layer is None else {layer})
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("asked", [[], STATES])
+def test_no_characters_are_a_table_without_rows(ending: str, asked: list[str], run: Run, model: Path) -> None:
+    out = model.with_name(f"none.{ending}")
+    assert run("trace", "", "-m", str(model), *asked, "--out", str(out)).code == 0
+    assert len(table(out)) == 0
+    assert {"position", "character"} < set(table(out).columns)
+
+
+def test_the_table_of_expectations_as_parquet(run: Run, model: Path) -> None:
+    out = model.with_name("a.parquet")
+    assert run("trace", TEXT, "-m", str(model), "--out", str(out)).code == 0
+    expected = trace(load(model), TEXT)
+    found = table(out)
+    assert found["index"].tolist() == list(range(len(TEXT)))
+    assert "".join(found["character"]) == TEXT
+    assert found["nll"].tolist() == expected.nll.tolist()
+
+
+@pytest.mark.parametrize("asked", [["--out", "a.npz"], ["--format", "npz", "--out", "a.dat"]])
+def test_npz_is_the_whole_trace(asked: list[str], run: Run, model: Path) -> None:
+    assert run("trace", TEXT, "-m", str(model), "--quantity", "forget", *asked).code == 0
+    expected, path = trace(load(model), TEXT), model.with_name(asked[-1])
+    found = Trace.load(path)
+    assert found.text == TEXT
+    np.testing.assert_array_equal(found.hidden, expected.hidden)
+    np.testing.assert_array_equal(found.nll, expected.nll)
+    np.testing.assert_array_equal(np.load(path)["forget"], expected.gates["forget"])
+
+
+def test_json_of_values_names_its_layers(run: Run, model: Path) -> None:
+    (found,) = run("trace --format json --layer 1", TEXT, "-m", str(model), *STATES).objects
+    expected = trace(load(model), TEXT)
+    assert (found["layers"], found["text"]) == ([1], TEXT)
+    np.testing.assert_array_equal(
+        np.array(found["quantities"]["hidden"], np.float32), expected.hidden[:, [1]]
+    )
+    assert list(found["quantities"]) == ["hidden", "forget"]
+
+
+def test_binary_formats_go_into_a_pipe_but_not_to_a_terminal(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    from rnnviz import cli
+
+    asked = ["trace", TEXT, "-m", str(model), "--format", "npz"]
+    assert cli.main(asked) == 0
+    assert Trace.load(io.BytesIO(capfdbinary.readouterr().out)).text == TEXT
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for kind in ("npz", "parquet"):
+        done = run("trace", TEXT, "-m", str(model), "--format", kind)
+        assert (done.code, done.out) == (1, "")
+        assert "name a file with --out" in done.err
+    assert run("trace", TEXT, "-m", str(model)).code == 0
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+def test_without_pyarrow_parquet_says_what_to_install_and_csv_is_written(
+    run: Run, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, "pandas", "pyarrow")
+    asked: list[Any] = ["-m", str(model), *STATES, "--out"]
+    done = run("trace", TEXT, *asked, "a.parquet")
+    assert done.code == 1
+    assert "pip install" in done.err
+    assert not model.with_name("a.parquet").exists()
+    assert run("trace", TEXT, *asked, "a.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--quantity", "update", "--out", "a.csv"], "received 'update'"),
+        (["--quantity", "hidden", "--layer", "2", "--out", "a.csv"], "2 layers, 0 to 1; received 2"),
+        (["--quantity", "hidden", "--layer=-1", "--out", "a.csv"], "0 to 1; received -1"),
+        (["--quantity", "hidden", "--layer", "2", "--format", "json", "--out", "a.csv"], "received 2"),
+        (["--layer", "1", "--out", "a.csv"], "add --quantity hidden"),
+        (["--quantity", "hidden", "--layer", "0", "--out", "a.npz"], "leave out --layer 0"),
+        (["--out", "absent/a.csv"], "there is no folder for it"),
+    ],
+)
+def test_what_can_not_be_written_is_said_before_a_file_is(
+    arguments: list[str], said: str, run: Run, model: Path
+) -> None:
+    done = run("trace", TEXT, "-m", str(model), *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert said in done.err
+    assert not list(model.parent.glob("*a.*[vz]"))
