@@ -4,7 +4,8 @@ Neighbouring characters depend on each other, so blocks of neighbours are drawn 
 anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989,
 Annals of Statistics 17). A block is at least as long as what makes neighbours alike:
 
-    from_runs(values)        twice a target's runs: what depends on where a target holds
+    from_runs(mask)          a run of a target and the gap after it: what depends on where a target holds
+    from_long_runs(values)   the same by the runs that most positions are in: never too short, often none
     from_correlation(rows)   by the rows' own autocorrelation (Politis & White 2004, Econometric Reviews 23,
                              corrected by Patton, Politis & White 2009)
 
@@ -160,12 +161,25 @@ def means(table: Rows, block: int, drawn: Starts) -> Doubles:
     return np.concatenate(parts)
 
 
-def from_runs(values: npt.ArrayLike) -> int | None:
-    """The positions of a block for a target (n,): twice the run, inside or outside, that a position is in on
-    average; of a graded target the runs above and below its middle. None where the text is too short: fewer
-    than FEWEST blocks, or runs.
+def from_runs(mask: npt.ArrayLike) -> int:
+    """The positions of a block for a target that holds in runs: the mean length of a run and its gap.
 
-    >>> from_runs(np.arange(2_000) % 50 < 20)
+    A mask that never changes is one run.
+
+    >>> from_runs([0, 0, 0, 1, 1] * 40)
+    5
+    """
+    values = np.asarray(mask).astype(np.bool_)
+    changes = int(np.count_nonzero(values[1:] != values[:-1]))
+    return max(1, math.ceil(2 * len(values) / (changes + 1)))
+
+
+def from_long_runs(values: npt.ArrayLike) -> int | None:
+    """The positions of a block for a target (n,) that rare long runs make slow: twice the run, inside or
+    outside, that a position is in on average; of a graded target the runs above and below its middle. None
+    where the text is too short: fewer than FEWEST blocks, or runs.
+
+    >>> from_long_runs(np.arange(2_000) % 50 < 20)
     52
     """
     target = np.asarray(values)

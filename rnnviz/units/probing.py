@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import run
-from rnnviz.reading.resampling import from_runs
+from rnnviz.reading.resampling import FEWEST, from_correlation, from_runs
 from rnnviz.reading.trace import Trace
 from rnnviz.units import ranking, resampling
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure
@@ -293,8 +293,8 @@ def _few(
 
 def _intervals(columns: list[Doubles], values: npt.NDArray[Any]) -> tuple[Interval | None, Interval | None]:
     """Of the first column's score, and of what it is above the best of the others."""
-    block = from_runs(values)
-    if block is None:
+    block = from_runs(values) if values.dtype == np.bool_ else from_correlation(ranking.ranks(values))
+    if len(values) < FEWEST * block:
         return None, None
     drawn = resampling.resampled(np.column_stack(columns), values, block)
     lead = drawn[:, 0] - drawn[:, 1:].max(axis=1) if len(columns) > 1 else None

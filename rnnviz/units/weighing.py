@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.progress import run
-from rnnviz.reading.resampling import from_runs
+from rnnviz.reading.resampling import from_long_runs
 from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts, ranking, resampling
 from rnnviz.units.claims import Evidence, Rival, Search, Simpler
@@ -123,7 +123,7 @@ def _evidence(
     resamples: int,
 ) -> Evidence:
     first, second = split.first, split.second
-    lengths = from_runs(target.values[first]), from_runs(target.values[second])
+    lengths = from_long_runs(target.values[first]), from_long_runs(target.values[second])
     if None in lengths:
         rivals = [Rival(kind, n, s, None, None, 1.0) for (kind, n, _), s in zip(named, scores, strict=True)]
         return Evidence(tuple(rivals), None, None, 0)

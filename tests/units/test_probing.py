@@ -15,7 +15,7 @@ from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading.resampling import from_runs
+from rnnviz.reading.resampling import from_correlation, from_runs
 from rnnviz.units import Direction, Intervention, Probe, Target, Unit, directions, probe, resampling
 from rnnviz.units.linear import random_labels
 from tests.conftest import TEXT, tiny
@@ -195,8 +195,7 @@ def test_an_interval_holds_the_score_of_all_such_texts(graded: bool) -> None:
         labels = np.repeat(random.normal(size=200), 20)
         state = labels + np.repeat(random.normal(size=200), 20) + random.normal(size=4000)
         target = labels if graded else labels > 0
-        block = from_runs(target)
-        assert block is not None
+        block = from_runs(target) if not graded else from_correlation(target)
         low, high = resampling.interval(resampling.resampled(state[:, None], target, block)[:, 0])
         held += low < truth < high
     assert held >= 25

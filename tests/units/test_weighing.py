@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.reading.resampling import from_runs
+from rnnviz.reading.resampling import from_long_runs
 from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, resampling, run, weigh
 from rnnviz.units.claims import ENOUGH, LEVEL, verdict
 
@@ -50,7 +50,7 @@ def test_an_interval_of_a_slow_target_holds_the_truth_where_single_characters_wo
         target, state = telegraph(4000, 20, seed), random.normal(size=4000)
         for t in range(1, 4000):
             state[t] += 0.9 * state[t - 1]
-        block = from_runs(target.values)
+        block = from_long_runs(target.values)
         assert block is not None
         for name, length in (("blocks", block), ("characters", 1)):
             drawn = resampling.resampled(state[:, None], target.values, length, resamples=200)
