@@ -42,7 +42,7 @@ def pick(view: View, quantity: str, key: str, label: str, unit: str) -> tuple[st
         format_func=lambda kind: unit if kind == UNIT else _name(kind, found),
         help=_(
             "A direction's value is a weighted sum of all units. A probe and a difference of means are "
-            "offered here once Find the units has found them."
+            "offered here once Find the units has found them. Component 0 has the most variance."
         ),
     )
     if chosen in found:
@@ -66,7 +66,7 @@ def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
 
 
 def _numbered(view: View, quantity: str, kind: str, key: str) -> tuple[str, Direction] | None:
-    label = _("Component, from 0 (most variance)") if kind == COMPONENT else _("Seed")
+    label = _("Component, from 0") if kind == COMPONENT else _("Seed")
     number = int(
         st.number_input(label, 0, view.H - 1, 0, key=f"inside.{key}.{kind}", persist_state="session")
     )

@@ -132,14 +132,14 @@ def said(found: Effect) -> str:
             first
             + " "
             + _(
-                "So it does **not clearly** cost more than 95 % of both: this shows nothing special about "
-                "what was changed."
+                "So it does **not clearly** cost more than the 95th percentile of both kinds: this shows "
+                "nothing special about what was changed."
             )
         )
     return (
         first
         + " "
-        + _("So it costs **more than 95 % of both**, by {lead} nats{interval}.").format(
+        + _("So it costs **more than the 95th percentile of both kinds**, by {lead} nats{interval}.").format(
             lead=f"{float(lead.estimate):.4f}", interval=_interval(float(lead.low), float(lead.high))
         )
     )
@@ -172,8 +172,8 @@ def _apart(apart: Resampled) -> str:
     }
     if apart.estimate > 0 and apart.excludes():
         return _(
-            "This difference is larger than for 95 % of random changes, by {by} nats{interval}: what was "
-            "changed **matters more there**."
+            "This difference is above the 95th percentile of random changes, by {by} nats{interval}: what "
+            "was changed **matters more there**."
         ).format(**values)
     return _(
         "Random changes may show as large a difference, so it **does not follow** that what was changed "

@@ -85,7 +85,8 @@ def section(view: View) -> None:
     reached = longer or {name: r for name, square in found.items() if (r := _reach_of(square))}
     with board:
         st.markdown("  \n".join(_said(name, each) for name, each in reached.items()))
-        _mount(at, texts, [*_squares(found), *([_panel(reached)] if reached else [])])
+        far = {name: each for name, each in reached.items() if each.beyond.estimate[0] > FLOOR}
+        _mount(at, texts, [*_squares(found), *([_panel(far)] if far else [])])
         own = found[next(iter(networks))]
         attribution.section(view, at, target, _row(view.model, view.text, own, at, target))
 
@@ -216,6 +217,8 @@ def _of_all(number: int, count: int, now: ReachProgress) -> Step:
 
 def _said(name: str, found: Reach) -> str:
     """What may be said of one network, in Markdown."""
+    if found.beyond.estimate[0] <= FLOOR:
+        return _("**{model}**: all of the gradient lies at the last character.").format(model=safe(name))
     lags = [lag for lag in (10, 20, 50) if lag < found.lags]
     values = {
         "model": safe(name),

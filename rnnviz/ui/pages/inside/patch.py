@@ -153,7 +153,7 @@ def _part(view: View) -> dict[str, Any] | None:
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
     words["part"] = _("units or a direction")
-    left, middle, right = st.columns(3, vertical_alignment="bottom")
+    left, middle, right = st.columns([4, 5, 3], vertical_alignment="bottom")
     with left:
         which = choice.pick(_("What is put in"), words, f"{patched.KEY}.part", default="all")
     found: dict[str, Any] = {} if which == "all" else {"layer": view.layer}
@@ -228,4 +228,4 @@ def _said(done: Patched, controls: PatchControls) -> None:
 
 
 def _nats(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.0005 else "< 0.001"
+    return f"{value:.3f}" if value >= 0.01 else f"{value:.6f}"
