@@ -23,7 +23,7 @@ from rnnviz.gradients.backward import Exponents, norms, sweep
 from rnnviz.gradients.linearisation import Doubles, Floats, Linearisation, read
 from rnnviz.gradients.memory import MAX_ROW, Connectivity
 from rnnviz.networks.numpy_model import Network
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Clock, Share
 from rnnviz.reading.resampling import Resampled, resample
 
 LAGS = 100
@@ -32,11 +32,8 @@ LAGS = 100
 SAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class ReachProgress:
+class ReachProgress(Share):
     """The share of the work that is done, 0 to 1."""
-
-    fraction: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)

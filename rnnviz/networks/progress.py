@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import TypeVar
 
 P = TypeVar("P")
@@ -41,6 +42,13 @@ def mapped(steps: Generator[P, None, R], change: Callable[[P], Q]) -> Generator[
             result: R = end.value
             return result
         yield change(step)
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of the work that is done, 0 to 1."""
+
+    fraction: float
 
 
 INTERVAL = 0.1

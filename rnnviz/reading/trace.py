@@ -8,6 +8,8 @@ Shape letters: T time steps, L layers, H hidden units, V symbols.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from rnnviz.networks.numpy_model import Network, weights_of
@@ -21,6 +23,9 @@ from rnnviz.text.vocabulary import UNKNOWN
 
 FIRST_CAPACITY = 256
 
+PIECE = 1_000
+"""Characters between two steps of progress."""
+
 
 def trace(model: Network, text: str) -> Trace:
     """Read `text` (any length, also empty) with `model`.
@@ -33,6 +38,16 @@ def trace(model: Network, text: str) -> Trace:
     Raises TextError for a text with half a surrogate pair in it.
     """
     return Tracer(model).extend(text)
+
+
+def tracing(model: Network, text: str) -> Generator[float, None, Trace]:
+    """`trace` as a generator that yields the share done, every PIECE characters; closing cancels."""
+    tracer = Tracer(model)
+    traced = tracer.extend("")
+    for end in range(PIECE, len(text) + PIECE, PIECE):
+        traced = tracer.extend(text[:end])
+        yield min(1.0, end / max(1, len(text)))
+    return traced
 
 
 class Tracer:

@@ -8,7 +8,6 @@ control(model, text, …)     what those reach
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -16,8 +15,8 @@ import numpy.typing as npt
 
 from rnnviz.networks import untrained as networks
 from rnnviz.networks.numpy_model import Network, NumpyModel
-from rnnviz.networks.progress import mapped
-from rnnviz.reading.trace import Tracer
+from rnnviz.networks.progress import Share, mapped
+from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 
@@ -26,15 +25,9 @@ Floats = npt.NDArray[np.float32]
 COPIES = 3
 """Untrained copies: what is said of a unit is that it beats the best of them."""
 
-PIECE = 1_000
-"""Characters between two steps of progress."""
 
-
-@dataclass(frozen=True)
-class ControlProgress:
+class ControlProgress(Share):
     """The share of the work that is done, 0 to 1."""
-
-    fraction: float
 
 
 def untrained(model: Network, copies: int = COPIES) -> list[NumpyModel]:
@@ -110,11 +103,7 @@ def _columns(
 ) -> Generator[float, None, list[Floats]]:
     """One copy's; yields the share done, a search counted as PIECE characters."""
     total = len(text) + PIECE * len(targets)
-    tracer = Tracer(copy)
-    traced = tracer.extend("")
-    for end in range(PIECE, len(text) + PIECE, PIECE):
-        traced = tracer.extend(text[:end])
-        yield len(traced) / total
+    traced = yield from mapped(tracing(copy, text), lambda share: share * len(text) / total)
     searcher = Searcher(traced, layer=layer, quantity=quantity)
     columns = []
     for target in targets:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from rnnviz.errors import ConfigError
 from rnnviz.networks.batch import Batch, Changes
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock
+from rnnviz.networks.progress import Clock, Share
 from rnnviz.networks.stepping import Floats
 from rnnviz.pictured import Brief
 from rnnviz.reading.resampling import Resampled
@@ -46,11 +46,8 @@ CONTROLS = 16
 """Random units, and as many random directions, beside an intervention."""
 
 
-@dataclass(frozen=True)
-class EffectProgress:
+class EffectProgress(Share):
     """The share of the characters that are read, 0 to 1."""
-
-    fraction: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share, run
 from rnnviz.reading.resampling import FEWEST, from_correlation, from_runs
 from rnnviz.reading.trace import Trace
 from rnnviz.units import ranking, resampling
@@ -72,11 +72,8 @@ class Few:
     score: float
 
 
-@dataclass(frozen=True)
-class ProbeProgress:
+class ProbeProgress(Share):
     """The share of the work that is done, 0 to 1."""
-
-    fraction: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,13 +11,13 @@ that did not rank it.
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.progress import run
+from rnnviz.networks.progress import Share, run
 from rnnviz.reading.resampling import from_long_runs
 from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts, ranking, resampling
@@ -34,11 +34,8 @@ STABILITY = 200
 """Texts drawn anew to see which unit ranks first."""
 
 
-@dataclass(frozen=True)
-class WeighProgress:
+class WeighProgress(Share):
     """The share of the work that is done, 0 to 1."""
-
-    fraction: float
 
 
 def weigh(

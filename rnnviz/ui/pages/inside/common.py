@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -75,6 +75,11 @@ class View:
     @property
     def trace(self) -> Trace:
         return kept(("trace", self.mark, self.text), lambda: trace(self.model, self.text))
+
+    @property
+    def unclosed(self) -> Literal["line", "paragraph"]:
+        """Where quotes and brackets end that are never closed."""
+        return "line" if self.context.info.card.get("language") in ("python", "zh") else "paragraph"
 
     def scale(self, quantity: str) -> Scale:
         return live.scale(quantity, self.model.config.activation)

@@ -13,9 +13,9 @@ from rnnviz import units
 from rnnviz.figures import plain, points
 from rnnviz.figures.order import seriate
 from rnnviz.networks.config import CELLS
-from rnnviz.reading.trace import Tracer
+from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
 from rnnviz.ui.pages.inside import dashboard, sources
 from rnnviz.ui.pages.inside.common import View, cursor, done_on_request, fragment, gate, heat_panel, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
@@ -95,11 +95,8 @@ def _longer(view: View) -> Gates | None:
 
 def _reading(view: View, source: sources.Source) -> Steps[Gates]:
     text = source.read(view, READ)
-    tracer = Tracer(view.model)
-    traced = tracer.extend("")
-    for end in range(sources.PIECE, len(text) + sources.PIECE, sources.PIECE):
-        traced = tracer.extend(text[:end])
-        yield Step(0.9 * len(traced) / max(1, len(text)), len(traced))
+    steps = tracing(view.model, text)
+    traced = yield from as_steps(steps, lambda share: Step(0.9 * share, round(share * len(text))))
     return units.gates(traced, layer=view.layer)
 
 

@@ -97,10 +97,9 @@ def _indexing(view: View, source: Source, key: Hashable) -> Steps[Indexed]:
     folder = None if source.kind == "corpus" else store.shared().folder()
     steps = units.index(view.model, text, folder)
     index = yield from as_steps(steps, lambda now: Step(0.97 * now.fraction, now.characters))
-    by_line = view.context.info.card.get("language") in ("python", "zh")
     targets = {}
     for name in units.KINDS:
-        target = units.target(name, text, unclosed="line" if by_line else "paragraph")
+        target = units.target(name, text, unclosed=view.unclosed)
         if not target.graded:
             targets[name] = target
         yield Step(0.99)

@@ -11,11 +11,10 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
-from rnnviz.networks.progress import mapped
-from rnnviz.reading.trace import Tracer
+from rnnviz.reading.trace import tracing
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Step, Steps
-from rnnviz.ui.pages.inside import direction, question, sources
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside import direction, question
 from rnnviz.ui.pages.inside.common import View, done_on_request, kept
 from rnnviz.ui.pages.inside.dashboard import Panel
 from rnnviz.ui.pages.inside.question import Question
@@ -72,17 +71,16 @@ def section(
 def _probing(view: View, target: Target, text: str, searcher: Searcher) -> Steps[Probe]:
     yield Step(0.0)
     copies: list[Searcher] = []
-    total = units.controls.COPIES * len(text)
-    for copy in units.untrained(view.model):
-        tracer = Tracer(copy)
-        traced = tracer.extend("")
-        for end in range(sources.PIECE, len(text) + sources.PIECE, sources.PIECE):
-            traced = tracer.extend(text[:end])
-            yield Step(0.4 * (len(copies) * len(text) + len(traced)) / max(1, total))
+    for number, copy in enumerate(units.untrained(view.model)):
+        steps = tracing(copy, text)
+        traced = yield from as_steps(steps, partial(_of_copies, number))
         copies.append(units.Searcher(traced, layer=view.layer, quantity=searcher.quantity))
-    steps = probing.steps(searcher, target, untrained=copies, copies=len(copies))
-    found: Probe = yield from mapped(steps, lambda now: Step(0.4 + 0.6 * now.fraction))
-    return found
+    probed = probing.steps(searcher, target, untrained=copies, copies=len(copies))
+    return (yield from as_steps(probed, lambda now: Step(0.4 + 0.6 * now.fraction)))
+
+
+def _of_copies(number: int, share: float) -> Step:
+    return Step(0.4 * (number + share) / units.controls.COPIES)
 
 
 def sentence(found: Probe) -> str:

@@ -109,5 +109,4 @@ def target(view: View, asked: Question, text: str, spans: list[tuple[int, int]])
         return units.span_target(spans, text)
     if asked.target == PATTERN:
         return units.pattern_target(asked.pattern, text)
-    by_line = view.context.info.card.get("language") in ("python", "zh")
-    return units.target(asked.target, text, unclosed="line" if by_line else "paragraph")
+    return units.target(asked.target, text, unclosed=view.unclosed)

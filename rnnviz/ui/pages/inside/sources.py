@@ -17,7 +17,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.progress import run
 from rnnviz.reading.sampling import stream
-from rnnviz.reading.trace import Tracer
+from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
 from rnnviz.ui.i18n import _
@@ -32,7 +32,6 @@ SEARCHED = 50_000  # characters that are ranked and measured on
 SCANNED = 300_000  # characters that are read for contexts
 EVERYTHING = sys.maxsize  # characters: all there are
 ABLATED = 64_000  # characters that are read without each unit, at most
-PIECE = 1_000
 FIRST = 1.0  # seconds that the page has to itself: a reader looks at it before the answer
 TOY = 5_000  # bytes: shorter corpora are no place to search
 
@@ -160,12 +159,10 @@ def searching(
         before = 0.4
         yield from as_steps(_writing(view, SEARCHED), lambda now: Step(before * now.fraction))
     text = source.read(view, SEARCHED)
-    tracer = Tracer(view.model)
-    traced = tracer.extend("")
-    for end in range(PIECE, len(text) + PIECE, PIECE):
-        traced = tracer.extend(text[:end])
-        done = min(end, len(text))
-        yield Step(before + (0.9 - before) * done / max(1, len(text)), done)
+    steps = tracing(view.model, text)
+    traced = yield from as_steps(
+        steps, lambda share: Step(before + (0.9 - before) * share, round(share * len(text)))
+    )
     check()
     searcher = units.Searcher(traced, layer=view.layer, quantity=quantity)
     with suppress(RnnvizError):  # the page searches again, and says why nothing can be found
