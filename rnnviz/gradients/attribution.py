@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs, own_weights
+from rnnviz.errors import ConfigError, TextError
+from rnnviz.gradients.linearisation import Doubles, Floats, Ids, first_inputs, own_weights, place, states
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import run
 from rnnviz.networks.stepping import Weights
@@ -254,13 +254,7 @@ def _ask(
 
     weights = own_weights(model)
     text = normalise(text, model.normaliser)
-    if not text:
-        raise EmptyTextError("there is no character to go back from; give a text of at least one")
-    t = len(text) if at is None else at
-    if not 1 <= t <= len(text):
-        raise ConfigError(
-            "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=t
-        )
+    t = place(text, at)
     if last is not None and last < 1:
         raise ConfigError("last is at least 1 character; received {last}", last=last)
     first = max(0, t - (LONGEST if last is None else last))
@@ -272,15 +266,7 @@ def _ask(
         )
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: t + 1]))
     inputs = ids[: t + 1]
-    hidden, cell = weights.states(t + 2)
-    weights.run(inputs, hidden, cell)
-    if not np.isfinite(hidden).all():
-        raise CheckpointError(
-            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
-            "damaged or its training diverged; use another model, or a shorter text",
-            name=model.name,
-            count=t,
-        )
+    hidden, cell = states(model, weights, inputs)
     came = int(ids[t + 1]) if t < len(text) else int(weights.log_probs(hidden[-1:, -1]).argmax())
     of = came if target is None else int(model.vocabulary.encode(target)[0])
     than = None if against is None else int(model.vocabulary.encode(against)[0])

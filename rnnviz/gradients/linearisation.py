@@ -106,6 +106,33 @@ def own_weights(model: Network) -> Weights:
     return weights
 
 
+def place(text: str, at: int | None) -> int:
+    """How many characters of `text` are read: `at`, or all. Raises ConfigError, EmptyTextError."""
+    if not text:
+        raise EmptyTextError("there is no character to go back from; give a text of at least one")
+    if at is None:
+        return len(text)
+    if not 1 <= at <= len(text):
+        raise ConfigError(
+            "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=at
+        )
+    return at
+
+
+def states(model: Network, weights: Weights, inputs: Ids) -> tuple[Floats, Floats | None]:
+    """The states (n + 1, L, H) before and after each of `inputs` (n,); CheckpointError if they overflow."""
+    hidden, cell = weights.states(len(inputs) + 1)
+    weights.run(inputs, hidden, cell)
+    if not np.isfinite(hidden).all():
+        raise CheckpointError(
+            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
+            "damaged or its training diverged; use another model, or a shorter text",
+            name=model.name,
+            count=len(inputs) - 1,
+        )
+    return hidden, cell
+
+
 def read(
     model: Network, text: str, *, limit: int, stop: int | None = None, square: bool = False
 ) -> Linearisation:
@@ -115,26 +142,12 @@ def read(
     """
     weights = own_weights(model)
     text = normalise(text, model.normaliser)
-    if not text:
-        raise EmptyTextError("there is no character to go back from; give a text of at least one")
-    stop = len(text) if stop is None else stop
-    if not 1 <= stop <= len(text):
-        raise ConfigError(
-            "`at` counts the characters read, from 1 to {count:,}; received {at}", count=len(text), at=stop
-        )
+    stop = place(text, stop)
     if stop > limit:
         _refuse(stop, limit, square)
     ids = np.append(model.vocabulary.start, model.vocabulary.encode(text[: stop + 1]))
     inputs, came = ids[: stop + 1], ids[1:]  # (n,), n = stop + 1; came may lack its last
-    hidden, cell = weights.states(len(inputs) + 1)  # (n + 1, L, H)
-    weights.run(inputs, hidden, cell)
-    if not np.isfinite(hidden).all():
-        raise CheckpointError(
-            "the states of the model {name!r} overflow within {count:,} characters: its weights are "
-            "damaged or its training diverged; use another model, or a shorter text",
-            name=model.name,
-            count=stop,
-        )
+    hidden, cell = states(model, weights, inputs)
     layers = tuple(
         slopes(
             layer,
