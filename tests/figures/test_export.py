@@ -134,6 +134,13 @@ def test_parquet_is_written_by_row_groups(tmp_path: Path) -> None:
     assert opened(tmp_path / "out.parquet")["index"].tolist() == list(range(40 * 4096))
 
 
+def test_csv_counts_on_from_stretch_to_stretch(tmp_path: Path) -> None:
+    export.per_character(many(20), tmp_path / "out.csv")
+    table = opened(tmp_path / "out.csv")
+    assert table["index"].tolist() == list(range(20 * 4096))
+    assert table["position"].tolist() == list(range(1, 20 * 4096 + 1))
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_memory_does_not_grow_with_the_text(format: str, tmp_path: Path) -> None:
     def peak(count: int) -> int:
