@@ -46,7 +46,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
 
 def test_a_row_of_matches_becomes_the_text_with_the_match_selected(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "match")
-    page.get_by_role("slider", name="On is this far from 0").focus()
+    page.get_by_role("slider", name="Threshold").focus()
     for _ in range(9):  # down to 0.05: the network is small, and random
         page.keyboard.press("ArrowLeft")
     rows = page.get_by_test_id("rnnviz-board").nth(1)

@@ -109,7 +109,7 @@ def test_a_selection_becomes_the_question_and_can_be_forgotten(
     ask(app, "inside.finding", what="span", value=[5, 9])
     assert boards["inside.finding"]["spans"] == [[2, 9]]
     assert "**No verdict** on 18 characters" in everything(app)
-    next(b for b in app.button if "Forget" in b.label).click().run()
+    next(b for b in app.button if "Clear" in b.label).click().run()
     assert boards["inside.finding"]["spans"] == []
     assert "Drag over the text" in everything(app)
     clean(app)
@@ -304,27 +304,27 @@ def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float
     [
         ({"characters": 19_999}, "**No verdict** on 19,999 characters"),
         ({"characters": 449, "held_out": False}, "**No verdict** on 449 characters"),
-        ({"evidence": weighed(interval=None)}, "begins and ends too seldom in these 20,000 characters"),
-        ({"held_out": False}, "with AUC 0.900, but on the very text it was chosen on"),
+        ({"evidence": weighed(interval=None)}, "starts and stops too few times in these 20,000 characters"),
+        ({"held_out": False}, "unit 0 scores best, with AUC 0.900, but on the text that chose it"),
         (
             {"chance": 0.95},
             "**Nothing found**: on text that the ranking didn't see, the unit that ranked first",
         ),
-        ({"evidence": None}, "What simpler things tell is not known yet."),
+        ({"evidence": None}, "It has not been compared with all simpler explanations yet."),
         (
             {"evidence": weighed(character=0.89)},
-            "alone tells 0.890; the unit's lead is -0.010 to 0.030: too little to say that it remembers.",
+            "alone reaches 0.890. The unit's lead over it is -0.010 to 0.030: too small",
         ),
         (
             {"evidence": weighed(context=0.91)},
-            "last 8 characters tell 0.910; the unit's lead is -0.030 to 0.010",
+            "last 8 characters alone reach 0.910. The unit's lead over them is -0.030 to 0.010",
         ),
-        ({"evidence": weighed(untrained=0.99)}, "the same network untrained has a unit that tells 0.990"),
+        ({"evidence": weighed(untrained=0.99)}, "unit of the same network untrained reaches 0.990"),
         ({"evidence": weighed(untrained=0.879)}, "the closest by 0.001 to 0.041: it remembers."),
         ({"chance": 0.89}, "hardly more than chance"),
-        ({}, "0.880 to 0.920, 95 times in 100"),
+        ({}, "95 % interval 0.880 to 0.920"),
         ({}, "the last 8 characters 0.800, the best unit of the same network untrained 0.750"),
-        ({}, "the closest by 0.080 to 0.120: it remembers. It ranks first in 75 of 100 texts drawn anew"),
+        ({}, "the closest by 0.080 to 0.120: it remembers. It stays first in 75 % of resamples"),
     ],
 )
 def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
@@ -406,7 +406,7 @@ def test_on_a_long_text_the_network_untrained_stands_beside(
     app = settled(app, "inside")
     clean(app)
     assert "Reading the same" not in everything(app)
-    assert "What simpler things tell is not known yet" not in everything(app)
+    assert "not been compared with all simpler explanations" not in everything(app)
 
 
 def coloured(boards: dict[str, Any]) -> list[float]:
@@ -505,20 +505,20 @@ FEW = tuple(
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({}, "**Spread over many units**: a linear probe on all 16 units reaches AUC 0.950, the best 8"),
+        ({}, "**Spread over many units**: a linear probe on all 16 units reaches AUC 0.950, on the best 8"),
         (
             {"score": 0.71},
-            "**One unit**: unit 0 alone reaches AUC 0.700, a linear probe on all 16 units 0.710",
+            "**One unit** is enough: unit 0 alone reaches AUC 0.700, a linear probe on all 16 units 0.710",
         ),
         (
             {"score": 0.81},
-            "**A few units**: 4 units together reach AUC 0.800, a linear probe on all 16 units",
+            "**A few units** are enough: a linear probe on 4 units reaches AUC 0.800, on all 16 0.810",
         ),
-        ({"untrained": (0.94,)}, "training is not needed for it"),
-        ({"character": 0.94}, "needs no memory"),
-        ({"control": (0.94,)}, "**Nothing to read**"),
-        ({}, "drawn anew from passages of this one it reaches 0.910 to 0.970"),
-        ({"interval": None}, "too few"),
+        ({"untrained": (0.94,)}, "no sign that the network learnt"),
+        ({"character": 0.94}, "no memory is needed"),
+        ({"control": (0.94,)}, "0.940 on average for a random target"),
+        ({}, "95 % interval of the probe on all units is 0.910 to 0.970"),
+        ({"interval": None}, "too short"),
     ],
 )
 def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
@@ -541,7 +541,7 @@ def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str)
     found = units.Probe(**{**facts, **changed})
     assert said in probe.sentence(found)
     assert "{" not in probe.sentence(found)
-    assert ("not needed" in probe.sentence(found)) == (found.verdict == "untrained")
+    assert ("no sign" in probe.sentence(found)) == (found.verdict == "untrained")
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,7 +126,7 @@ def test_a_corpus_is_indexed_on_request_and_kept(
     text = on_corpus(monkeypatch)
     app = choose(opened(open_app), "python-docs")
     clean(app)
-    assert "30,000 characters on this machine, 2 bytes a unit" in everything(app)
+    assert "states of up to 30,000 characters on this machine" in everything(app)
     app = settled(app.button(key="inside.index.start").click().run(), "inside")
     clean(app)
     (kept,) = (tmp_path / "cache" / "indexes").iterdir()

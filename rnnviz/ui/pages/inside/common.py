@@ -208,7 +208,7 @@ def heat_panel(
     **options: Any,
 ) -> Panel:
     """A heat map of `values` (T, H), columns already in order of likeness."""
-    x, y = _("character"), _("unit, in order of likeness")
+    x, y = _("character"), _("units, similar ones side by side")
     return Panel(
         name,
         title,

@@ -131,7 +131,7 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
 
 
 def _heat(key: Hashable, values: npt.NDArray[np.float32], scale: Scale, *, theme: Theme) -> Figure:
-    x, y = _("character"), _("unit, in order of likeness")
+    x, y = _("character"), _("units, similar ones side by side")
     return kept((key, theme.name), lambda: heat.table(values, scale, x=x, y=y, bar=False, theme=theme))
 
 

@@ -44,7 +44,7 @@ def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: 
         asks = [replace(asked, target=name) for name in kinds] if whole else [asked]
         columns: Columns | None = done(
             ("control", here, (checksum, which)),
-            _("Reading the same with {n} untrained copies").format(n=units.controls.COPIES),
+            _("Reading the text with {n} untrained copies of the network").format(n=units.controls.COPIES),
             lambda check: _reading(view, source, asks),
             "control",
             patience=0.0,
@@ -53,7 +53,7 @@ def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: 
             return search
         found = done(
             key,
-            _("Drawing the text anew, to see how sure that is"),
+            _("Resampling the text for the intervals"),
             lambda check: _weighing(view, asked, text, searcher, search, columns.get(search.target, ())),
             "weighing",
         )

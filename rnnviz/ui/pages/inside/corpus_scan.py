@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def section(view: View, quantity: str, unit: int, source: sources.Source | None) -> None:
-    st.subheader(_("Unit {n} over a whole corpus").format(n=unit), anchor=False)
+    st.subheader(_("Unit {n} over the whole text").format(n=unit), anchor=False)
     if source is None:
         st.caption(_("Choose a text above."))
         return
@@ -34,7 +34,7 @@ def section(view: View, quantity: str, unit: int, source: sources.Source | None)
         "scan",
         label=_("Read the text on this page") if own else _("Read the corpus"),
         icon=":material/menu_book:",
-        said=_("Follows all units at once over up to {n} characters; it takes some ten seconds.").format(
+        said=_("Reads up to {n} characters, for all units at once. It takes about ten seconds.").format(
             n=f"{sources.SCANNED:,}"
         ),
     )
@@ -45,8 +45,8 @@ def section(view: View, quantity: str, unit: int, source: sources.Source | None)
 def _show(scale: Scale, found: UnitReport, characters: int) -> None:
     st.caption(
         _(
-            "{n} characters read: on average {mean}, from {low} to {high}. The frame is the character at "
-            "which the unit is at its extreme; the colours are its values on the way there."
+            "{n} characters read. The unit's mean is {mean}, its range {low} to {high}. The colours are its "
+            "values; the frame marks the character where it is highest, or lowest."
         ).format(
             n=f"{characters:,}",
             mean=f"{found.mean:.2f}",
@@ -64,10 +64,10 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
     panels = [
         Panel(
             "histogram",
-            _("How often it has which value"),
+            _("How often each value occurs"),
             partial(bars.histogram, found.counts, found.edges, x=_("value"), y=_("share of characters")),
-            _("Two heaps at the ends are a switch; one heap in the middle is a matter of degree."),
-            _("when it has them: the order of the text is lost here."),
+            _("Two peaks at the ends: a switch. One peak in the middle: gradual changes."),
+            _("when they occur: the order of the text is lost."),
             height=250,
             width=3,
         )
@@ -76,15 +76,15 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
         panels.append(
             Panel(
                 "moves",
-                _("The characters that move it most"),
+                _("The characters that change the unit most"),
                 partial(
                     bars.ranking,
                     [visible(m.character) for m in found.moves],
                     [m.change for m in found.moves],
                     x=_("mean change of the unit when the character is read"),
                 ),
-                _("A long bar is a character that switches the unit on (right) or off (left)."),
-                _("characters rarer than one in 2,000, and that one may do otherwise in another place."),
+                _("Long bars are characters at which the unit rises most (right) or falls most (left)."),
+                _("characters rarer than one in 2,000; and these are means: one place may differ."),
                 height=250,
                 width=3,
             )

@@ -59,7 +59,7 @@ def wanted(key: str) -> bool:
 
 def _name(kind: str, found: dict[str, tuple[str, Direction]]) -> str:
     if kind in found:
-        target = words.targets().get(found[kind][0], found[kind][0])
+        target = words.targets(python=True).get(found[kind][0], found[kind][0])
         said = _("the probe: {target}") if kind == PROBE else _("difference of means: {target}")
         return said.format(target=target)
     return _("a principal component") if kind == COMPONENT else _("a random direction")

@@ -109,12 +109,12 @@ def _said(measured: Gates, longest: list[int]) -> str:
     }
     if not median.enough:
         return _(
-            "On {n} characters half of the units keep less than {median} by their own gate, and units "
-            "{units} keep longest. It is too short to say how far off that is for other passages."
+            "The units' median time constant is {median} characters; units {units} have the longest. "
+            "Measured on {n} characters: too short for an interval."
         ).format(**values)
     return _(
-        "On {n} characters half of the units keep less than {median} by their own gate ({low} to {high}, "
-        "95 % over passages); units {units} keep longest."
+        "The units' median time constant is {median} characters (95 % interval over passages {low} to "
+        "{high}); units {units} have the longest. Measured on {n} characters."
     ).format(**values, low=f"{float(median.low):.2f}", high=f"{float(median.high):.2f}")
 
 
@@ -123,14 +123,17 @@ def _saturation(measured: Gates) -> Panel:
     saturated = {words[name]: (measured.low[name], measured.high[name]) for name in measured.low}
     return Panel(
         "saturation",
-        _("How often each unit's gate is shut or wide open"),
+        _("How often each unit's gates are shut or wide open"),
         partial(
             points.saturation,
             saturated,
             x=_("share of characters with the gate below {v}").format(v=LOW),
             y=_("share above {v}").format(v=HIGH),
         ),
-        _("Points at the top left are always open, at the bottom right always shut; in between they decide."),
+        _(
+            "One point for each gate of a unit. Top left: almost always open; bottom right: almost always "
+            "shut; on the line: one or the other; bottom left: mostly half open."
+        ),
         _("when they open: two units at one point may open at different characters."),
         height=330,
         width=3,
@@ -140,16 +143,16 @@ def _saturation(measured: Gates) -> Panel:
 def _time_constants(constants: npt.NDArray[np.floating[Any]]) -> Panel:
     return Panel(
         "constants",
-        _("How long each unit keeps what it holds"),
+        _("The time constant of each unit"),
         partial(
             plain.lines,
             {_("time constant"): constants},
-            x=_("units, the longest memory first"),
+            x=_("units, the longest first"),
             y=_("characters until 1/e is left"),
             log=True,
         ),
-        _("A steep beginning means that few units carry what is remembered for long."),
-        _("what other units give back, and that a gate may empty a unit at one character a line."),
+        _("A steep start means that only a few units have a long time constant."),
+        _("what other units write back; and that a gate open on average may still empty a unit once a line."),
         height=330,
         width=3,
     )
@@ -157,9 +160,7 @@ def _time_constants(constants: npt.NDArray[np.floating[Any]]) -> Panel:
 
 def _notice(gate: str) -> str:
     return {
-        "reset": _(
-            "Near 0 the candidate ignores the past: look for columns that are empty where a word ends."
-        ),
+        "reset": _("Near 0 the candidate ignores the old state: look for characters where many units do so."),
         "update": _("Near 1 the old state is kept, near 0 it is replaced: look at spaces and line breaks."),
         "candidate": _("What the cell would write: compare it with the state it becomes."),
         "input": _("Near 1 new content is written: look at the first letters of words."),

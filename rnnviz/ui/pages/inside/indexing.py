@@ -58,9 +58,8 @@ def of(view: View, source: Source) -> Indexed | None:
             label=_("Index the text"),
             icon=":material/database:",
             said=_(
-                "Keeps every state of up to {n} characters on this machine, 2 bytes a unit: {size} MB at "
-                "most for this network. A million characters take from half a minute to a few minutes, "
-                "once."
+                "Keeps the states of up to {n} characters on this machine: {size} MB at most for this "
+                "network. A million characters take from half a minute to a few minutes, only once."
             ).format(
                 n=f"{INDEXED:,}",
                 size=f"{2 * INDEXED * view.H * int(view.model.config.layers) // 10**6:,}",

@@ -35,7 +35,7 @@ def section(view: View) -> None:
     seen = kept(("path", *key), lambda: units.project(view.trace, layer=view.layer, quantity=looked))
     first = seen.points[:, 0]
     largest = float(np.abs(first).max(initial=0)) or 1.0
-    label = _("where the state stands along its widest axis")
+    label = _("the state along axis 1, the axis of most variance")
     dashboard.mount(
         KEY,
         texts=[painted(view.text, first, Scale("diverging", -largest, largest), label)],
@@ -46,16 +46,16 @@ def section(view: View) -> None:
                 values[:, order],
                 view.scale(looked),
                 _(
-                    "Bands of rows with one pattern are units that do the same: look for what switches a "
-                    "band."
+                    "A band of similar rows is a group of units that move together: look for the characters "
+                    "where a band changes colour."
                 ),
-                _("that units far apart may be alike too: on a line each has only two neighbours."),
+                _("all similar units side by side: each row has only two neighbours."),
                 height=420,
                 width=3,
             ),
             Panel(
                 "path",
-                _("The path of the state, seen along its two widest axes"),
+                _("The path of the state along its two axes of most variance"),
                 partial(
                     points.path,
                     seen.points,
@@ -64,10 +64,13 @@ def section(view: View) -> None:
                     explained=seen.explained.tolist(),
                     axes=_("axis"),
                 ),
-                _("States after spaces gather, wherever in the text they are; point at one to find it."),
                 _(
-                    "all other axes: points that lie together here may be far apart; {share} of the variance "
-                    "is seen."
+                    "Do states after the same kind of character lie together, wherever they are in the text? "
+                    "Point at one to find it."
+                ),
+                _(
+                    "the other axes, where points that lie together here may be far apart: these two hold "
+                    "{share} of the variance. Untrained networks group such states too."
                 ).format(share=f"{seen.explained.sum():.0%}"),
                 height=420,
                 width=3,
@@ -76,5 +79,5 @@ def section(view: View) -> None:
             ),
         ],
         at=at,
-        scale=("diverging", _("one end"), _("the other")),
+        scale=("diverging", f"{-largest:.2g}", f"{largest:.2g}"),
     )

@@ -76,16 +76,20 @@ def section(view: View) -> None:
     if not columns:
         st.info(
             _(
-                "No unit is on throughout the {n} selected characters. Select fewer, lower the threshold, "
-                "or ask for no characters around it."
+                "No unit is on throughout the {n} selected characters and off for {k} on each side. Select "
+                "fewer, lower the threshold, or set the margin to 0."
+            ).format(n=stop - start, k=asked.edges)
+            if asked.edges
+            else _(
+                "No unit is on throughout the {n} selected characters. Select fewer, or lower the threshold."
             ).format(n=stop - start),
             icon=":material/search_off:",
         )
         return
     st.markdown(
         ngettext(
-            "**{n} unit** is on throughout the passage you selected: {units}.",
-            "**{n} units** are on throughout the passage you selected: {units}.",
+            "**{n} unit** is on throughout the selected passage (+: above 0, −: below 0): {units}",
+            "**{n} units** are on throughout the selected passage (+: above 0, −: below 0): {units}",
             len(columns),
         ).format(n=len(columns), units=_names(pattern))
     )
@@ -112,7 +116,7 @@ def _controls(view: View, length: int) -> Asked:
     first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
     usual = 0.3 if view.cell == "lstm" else 0.5
     threshold = first.slider(
-        _("On is this far from 0, or more"),
+        _("Threshold, distance from 0"),
         0.05,
         0.95,
         usual,
@@ -120,19 +124,21 @@ def _controls(view: View, length: int) -> Asked:
         key=f"inside.match.threshold.{usual}",
         persist_state="session",
         help=_(
-            "On the same side of 0 throughout the passage. Drag over the text below to select another one."
+            "A unit is on where its value is at least this far from 0. Throughout the passage it must be on, "
+            "and on the same side of 0. Drag over the text below to select another passage."
         ),
     )
     edges = second.number_input(
-        _("and off for so many characters around it"),
+        _("Margin with the units off"),
         0,
         20,
         0,
         key="inside.match.edges",
         persist_state="session",
+        help=_("A unit must be off for so many characters on each side of the passage. 0: it need not be."),
     )
     share = third.slider(
-        _("A place needs this share of the units"),
+        _("Units on in a match, at least"),
         25,
         100,
         75,
@@ -142,7 +148,7 @@ def _controls(view: View, length: int) -> Asked:
         persist_state="session",
     )
     least = fourth.number_input(
-        _("over at least so many characters"),
+        _("Shortest match, in characters"),
         1,
         LONGEST,
         length,
@@ -162,11 +168,11 @@ def _heat(view: View, pattern: Pattern, states: Any) -> Panel:
         else _("All units along the text: none is on throughout the passage"),
         partial(_table, states[:, columns].T, view.scale("hidden"), columns),
         _(
-            "All rows are strong inside the passage; a character at which most of them are strong again has "
-            "something in common with it, as far as these units tell."
+            "Inside the passage every row is strong and of one colour. Look for other places where most rows "
+            "have those colours again."
         )
         if len(pattern)
-        else _("No row is strong, and of one colour, throughout the passage."),
+        else _("No row is strong and of one colour throughout the passage, and weak in the margin, if any."),
         _("why they are on, and whether anything depends on them; that is what Cause asks."),
         height=260,
         link="x",
@@ -190,8 +196,8 @@ def _names(pattern: Pattern) -> str:
 
 
 def _corpus(view: View, pattern: Pattern, asked: Asked, passage: str) -> None:
-    st.subheader(_("Where else most of these units are on"), anchor=False)
-    where, which, own = st.columns([2, 2, 2], vertical_alignment="bottom")
+    st.subheader(_("Other places where most of these units are on"), anchor=False)
+    where, which, own = st.columns([2, 2, 2])
     with where:
         source = sources.pick(view, "inside.match.source")
     if source is None:
@@ -221,13 +227,12 @@ def _corpus(view: View, pattern: Pattern, asked: Asked, passage: str) -> None:
 def _said(found: Matches, characters: int) -> str:
     if not found.windows:
         return _(
-            "At no place of the {characters} characters are at least {needed} of them on over {least} "
-            "characters. Ask for a smaller share, or fewer characters."
+            "At no place of the {characters} characters are at least {needed} of these units on for {least} "
+            "characters. Choose a smaller share or a shorter match."
         ).format(characters=f"{characters:,}", needed=found.needed, least=found.least)
     return _(
-        "At least {needed} of the {all} are on over {least} characters at {share} % of the places in "
-        "{characters} characters. The best {shown}, those with more of the units first, then the longer "
-        "ones:"
+        "At least {needed} of the {all} units are on for {least} characters at {share} % of the places in "
+        "{characters} characters. Below are the best {shown}: those with the most units on, then the longest."
     ).format(
         needed=found.needed,
         all=len(found.pattern),
@@ -255,10 +260,10 @@ def _rows(view: View, indexed: Indexed, found: Matches, tracks: list[Target], ke
     )
     st.caption(
         _(
-            "What to notice: the underlined stretch is the match, and the stronger a colour, the more of "
-            "the units are on there; coloured lines below are the annotations. Beside each row is what the "
-            "network expects after the match. Click a row to look at its text above. Not shown: places "
-            "with fewer of the units, and what all other units do."
+            "What to notice: the match is underlined on a strong colour; the stronger a colour, the more of "
+            "the units are on. Thinner lines are annotations. The bars are the characters that the network "
+            "finds most probable after the match. Click a row to see its text above. Not shown: places with "
+            "fewer of the units on, and what all other units do."
         )
     )
 

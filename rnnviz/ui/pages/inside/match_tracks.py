@@ -81,11 +81,10 @@ def table(controls: Controls) -> None:
     )
     st.caption(
         _(
-            "What to notice: where most matches end in the passage itself, the units may follow its "
-            "characters and nothing more. Anything else means something only where it is much rarer at "
-            "places that merely end in the same characters, and in the whole text. Each is asked at a "
-            "match's last character. Not shown: whether an untrained network would find such places too; "
-            "and {n} places are few."
+            "What to notice: if most matches end in the passage itself, the units may follow its characters "
+            "and nothing more. An annotation means something only if it is much rarer after the same last "
+            "characters and in the whole text. Not shown: whether an untrained network finds such places, "
+            "too; and {n} matches are few."
         ).format(n=controls.ends.matches)
     )
 
@@ -97,9 +96,9 @@ def _ends(text: str) -> str:
 
 def _line(name: str, share: Share, ending: str) -> dict[str, str]:
     return {
-        _("what holds"): name,
-        _("at the matches"): _("{n} of {all}").format(n=share.inside, all=share.matches),
-        _("where the text ends in “{text}”").format(text=ending): ""
+        _("what holds at the last character"): name,
+        _("in the matches"): _("{n} of {all}").format(n=share.inside, all=share.matches),
+        _("after any “{text}”").format(text=ending): ""
         if share.same is None
         else f"{100 * share.same:.1f} %",
         _("in the whole text"): f"{100 * share.everywhere:.2f} %",

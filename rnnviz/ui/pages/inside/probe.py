@@ -52,14 +52,14 @@ def section(
         return None
     found: Probe | None = done_on_request(
         ("probe", *key),
-        _("Probing all units, and those of {n} untrained copies").format(n=units.controls.COPIES),
+        _("Probing the units of the network and of {n} untrained copies").format(n=units.controls.COPIES),
         lambda check: _probing(view, question.target(view, asked, text, []), text, searcher),
         "probe",
         label=_("One unit, or many?"),
         icon=":material/join:",
         said=_(
-            "Weighs all {n} units together, beside the best 1, 2, 4 and 8; it takes half a minute, or more "
-            "for a large network."
+            "Fits a linear probe on all {n} units, and on the best 1, 2, 4 and 8. It takes half a minute, or "
+            "more for a large network."
         ).format(n=view.H),
     )
     if found is not None:
@@ -87,17 +87,21 @@ def sentence(found: Probe) -> str:
     """What it comes to, as Markdown free of any text from the reader."""
     said = [_held(found)]
     if found.verdict == "short":
-        return _("These characters are too few for what a probe finds to mean anything.")
-    if found.verdict != "nothing":
-        said.append(_("For labels that mean nothing, in runs as long, such a probe reaches {control}."))
-    if found.untrained:
-        said.append(_("On the same network untrained it reaches {untrained}."))
+        return _("This text is too short for a probe's score to mean anything.")
     if found.interval is not None:
-        said.append(_("In texts drawn anew from passages of this one it reaches {low} to {high}."))
+        said.append(_("The 95 % interval of the probe on all units is {low} to {high}."))
+    if found.verdict != "nothing":
+        said.append(
+            _("For a random target in runs of the same lengths, it reaches {control} on average.")
+            if found.measure == "AUC"
+            else _("For the same target shifted along the text, it reaches {control} on average.")
+        )
+    if found.untrained:
+        said.append(_("On {copies} untrained copies of the network, it reaches at most {untrained}."))
     if found.verdict == "character":
-        said.append(_("The current character alone tells {character}, about as much: that needs no memory."))
+        said.append(_("The current character alone reaches about as much, {character}: no memory is needed."))
     elif found.verdict == "untrained":
-        said.append(_("About as much can be read before any training: training is not needed for it."))
+        said.append(_("That is about as much: the probe is no sign that the network learnt this."))
     most = found.few[-1]
     return " ".join(said).format(
         n=found.weights.size,
@@ -110,6 +114,7 @@ def sentence(found: Probe) -> str:
         control=f"{sum(found.control) / len(found.control):.3f}" if found.control else "–",
         low=f"{found.interval[0]:.3f}" if found.interval else "–",
         high=f"{found.interval[1]:.3f}" if found.interval else "–",
+        copies=len(found.untrained),
         untrained=f"{max(found.untrained, default=0.0):.3f}",
         character="–" if found.character is None else f"{found.character:.3f}",
     )
@@ -124,22 +129,22 @@ def _enough(found: Probe) -> probing.Few | None:
 def _held(found: Probe) -> str:
     if found.held == "one":
         return _(
-            "**One unit**: unit {unit} alone reaches {measure} {one}, a linear probe on all {n} units "
-            "{score}."
+            "**One unit** is enough: unit {unit} alone reaches {measure} {one}, a linear probe on all {n} "
+            "units {score}."
         )
     if found.held == "few":
         return _(
-            "**A few units**: {k} units together reach {measure} {few}, a linear probe on all {n} units "
-            "{score}; unit {unit} alone {one}."
+            "**A few units** are enough: a linear probe on {k} units reaches {measure} {few}, on all {n} "
+            "{score}; unit {unit} alone reaches {one}."
         )
     if found.held == "spread":
         return _(
-            "**Spread over many units**: a linear probe on all {n} units reaches {measure} {score}, the best "
-            "{k} together {few}, unit {unit} alone {one}."
+            "**Spread over many units**: a linear probe on all {n} units reaches {measure} {score}, on the "
+            "best {k} {few}; unit {unit} alone reaches {one}."
         )
     return _(
-        "**Nothing to read**: a linear probe on all {n} units reaches {measure} {score}, and {control} on "
-        "average for labels that mean nothing."
+        "**Nothing found**: a linear probe on all {n} units reaches {measure} {score}, and {control} on "
+        "average for a random target."
     )
 
 
@@ -148,7 +153,7 @@ def panel(found: Probe) -> Panel:
     names = [str(len(one.units)) for one in found.few] + [_("all {n}").format(n=found.weights.size)]
     levels = {}
     if found.control:
-        levels[_("labels that mean nothing")] = max(found.control)
+        levels[_("random target, at most")] = max(found.control)
     if found.character is not None:
         levels[_("current character alone")] = found.character
     if found.untrained:
@@ -168,10 +173,10 @@ def panel(found: Probe) -> Panel:
             chosen=len(names) - 1,
         ),
         _(
-            "Bars that are as long as the last from the first on: one unit holds it. Bars that grow: units "
-            "hold it together. Only what passes every line was learned."
+            "If the first bar is as long as the last, one unit is enough; if the bars grow, it takes several "
+            "together. Only a bar that clearly passes every line is a sign of learning."
         ),
-        _("whether the network itself uses it; that is what Cause asks, of the probe as a direction."),
+        _("whether the network itself uses it: choose the probe as a direction under Cause."),
         height=340,
         width=3,
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rnnviz.units import Target
 
 SOURCE = "inside.source"
+LABEL = 28  # pixels of a label, above a box
 SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
 
 
@@ -39,27 +40,28 @@ def ask(view: View) -> Question:
     python = view.context.info.card.get("language") == "python"
     names = words.targets(python)
     first = _first(view, names)
-    kind, what, where = st.columns([3, 2, 3], vertical_alignment="bottom")
+    kind, what, where = st.columns([3, 2, 3])
     with kind:
         about = st.selectbox(
-            _("Which unit knows about"),
+            _("What to look for"),
             list(names),
             index=list(names).index(first),
             key=f"inside.target.{first}",
             persist_state="session",
             format_func=names.__getitem__,
             help=_(
-                "Quotes, brackets and indentation are found by rules of thumb. In the programs of Python's "
-                "library they differ from Python's own tokeniser on 1, 8 and 5 % of the characters."
+                "Simple rules find quotes, brackets and indentation. In the source of Python's standard "
+                "library they differ from Python's own tokeniser at 1, 8 and 5 % of the characters."
             )
-            + (_(" What is called Python's is read by that tokeniser.") if python else ""),
+            + (_(" That tokeniser finds what has Python in its name.") if python else ""),
         )
     with what:
         looked = quantity(view, "inside.quantity")
     with where:
         if about == SPAN:
             source: Source | None = Source(OWN, "")
-            st.button(_("Forget the selected passages"), icon=":material/deselect:", on_click=_forget)
+            st.space(LABEL)
+            st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
         else:
             source = pick(view, SOURCE)
     pattern, edges = "", 0
@@ -73,12 +75,12 @@ def ask(view: View) -> Question:
         )
     if about not in ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks"):
         strict = st.toggle(
-            _("It must also be off just before and just after"),
+            _("Compare with the characters just before and after, too"),
             key="inside.strict",
             persist_state="session",
             help=_(
-                "Counts the smaller of two scores: against all other text, and against 5 characters on each "
-                "side."
+                "Scores each unit twice: against all other text, and against the 5 characters on each side. "
+                "The lower score counts."
             ),
         )
         edges = 5 if strict else 0

@@ -102,7 +102,7 @@ def pick(view: View, key: str) -> Source | None:
     )
     if file is not None:
         return Source(FILE, file.name, file.getvalue())
-    st.caption(_("Choose a file: the longer, the surer the answer."))
+    st.caption(_("Choose a file. A longer text gives a surer answer."))
     return None
 
 

@@ -74,7 +74,7 @@ def section(view: View) -> None:
         search = _said(view, asked, *ready, search, unit)
         probed = probe.section(view, asked, search, ready, spans)
     with picked:  # now that all directions are known
-        along = direction.pick(view, asked.quantity, "finding", _("What colours the text"), _("this unit"))
+        along = direction.pick(view, asked.quantity, "finding", _("Colour the text by"), _("this unit"))
     _show(view, asked, search, unit, along, probed, at, spans)
     corpus_scan.section(view, asked.quantity, unit, asked.source)
 
@@ -95,7 +95,8 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
         found = next((f for f in search.found if f.unit.unit == unit), search.best)
         if found is not search.best:
             st.caption(
-                _("{unit}: {score}, ranked by {ranked}.").format(
+                _("{unit}: {measure} {score}, and {ranked} on the text that ranked it.").format(
+                    measure=words.measure(search),
                     unit=words.unit(unit).capitalize(),
                     score=f"{found.score:.3f}",
                     ranked=f"{found.ranked_by:.3f}",
@@ -218,7 +219,7 @@ def _show(
         label = _("{quantity} of unit {n}").format(quantity=quantities()[asked.quantity], n=unit)
     else:
         values, scale = direction.coloured(view, along[1])
-        label = _("value along {name}, less its mean").format(name=along[0])
+        label = _("value along {name}, minus its mean").format(name=along[0])
     panels = []
     if search is not None:
         panels.append(_ranking(search, unit))
@@ -255,9 +256,9 @@ def _ranking(search: Search, unit: int) -> Panel:
     auc = search.measure == "AUC"
     return Panel(
         "ranking",
-        _("The units that tell best, on text the ranking did not see")
+        _("The best units, scored on text that the ranking did not see")
         if search.held_out
-        else _("The units that tell best, on the text they were ranked on"),
+        else _("The best units, scored on the same text that ranked them"),
         partial(
             bars.ranking,
             names,
@@ -268,17 +269,30 @@ def _ranking(search: Search, unit: int) -> Panel:
             x=words.measure(search),
             chosen=chosen,
         ),
-        _(
-            "The first bar counts: only its unit was chosen on other text. It remembers if it is surely "
-            "ahead of every line, on {n} characters or more; + is higher inside, − lower. Click a bar to see "
-            "its unit."
-        ).format(n=f"{ENOUGH:,}"),
+        _noticed(search),
         _("whether anything depends on the unit; that is what Cause asks."),
         height=340,
         width=3,
         pick="bar",
         picks=[f.unit.unit for f in listed],
     )
+
+
+def _noticed(search: Search) -> str:
+    """What to notice in the ranking."""
+    said = [
+        _(
+            "Read the first bar: only its unit was chosen on other text. It remembers only if it is clearly "
+            "ahead of every line, on {n} characters or more."
+        ).format(n=f"{ENOUGH:,}")
+        if search.held_out
+        else _("These scores are too high: the same text chose the units."),
+        _("+: the unit is higher inside, −: lower.")
+        if search.measure == "AUC"
+        else _("+: the unit rises with it, −: falls."),
+        _("Click a bar to see its unit."),
+    ]
+    return " ".join(said)
 
 
 def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: int) -> Panel:
@@ -292,19 +306,22 @@ def _pushes(view: View, unit: int, along: Named | None, at: int | None, width: i
     up, down = units.pushes(view.model, what, value, k=6)
     rows = [*up, *reversed(down)] or [("–", 0.0)]
     if at is None:
-        title = _("What it speaks for and against at the value 1: {name}").format(name=name)
+        title = _("Direct effect on the next character at the value 1: {name}").format(name=name)
     else:
         title = _(
-            "What it speaks for and against at its value {v} after the chosen character: {name}"
+            "Direct effect on the next character at the value {v}, after the chosen one: {name}"
         ).format(name=name, v=f"{value:.2f}")
     return Panel(
         "pushes",
         title,
         partial(
-            bars.ranking, [visible(s) for s, _nats in rows], [n for _s, n in rows], x=_("nats added to log P")
+            bars.ranking,
+            [visible(s) for s, _nats in rows],
+            [n for _s, n in rows],
+            x=_("nats added to the logit, minus their mean"),
         ),
-        _("Long bars to the right are characters that it makes more probable next."),
-        _("what it does by way of the other units at later characters."),
+        _("Bars to the right: characters it favours over the average one; to the left: the reverse."),
+        _("what it does through other units at later characters; and every unit favours some characters."),
         height=340,
         width=width,
     )

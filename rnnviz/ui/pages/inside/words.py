@@ -18,12 +18,12 @@ def targets(python: bool = False) -> dict[str, str]:
     a pattern, a selection.
     """
     parsed = {
-        "py-string": _("inside Python's strings"),
-        "py-comment": _("in Python's comments"),
-        "py-brackets": _("inside Python's brackets"),
-        "py-bracket-depth": _("how many of Python's brackets are open"),
-        "py-indentation": _("the blanks a Python statement begins with"),
-        "py-blocks": _("how many of Python's blocks it is in"),
+        "py-string": _("inside a Python string"),
+        "py-comment": _("inside a Python comment"),
+        "py-brackets": _("inside Python brackets"),
+        "py-bracket-depth": _("how many Python brackets are open"),
+        "py-indentation": _("the indentation of a Python statement"),
+        "py-blocks": _("how many Python blocks are open"),
     }
     return {
         **(parsed if python else {}),
@@ -33,7 +33,7 @@ def targets(python: bool = False) -> dict[str, str]:
         "word-start": _("the first letter of a word"),
         "line-position": _("the position in the line"),
         "line-start": _("the first character of a line"),
-        "indentation": _("the blanks a line begins with"),
+        "indentation": _("the indentation of a line"),
         "indent-depth": _("how far the line is indented"),
         "capital": _("a capital letter"),
         "vowel": _("a vowel"),
@@ -58,14 +58,13 @@ def verdict(search: Search) -> str:
     if said not in ("short", "same text", "nothing"):
         sentences.append(_conclusion(search))
         if search.evidence is not None:
-            sentences.append(
-                _("It ranks first in {stable} of 100 texts drawn anew from the half that ranked.")
-            )
+            sentences.append(_("It stays first in {stable} % of resamples of the text used for ranking."))
     character, untrained = search.character, max(search.untrained, default=None)
     kept = search.evidence
     rival = search.rival or max(kept.rivals if kept else (), key=lambda one: one.score, default=None)
     return " ".join(sentences).format(
         unit=unit(search.best.unit.unit).capitalize(),
+        inside=unit(search.best.unit.unit),  # a sentence
         measure=measure(search),
         score=_number(search.best.score),
         interval=_range(*kept.interval) if kept is not None and kept.interval else "–",
@@ -98,62 +97,62 @@ def _range(low: float | None, high: float | None) -> str:
 def _beginning(search: Search) -> str:
     if search.verdict == "short" and search.characters < ENOUGH:
         return _(
-            "**No verdict** on {n} characters: another text would often rank other units first, and it takes "
-            "{enough} to say which. Until then, {unit} leads the ranking below."
+            "**No verdict** on {n} characters: in another text as short, another unit often ranks first. It "
+            "takes at least {enough}. Here {inside} ranks first."
         )
     if search.verdict == "short":
         return _(
-            "**No verdict**: {unit} ranked first, with {measure} {score}, but what you look for begins and "
-            "ends too seldom in these {n} characters to say how sure that is."
+            "**No verdict**: {inside} ranked first, with {measure} {score}, but what you look for starts and "
+            "stops too few times in these {n} characters for an interval."
         )
     if not search.held_out:
         return _(
-            "**{unit}** tells best here, with {measure} {score}, but on the very text it was chosen on: what "
-            "you look for is too rare for two halves."
+            "**No verdict**: {inside} scores best, with {measure} {score}, but on the text that chose it. "
+            "What you look for is too rare to choose a unit on one half and score it on the other."
         )
     if search.verdict == "nothing":
         return _(
             "**Nothing found**: on text that the ranking didn't see, the unit that ranked first reaches "
-            "{measure} {score}, and the best unit by chance {chance}."
+            "{measure} {score}; by chance, the best unit reaches up to {chance}."
         )
     if search.evidence is None:
         return _(
-            "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see, where the best "
-            "unit by chance reaches {chance}."
+            "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see; by chance, the "
+            "best unit reaches up to {chance}."
         )
     return _(
-        "**{unit}** ranked first: {measure} {score} ({interval}, 95 times in 100) on text that the ranking "
-        "didn't see, where the best unit by chance reaches {chance}."
+        "**{unit}** ranked first: {measure} {score} (95 % interval {interval}) on text that the ranking "
+        "didn't see; by chance, the best unit reaches up to {chance}."
     )
 
 
 def _conclusion(search: Search) -> str:
     if search.evidence is None:
-        return _("What simpler things tell is not known yet.")
+        return _("It has not been compared with all simpler explanations yet.")
     if search.verdict == "character":
         return _(
-            "But the current character alone tells {rival}; the unit's lead is {lead}: too little to say "
-            "that it remembers."
+            "But the current character alone reaches {rival}. The unit's lead over it is {lead}: too small "
+            "to say that it remembers."
         )
     if search.verdict == "context":
         return _(
-            "But the last {number} characters tell {rival}; the unit's lead is {lead}: too little to say "
-            "that it remembers more."
+            "But the last {number} characters alone reach {rival}. The unit's lead over them is {lead}: too "
+            "small to say that it remembers more."
         )
     if search.verdict == "untrained":
         return _(
-            "But the same network untrained has a unit that tells {rival}; the lead over it is {lead}: too "
-            "little to say that it was learnt."
+            "But the best unit of the same network untrained reaches {rival}. The lead over it is {lead}: "
+            "too small to say that the network learnt it."
         )
     if search.verdict == "chance":
         return _("That is hardly more than chance.")
     if search.verdict == "remembers":
         return _(
-            "The current character alone tells {character}, the last {k} characters {context}, the best unit "
-            "of the same network untrained {untrained}. The unit leads all of them, the closest by {lead}: "
+            "The current character alone reaches {character}, the last {k} characters {context}, the best "
+            "unit of the same network untrained {untrained}. The unit leads them all, the closest by {lead}: "
             "it remembers."
         )
-    return _("What simpler things tell was not measured.")
+    return _("It was not compared with all simpler explanations.")
 
 
 def _contexts(search: Search) -> list[Rival]:
