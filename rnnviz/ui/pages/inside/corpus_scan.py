@@ -83,7 +83,10 @@ def _show(scale: Scale, found: UnitReport, characters: int) -> None:
                     [m.change for m in found.moves],
                     x=_("mean change of the unit when the character is read"),
                 ),
-                _("Long bars are characters at which the unit rises most (right) or falls most (left)."),
+                _(
+                    "Those with the largest mean step, up or down, come first. Right: the unit rises on "
+                    "average, left: it falls; short bars: it does both."
+                ),
                 _("characters rarer than one in 2,000; and these are means: one place may differ."),
                 height=250,
                 width=3,

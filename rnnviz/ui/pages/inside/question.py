@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rnnviz.units import Target
 
 SOURCE = "inside.source"
-LABEL = 28  # pixels of a label, above a box
 SPANS = "inside.spans"  # of st.session_state: the text, and the passages selected in it
 
 
@@ -60,7 +59,7 @@ def ask(view: View) -> Question:
     with where:
         if about == SPAN:
             source: Source | None = Source(OWN, "")
-            st.space(LABEL)
+            st.space("small")
             st.button(_("Clear the selection"), icon=":material/deselect:", on_click=_forget)
         else:
             source = pick(view, SOURCE)
