@@ -75,7 +75,7 @@ def _controls(view: View) -> Intervention | None:
         _("Change the cell C instead of the state H"), key="inside.cell", persist_state="session"
     )
     quantity: Quantity = "cell" if cell else "hidden"
-    left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
+    left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
     with left, st.container(horizontal=True, vertical_alignment="bottom"):
         named = direction.pick(view, quantity, "cause", _("What to change"), _("units"))
         chosen = _units(view) if named is None and not direction.wanted("cause") else None

@@ -203,8 +203,8 @@ def _said(done: Patched, controls: PatchControls) -> None:
     words = _(
         "The patch moves the next prediction by **{next} nats** (KL divergence), and the next {n} by "
         "**{kl} nats** on average.  \nControls, on average over the same {n}: 95 % of random moves of the "
-        "same size stay below {random} nats; 90 % of states from other places, in this page's text, lie "
-        "between {low} and {high}."
+        "same size give at most {random} nats; 90 % of states from other places, in this page's text, give "
+        "{low} to {high}."
     ).format(
         next=_nats(float(done.divergence[done.to])),
         n=controls.ahead,
@@ -228,4 +228,8 @@ def _said(done: Patched, controls: PatchControls) -> None:
 
 
 def _nats(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.01 else f"{value:.6f}"
+    if value >= 0.01:
+        return f"{value:.3f}"
+    if value < 0.0001:
+        return "< 0.0001"
+    return np.format_float_positional(value, precision=2, fractional=False, trim="-")
