@@ -15,69 +15,33 @@ Shape letters: N characters of the text, n of a piece, L layers, H units of each
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Generator, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
-from rnnviz.networks.progress import Clock
-from rnnviz.networks.stepping import Layer, NetworkReader, Weights
+from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
 from rnnviz.text.vocabulary import code_points
 from rnnviz.units import index_cache
 from rnnviz.units.index_cache import ABOUT, PARTIAL
+from rnnviz.units.index_file import FORMAT, POINTS, VALUES, About, write, writing
+from rnnviz.units.index_file import IndexProgress as IndexProgress
 from rnnviz.units.matching import Matches, Pattern, find
 from rnnviz.units.unit import check_layer
 
 Floats = npt.NDArray[np.float32]
 Halves = npt.NDArray[np.float16]
 Points = npt.NDArray[np.uint32]
-
-FORMAT = "rnnviz index 1"
-PIECE = 2048
-"""Characters that are read at a time."""
-
-WRITTEN = 16_384
-"""Characters that are written at a time: each unit's in one piece."""
-
-_VALUES, _POINTS = "values.npy", "points.npy"
-
-
-@dataclass(frozen=True)
-class _About:
-    """What index.json holds. `model` is `fingerprint(model)`, `text` the SHA-256 of the text in UTF-8."""
-
-    format: str
-    model: str
-    model_name: str
-    text: str
-    characters: int
-    layers: int
-    units: int
-
-
-@dataclass(frozen=True)
-class IndexProgress:
-    """How far an index is, in characters."""
-
-    characters: int
-    total: int
-
-    @property
-    def fraction(self) -> float:
-        """The share of the text that has been read, 0 to 1."""
-        return self.characters / self.total
 
 
 class Index:
@@ -90,7 +54,7 @@ class Index:
     units       H, of each layer
     """
 
-    def __init__(self, path: Path, about: _About, values: Halves, points: Points) -> None:
+    def __init__(self, path: Path, about: About, values: Halves, points: Points) -> None:
         self.path, self._about, self._values, self._points = path, about, values, points
         self.model, self.model_name = about.model, about.model_name
         self.layers, self.units = about.layers, about.units
@@ -233,7 +197,7 @@ def index(
     if not text:
         raise EmptyTextError("{name} has no characters; choose another text", name="the text to index")
     weights = weights_of(model)
-    about = _About(
+    about = About(
         FORMAT,
         fingerprint(model),
         model.name,
@@ -246,13 +210,13 @@ def index(
     path = index_cache.place(about.model, about.text) if path is None else Path(path)
     if path.exists():
         return _same(open_index(path), about)
-    with _writing(path) as folder:
+    with writing(path) as folder:
         if in_cache:
             index_cache.make_room(2 * about.characters * about.layers * about.units)
         partial = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
     try:
-        with _writing(path):
-            yield from _write(model, text, partial, about)
+        with writing(path):
+            yield from write(model, text, partial, about)
             try:
                 partial.rename(path)
             except OSError:  # another process was faster
@@ -269,9 +233,9 @@ def open_index(path: str | os.PathLike[str]) -> Index:
     """
     path = Path(path)
     try:
-        about = _About(**json.loads((path / ABOUT).read_text("utf-8")))
-        values = np.load(path / _VALUES, mmap_mode="r", allow_pickle=False)
-        points = np.load(path / _POINTS, mmap_mode="r", allow_pickle=False)
+        about = About(**json.loads((path / ABOUT).read_text("utf-8")))
+        values = np.load(path / VALUES, mmap_mode="r", allow_pickle=False)
+        points = np.load(path / POINTS, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, TypeError, EOFError):
         raise _unusable(path) from None
     shape = (about.layers * about.units, about.characters)
@@ -301,71 +265,10 @@ def _unusable(path: Path) -> ConfigError:
     )
 
 
-def _same(found: Index, about: _About) -> Index:
+def _same(found: Index, about: About) -> Index:
     """The index found, if it is of this network and text. Raises ConfigError."""
     if (found.model, found._about.text) != (about.model, about.text):
         raise ConfigError(
             "{path} holds the index of another network or text; choose another folder", path=found.path
         )
     return found
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[Path]:
-    """The folder that `path` is in. Raises ConfigError where it can't be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        yield path.parent
-    except OSError as error:
-        raise ConfigError(
-            "the index can't be written to {path} ({strerror}); choose another folder, or set RNNVIZ_CACHE",
-            path=path,
-            strerror=error.strerror or error,
-        ) from None
-
-
-def _write(model: Network, text: str, folder: Path, about: _About) -> Generator[IndexProgress, None, None]:
-    """The three files of an index."""
-    shape = (about.layers * about.units, about.characters)
-    ids, points = model.vocabulary.encode(text), code_points(text)
-    reader = NetworkReader(weights_of(model))
-    reader.read(np.array([model.vocabulary.start]))
-    clock = Clock()
-    with _created(folder / _POINTS) as file:
-        np.save(file, points)
-    with _created(folder / _VALUES) as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": "<f2", "fortran_order": False, "shape": shape})
-        begin, waiting = file.tell(), np.empty((shape[0], WRITTEN), "<f2")
-        _reserve(file, begin + 2 * shape[0] * shape[1])
-        for start in range(0, len(text), WRITTEN):
-            stop = min(start + WRITTEN, len(text))
-            for at in range(start, stop, PIECE):
-                end = min(at + PIECE, stop)
-                waiting[:, at - start : end - start] = _halves(reader.states(ids[at:end])[0][1:])
-                if clock.due():
-                    yield IndexProgress(end, len(text))
-            for row in range(shape[0]):
-                file.seek(begin + 2 * (row * shape[1] + start))
-                file.write(waiting[row, : stop - start].tobytes())
-    with _created(folder / ABOUT) as file:
-        file.write(json.dumps(asdict(about)).encode())
-    yield IndexProgress(len(text), len(text))
-
-
-def _halves(hidden: Floats) -> Halves:
-    """(n, L, H) as (L·H, n) float16; a relu network may explode."""
-    largest = float(np.finfo(np.float16).max)
-    return np.clip(np.nan_to_num(hidden), -largest, largest).reshape(len(hidden), -1).T.astype(np.float16)
-
-
-def _created(path: Path) -> IO[bytes]:
-    """A new file for this user alone."""
-    return open(path, "xb", buffering=0, opener=lambda name, flags: os.open(name, flags, 0o600))
-
-
-def _reserve(file: IO[bytes], size: int) -> None:
-    """Raise OSError now rather than half an hour later if there is no room."""
-    free = shutil.disk_usage(os.path.dirname(os.path.abspath(str(file.name)))).free
-    if free < size:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    file.truncate(size)

@@ -85,7 +85,7 @@ def test_the_index_is_kept_and_found_again(
     assert main([*asked, *SPAN]) == 0
     first = capsys.readouterr().out
     (kept,) = (tmp_path / "cache" / "indexes").iterdir()
-    monkeypatch.setattr(units.indexing, "_write", None)
+    monkeypatch.setattr(units.indexing, "write", None)
     assert main([*asked, *SPAN]) == 0
     assert capsys.readouterr().out == first
     assert main([*asked, *SPAN, "--index", str(kept)]) == 0

@@ -126,8 +126,8 @@ def test_matches_in_states_of_any_kind_are_those_of_a_plain_scan(seed: int) -> N
 
 
 def test_a_long_text_is_written_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(units.indexing, "WRITTEN", 100)
-    monkeypatch.setattr(units.indexing, "PIECE", 30)
+    monkeypatch.setattr(units.index_file, "WRITTEN", 100)
+    monkeypatch.setattr(units.index_file, "PIECE", 30)
     index = units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
     np.testing.assert_array_equal(index.values(0, len(TEXT)), halves(tiny("gru"), TEXT))
 
@@ -222,7 +222,7 @@ def test_an_index_without_a_path_is_found_again_in_the_cache(
     model = tiny("gru")
     first = units.run(units.index(model, TEXT))
     assert first.path.parent == tmp_path / "indexes"
-    monkeypatch.setattr(units.indexing, "_write", None)  # it is not written again
+    monkeypatch.setattr(units.indexing, "write", None)  # it is not written again
     assert units.run(units.index(model, TEXT.replace("\n", "\r\n"))).path == first.path
 
 
@@ -267,7 +267,7 @@ def test_a_damaged_index_is_refused_in_a_sentence(tmp_path: Path, damage: str) -
 
 def test_no_room_is_said_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = type("usage", (), {"free": 100})
-    monkeypatch.setattr("rnnviz.units.indexing.shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("rnnviz.units.index_file.shutil.disk_usage", lambda path: usage)
     with pytest.raises(ConfigError, match="can't be written to"):
         units.run(units.index(tiny("gru"), TEXT, tmp_path / "index"))
     assert not list(tmp_path.iterdir())
