@@ -3,8 +3,8 @@
 An index is a folder of three files, readable by its user alone:
 
     index.json     which network and text it is of, and their sizes
-    values.npy     (L·H, N) float16, the hidden states: 2 bytes a unit and character, a unit's row in one
-    piece points.npy     (N,) uint32, the text's code points
+    values.npy     (L·H, N) float16, the hidden states, unit by unit: 2 bytes a unit and character
+    points.npy     (N,) uint32, the text's code points
 
 It is written under another name and renamed once it is whole, so a folder with the right name is a whole
 index. Both arrays are memory-mapped: a search reads the rows of the units it is about, and nothing else.
