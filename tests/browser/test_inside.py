@@ -31,6 +31,7 @@ def test_a_selection_ranks_the_units_and_a_bar_colours_the_text(page: Page, app_
     page.mouse.move(one["x"] + 3, one["y"] + 8)
     page.mouse.down()
     page.mouse.move(other["x"] + 3, other["y"] + 8, steps=4)
+    page.mouse.move(other["x"] + 3, box_of(board.locator(".bd-flow").first)["y"] + 2)  # beside the text
     page.mouse.up()
     expect(board.locator(".bd-in")).to_have_count(5)
     expect(page.get_by_text("No verdict")).to_be_visible()

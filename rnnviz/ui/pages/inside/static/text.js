@@ -25,6 +25,8 @@ export class Text {
   marked = [];
   /** @type {number | null} where the pointer went down */
   down = null;
+  /** @type {number | null} the last character that it was over */
+  over = null;
 
   /** @param {View} board */
   constructor(board) {
@@ -162,13 +164,16 @@ export class Text {
       const { t } = /** @type {HTMLElement} */ (event.target).dataset;
       return t === undefined || !this.linked ? null : Number(t);
     };
-    flow.addEventListener("pointermove", (event) => board.point(place(event)));
+    flow.addEventListener("pointermove", (event) => {
+      this.over = place(event) ?? this.over;
+      board.point(place(event));
+    });
     flow.addEventListener("pointerleave", () => board.point(null));
     flow.addEventListener("pointerdown", (event) => {
-      this.down = place(event);
+      this.down = this.over = place(event);
     });
     flow.addEventListener("pointerup", (event) => {
-      const [from, up] = [this.down, place(event)];
+      const [from, up] = [this.down, place(event) ?? this.over]; // or where a line ended
       this.down = null;
       if (up === null || from === null) return;
       if (!board.head.select || up === from) return board.choose(up);
