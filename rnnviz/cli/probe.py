@@ -1,7 +1,8 @@
 """`python -m rnnviz probe`: what a linear probe on all units reads of quotes, indentation and the like. A row
 a target: the probe's score on the half of the text it was not fitted on; the best 1, 2, 4 and 8 units'; that
-of a probe for labels that mean nothing; of the character just read; of the same probe on the same network
-untrained; whether one unit holds it, a few, or it is spread; and what may be said of all that.
+of a probe for labels that mean nothing; of the character just read; of the last few characters; of the same
+probe on the same network untrained; whether one unit holds it, a few, or it is spread; and what may be said
+of all that.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from rnnviz.cli.units import COPIES, add_question, asked
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rnnviz.units import Probe, Searcher, Target
+    from rnnviz.units import Probe, Rival, Searcher, Target
 
 MOST = 50_000
 """Characters that are looked at, unless --characters says otherwise: those of the copies are kept too."""
@@ -44,8 +45,10 @@ SO = {
     "same text": "too rare to be held out",
     "nothing": "nothing found",
     "character": "needs no memory",
+    "context": "the last {k} characters may do",
     "untrained": "needs no training",
     "learned": "learned",
+    "remembers": "remembers",
 }
 """What a probe comes to; see `rnnviz.units.probing.Verdict`."""
 
@@ -109,12 +112,13 @@ def main(args: argparse.Namespace) -> int:
                 *few,
                 "control",
                 "character",
+                "context",
                 "untrained",
                 "held by",
                 "",
             )
             print(f"{model.name}, {quantity}, {len(traced):,} characters")
-            print_table(head, list(map(_row, targets, probes)), numbers=range(2, 6 + len(few)))
+            print_table(head, list(map(_row, targets, probes)), numbers=range(2, 7 + len(few)))
     return 0
 
 
@@ -136,7 +140,7 @@ def _row(target: Target, found: Probe | None) -> tuple[str, ...]:
     from rnnviz.units.probing import FEW
 
     if found is None:
-        return (target.name, *[""] * (6 + len(FEW)), "the same throughout this text")
+        return (target.name, *[""] * (7 + len(FEW)), "the same throughout this text")
     few = [f"{one.score:.3f}" for one in found.few]
     return (
         target.name,
@@ -146,9 +150,10 @@ def _row(target: Target, found: Probe | None) -> tuple[str, ...]:
         *["–"] * (len(FEW) - len(few)),
         f"{sum(found.control) / len(found.control):.3f}" if found.control else "–",
         "–" if found.character is None else f"{found.character:.3f}",
+        "–" if found.context is None else f"{found.context.score:.3f}",
         f"{max(found.untrained):.3f}" if found.untrained else "–",
         HELD[found.held],
-        SO[found.verdict],
+        SO[found.verdict].format(k=found.context.number if found.context else "few"),
     )
 
 
@@ -173,9 +178,15 @@ def _object(target: Target, found: Probe | None, args: argparse.Namespace) -> di
         "control": list(found.control),
         "selectivity": found.selectivity,
         "character": found.character,
+        "context": None if found.context is None else _context(found.context),
         "untrained": list(found.untrained),
         "lead": None if found.lead is None else list(found.lead),
         "held": found.held,
         "verdict": found.verdict,
         **({"weights": found.weights.tolist()} if args.weights else {}),
     }
+
+
+def _context(rival: Rival) -> dict[str, Any]:
+    lead = None if rival.low is None else [rival.low, rival.high]
+    return {"characters": rival.number, "score": rival.score, "lead": lead, "p": rival.p}

@@ -10,6 +10,8 @@
                gives each word a label; a character's own label would be read off any state, so runs are drawn
     untrained  the same probe on the same network before any training: random weights echo what was just
                read, and a probe reads the echo
+    context    a linear model of the last 2, 4 and 8 characters, see `rnnviz.units.contexts`: what it tells
+               needs no state that lasts longer
 
 A probe tells what could be read from a state by a line, not what the network reads.
 
@@ -18,7 +20,7 @@ Shape letters: T time steps, n of them in a half, L layers, H units of a layer, 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -27,13 +29,13 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import Share, run
-from rnnviz.reading.resampling import FEWEST, from_correlation, from_runs
+from rnnviz.reading.resampling import FEWEST, from_correlation, from_long_runs, from_runs
 from rnnviz.reading.trace import Trace
-from rnnviz.units import ranking, resampling
-from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure
+from rnnviz.units import contexts, ranking, resampling
+from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival
 from rnnviz.units.directions import Direction
 from rnnviz.units.linear import Halves, random_labels
-from rnnviz.units.searching import Searcher
+from rnnviz.units.searching import Searcher, Split
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
 
@@ -49,15 +51,20 @@ HOLDS = 0.95
 CONTROLS = 5
 """Draws of the control task."""
 
-Verdict = Literal["short", "same text", "nothing", "character", "untrained", "learned"]
+Verdict = Literal[
+    "short", "same text", "nothing", "character", "context", "untrained", "learned", "remembers"
+]
 """What a probe comes to, by margins of `rnnviz.units.claims.MARGIN`.
 
 short      fewer than `rnnviz.units.claims.ENOUGH` characters, or too few for an interval: nothing is said
 same text  fitted and scored on one text: nothing is said
 nothing    it tells no more than a probe for labels that mean nothing
 character  it tells no more than the character just read
+context    it tells no more than the last few characters, or the interval doesn't exclude it
 untrained  it tells no more than the same probe on an untrained network, or the interval doesn't exclude it
 learned    it tells more than all of these, as far as they were measured
+remembers  it tells more than all of these, all were measured, and the interval of the lead over the last few
+           characters excludes zero
 """
 
 Held = Literal["one", "few", "spread"]
@@ -91,6 +98,8 @@ class Probe:
     interval    95 % interval of the score over passages of this text, see `rnnviz.reading.resampling`; None
                 where it is too short for one. Another stretch may differ by more
     lead        the same of the score less that of the best untrained copy; None too where none was given
+    context     the best of what the last few characters reach, with an interval of the lead over them, by
+                blocks as long as for one unit's claims; None where only activations were given, or one text
     weights     (L', H) of the probe, for states as they are, of each of `layers`
     """
 
@@ -109,6 +118,7 @@ class Probe:
     weights: Doubles
     interval: tuple[float, float] | None = None
     lead: tuple[float, float] | None = None
+    context: Rival | None = None
 
     def __repr__(self) -> str:
         best = self.few[0]
@@ -157,9 +167,13 @@ class Probe:
             return "nothing"
         if self.character is not None and below <= self.character:
             return "character"
+        context = self.context
+        if context is not None and (below <= context.score or (context.low is not None and context.low <= 0)):
+            return "context"
         if self.untrained and (below <= max(self.untrained) or (self.lead and self.lead[0] <= 0)):
             return "untrained"
-        return "learned"
+        measured = self.control and self.lead and self.character is not None
+        return "remembers" if measured and context and context.beaten_by(self.score) else "learned"
 
     def direction(self, layer: int | None = None) -> Direction:
         """The probe's weights in one layer as a Direction; `layer` may be left out where one was probed.
@@ -230,11 +244,13 @@ def steps(
             controls=controls,
             seed=seed,
         )
-    total = 5 + FEW[-1] + controls + 2 * copies
+    before = 4 + FEW[-1] + controls  # steps before the contexts
+    total = 1 + before + len(contexts.LENGTHS) + 2 * copies
     search = searcher.search(target, shifts=0)
     yield ProbeProgress(1 / total)
     values = target.values
-    blocks, first, second, _near = searcher.split(target)
+    split = searcher.split(target)
+    blocks, first, second, _near = split
     halves = Halves(searcher.values, first, second)
     line = halves.line(values)
     yield ProbeProgress(3 / total)
@@ -246,9 +262,14 @@ def steps(
     for number in range(controls):
         control += _control(halves, values, np.random.default_rng((seed, number)))
         yield ProbeProgress((4 + FEW[-1] + number) / total)
+    around: list[Doubles] = []
+    for k in contexts.LENGTHS if blocks else ():
+        yield ProbeProgress((before + len(around)) / total)
+        if searcher.ids is not None:
+            around.append(contexts.predicted(searcher.ids, values, k, first)[second])
     reached, columns = [], [halves.measured(line)]
     for number, copy in enumerate(untrained):
-        yield ProbeProgress(min(1.0, (4 + FEW[-1] + controls + 2 * number) / total))
+        yield ProbeProgress(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
         theirs = Halves(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
         reached.append(ranking.score(columns[-1], values[second]))
@@ -271,6 +292,7 @@ def steps(
         weights=halves.raw(line).reshape(len(layers), -1),
         interval=interval,
         lead=lead,
+        context=_context(columns[0], around, values, split),
     )
 
 
@@ -296,6 +318,27 @@ def _intervals(columns: list[Doubles], values: npt.NDArray[Any]) -> tuple[Interv
     drawn = resampling.resampled(np.column_stack(columns), values, block)
     lead = drawn[:, 0] - drawn[:, 1:].max(axis=1) if len(columns) > 1 else None
     return resampling.interval(drawn[:, 0]), None if lead is None else resampling.interval(lead)
+
+
+def _context(
+    own: Doubles, around: Sequence[Doubles], values: npt.NDArray[Any], halves: Split
+) -> Rival | None:
+    """The best of `around`, what contexts.LENGTHS predict for `values` (T,), beside `own`, all on the second
+    half (n,); the lead is over all of them, in texts drawn anew as for one unit (`rnnviz.units.weigh`).
+    """
+    if not around:
+        return None
+    measured = values[halves.second]
+    scores = [ranking.score(column, measured) for column in around]
+    best = int(np.argmax(scores))
+    lengths = [from_long_runs(values[half]) for half in (halves.first, halves.second)]
+    if None in lengths:
+        return Rival("context", contexts.LENGTHS[best], scores[best], None, None, 1.0)
+    block = max(length for length in lengths if length)
+    drawn = resampling.resampled(np.column_stack([own, *around]), measured, block)
+    lead = drawn[:, 0] - drawn[:, 1:].max(axis=1)
+    ends = resampling.interval(lead)
+    return Rival("context", contexts.LENGTHS[best], scores[best], *ends, resampling.not_above(lead))
 
 
 def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:

@@ -33,8 +33,11 @@ def test_the_table_says_how_many_units_hold_each_target(
     first, head, quotes, capital, digit = capsys.readouterr().out.splitlines()
     assert first == f"built, hidden, {len(BOOK):,} characters"
     assert head.split()[:2] == ["target", "measure"]
+    place = head.index("context") + len("context")  # numbers end where their heading does
+    assert 0.7 < float(quotes[:place].split()[-1]) < 0.98
+    assert digit[:place].split() == ["digit"]
     assert quotes.split()[:4] == ["quotes", "AUC", "1.000", "1.000"]
-    assert quotes.endswith("one unit  learned")
+    assert quotes.endswith("one unit  remembers")
     assert capital.endswith("needs no memory")
     assert "the same throughout this text" in digit
 
@@ -49,7 +52,12 @@ def test_json_holds_what_the_package_finds(asked: list[str], capsys: pytest.Capt
     assert found["control"] == pytest.approx(list(wanted.control))
     assert found["selectivity"] == pytest.approx(wanted.selectivity)
     assert found["untrained"] == pytest.approx(list(wanted.untrained))
-    assert (found["held"], found["verdict"]) == ("one", "learned")
+    assert (found["held"], found["verdict"]) == ("one", "remembers")
+    rival = wanted.context
+    assert rival is not None
+    told = {"characters": rival.number, "p": rival.p, "score": rival.score}
+    assert found["context"].pop("lead") == pytest.approx([rival.low, rival.high])
+    assert found["context"] == pytest.approx(told)
     assert found["few"][0]["units"] == [[0, LATCHES]]
     assert [len(few["units"]) for few in found["few"]] == [1, 2, 4, 8]
     np.testing.assert_allclose(found["weights"], wanted.weights, rtol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -502,6 +503,9 @@ FEW = tuple(
 )
 
 
+AHEAD = units.Rival("context", 8, 0.8, 0.11, 0.19, 0.002)
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -519,6 +523,9 @@ FEW = tuple(
         ({"control": (0.94,)}, "0.940 on average for a random target"),
         ({}, "95 % interval of the probe on all units is 0.910 to 0.970"),
         ({"interval": None}, "too short"),
+        ({"context": AHEAD}, "last 8 characters alone reach 0.800; the probe is ahead by 0.110 to 0.190."),
+        ({"context": replace(AHEAD, low=-0.01)}, "0.800: the probe is not clearly ahead."),
+        ({"context": replace(AHEAD, low=None, high=None)}, "too short to say how surely the probe is ahead"),
     ],
 )
 def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:

@@ -16,7 +16,18 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.resampling import from_correlation, from_runs
-from rnnviz.units import Direction, Intervention, Probe, Target, Unit, directions, probe, resampling
+from rnnviz.units import (
+    Direction,
+    Intervention,
+    Probe,
+    Target,
+    Unit,
+    contexts,
+    directions,
+    probe,
+    ranking,
+    resampling,
+)
 from rnnviz.units.linear import random_labels
 from tests.conftest import TEXT, tiny
 from tests.units.built import VOCABULARY, quoted
@@ -167,6 +178,51 @@ def test_the_current_character_is_a_rival() -> None:
     one = probe(rnnviz.trace(model, text), units.target("vowel", text), controls=1)
     assert one.score > 0.99
     assert one.verdict == "character"
+
+
+def test_the_last_few_characters_are_a_rival() -> None:
+    ids = read().ids
+    three_ago = Target("three ago", np.concatenate(([False] * 3, np.isin(ids[:-3], ids[:4]))))
+    one = probe(read(), three_ago, layer=1, controls=1)
+    assert one.context is not None
+    assert one.context.number in (4, 8)  # two characters don't reach so far
+    assert one.context.score > 0.999
+    assert one.character is not None
+    assert one.character < one.score - 0.02
+    assert one.verdict == "context"
+
+
+def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
+    target = units.target("quotes", read().text)
+    one = probe(
+        read(),
+        target,
+        layer=1,
+        controls=1,
+        untrained=[np.random.default_rng(3).normal(size=(len(target), 4))],
+    )
+    searcher = units.Searcher(read(), layer=1)
+    _, first, second, _ = searcher.split(target)
+    scores = {
+        k: ranking.score(
+            contexts.predicted(read().ids, target.values, k, first)[second], target.values[second]
+        )
+        for k in contexts.LENGTHS
+    }
+    rival = one.context
+    assert rival is not None
+    assert rival.score == pytest.approx(scores[rival.number]) == pytest.approx(max(scores.values()))
+    assert rival.low is not None
+    assert rival.high is not None
+    assert 0 < rival.low < one.score - rival.score < rival.high
+    assert rival.p < 0.05
+    assert one.verdict == "remembers"
+    assert replace(one, context=replace(rival, low=-0.001)).verdict == "context"
+    assert replace(one, context=replace(rival, low=None, high=None)).verdict == "learned"
+    assert replace(one, context=replace(rival, score=one.score - 0.019)).verdict == "context"
+    assert replace(one, context=None).verdict == "learned"
+    assert replace(one, lead=None, untrained=()).verdict == "learned"
+    assert replace(one, control=()).verdict == "learned"
 
 
 def test_little_text_or_a_rare_target_gets_no_verdict() -> None:

@@ -100,8 +100,23 @@ def sentence(found: Probe) -> str:
         said.append(_("On {copies} untrained copies of the network, it reaches at most {untrained}."))
     if found.verdict == "character":
         said.append(_("The current character alone reaches about as much, {character}: no memory is needed."))
-    elif found.verdict == "untrained":
-        said.append(_("That is about as much: the probe is no sign that the network learnt this."))
+    elif found.verdict == "context":
+        said.append(_("The last {last} characters alone reach {context}: the probe is not clearly ahead."))
+    elif found.verdict == "learned" and found.context is not None and found.context.low is None:
+        said.append(
+            _(
+                "The last {last} characters alone reach {context}; this text is too short to say how surely "
+                "the probe is ahead."
+            )
+        )
+    elif found.context is not None and found.context.low is not None and found.verdict != "nothing":
+        said.append(
+            _("The last {last} characters alone reach {context}; the probe is ahead by {least} to {most}.")
+        )
+    if found.verdict == "untrained":
+        said.append(
+            _("Untrained copies reach about as much: the probe is no sign that the network learnt this.")
+        )
     most = found.few[-1]
     return " ".join(said).format(
         n=found.weights.size,
@@ -117,7 +132,21 @@ def sentence(found: Probe) -> str:
         copies=len(found.untrained),
         untrained=f"{max(found.untrained, default=0.0):.3f}",
         character="–" if found.character is None else f"{found.character:.3f}",
+        **_context(found),
     )
+
+
+def _context(found: Probe) -> dict[str, str]:
+    """What the last few characters tell, and how far the probe is ahead of it, for `sentence`."""
+    rival = found.context
+    if rival is None:
+        return {}
+    ends = {"least": rival.low, "most": rival.high}
+    return {
+        "last": str(rival.number),
+        "context": f"{rival.score:.3f}",
+        **{name: "–" if end is None else f"{end:.3f}" for name, end in ends.items()},
+    }
 
 
 def _enough(found: Probe) -> probing.Few | None:
@@ -156,6 +185,8 @@ def panel(found: Probe) -> Panel:
         levels[_("random target, at most")] = max(found.control)
     if found.character is not None:
         levels[_("current character alone")] = found.character
+    if found.context is not None:
+        levels[_("last {k} characters alone").format(k=found.context.number)] = found.context.score
     if found.untrained:
         levels[_("all units, untrained")] = max(found.untrained)
     auc = found.measure == "AUC"
