@@ -94,9 +94,9 @@ def test_holding_units_changes_the_probabilities(page: Page, app_url: str) -> No
 def test_the_cursor_moves_with_the_arrow_keys(page: Page, app_url: str) -> None:
     board = open_part(page, app_url, "memory")
     letter(board, 7).click()
-    expect(board.locator(".bd-text b").first).to_contain_text("as character 8")
+    expect(board.locator(".bd-text b").first).to_contain_text("character 8")
     page.keyboard.press("ArrowRight")
-    expect(board.locator(".bd-text b").first).to_contain_text("as character 9")
+    expect(board.locator(".bd-text b").first).to_contain_text("character 9")
     expect(letter(board, 8)).to_have_class(re.compile("bd-at"))
 
 
