@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.inside import cause, compare, dashboard, probe, sources, words
-from rnnviz.units import ablated
+from rnnviz.ui.pages.inside import compare, dashboard, probe, sources, words
 from rnnviz.units.claims import ENOUGH
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -135,77 +133,6 @@ def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: d
     assert "900 characters read" in everything(app)
 
 
-def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", model="tiny-gru", part="cause")
-    app.text_input(key="inside.units").set_value("0-3").run()
-    clean(app)
-    before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
-    assert before[0]["x"] != before[1]["x"]
-    text = app.text_area(key="inside.text").value
-    held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
-    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
-    assert [m.value for m in app.metric] == wanted
-    app.slider(key="inside.value").set_value(-1.0).run()
-    assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
-    app.text_input(key="inside.units").set_value("0, nine").run()
-    assert "Write the numbers of units" in everything(app)
-    clean(app)
-
-
-def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
-    app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
-    assert "of 16 changes of random units" in everything(app)
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
-    assert "nothing to compare" in everything(app)
-    app.selectbox(key="inside.effect.target.quotes").set_value("vowel").run()
-    app.button(key="inside.effect.longer.start").click().run()
-    app = settled(app, "inside")
-    clean(app)
-    assert "elsewhere" in everything(app)
-    app.text_input(key="inside.units").set_value("0-11").run()
-    assert "leave too few others" in everything(settled(app, "inside"))
-
-
-def test_no_ranking_is_shown_where_two_halves_disagree(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "rank"
-    app.run()
-    app.button(key="inside.ablate.start").click().run()
-    app = settled(app, "inside")
-    clean(app)
-    assert "No ranking is shown" in everything(app)
-    assert "inside.ablation" not in boards
-
-
-def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
-    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ablated, "REPLICATES", -2.0)
-    app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "rank"
-    app.run()
-    app.button(key="inside.ablate.start").click().run()
-    settled(app, "inside")
-    clean(app)
-    panel = boards["inside.ablation"]["panels"][0]
-    ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
-    clean(app)
-    assert app.text_input(key="inside.units").value == str(panel["picks"][2])
-
-
-def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
-    app = open_app("inside", model="tiny-gru", part="cause")
-    app.session_state["inside.way"] = "letter"
-    app.run()
-    ask(app, "inside.changed", what="at", value=3)
-    app.text_input(key="inside.letter").set_value("z").run()
-    clean(app)
-    lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
-    assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
-    assert "tiny" in everything(app)
-
-
 def test_a_comparison_needs_two(open_app: Open, boards: dict[str, Any]) -> None:
     app = open_app("inside", model="tiny-gru", part="compare")
     assert len(boards["inside.compare"]["texts"]) == 3  # two networks and their difference
@@ -266,88 +193,11 @@ def test_whatever_arrives_is_no_ask(wrong: Any) -> None:
     assert asked.span(10) is None
 
 
-@pytest.mark.parametrize(
-    ("written", "found"),
-    [
-        ("3", [3]),
-        (" 7, 3;3 ", [3, 7]),
-        ("1-3", [1, 2, 3]),
-        ("", []),
-        ("9", []),
-        ("3-1", []),
-        ("a", []),
-        ("-1", []),
-    ],
-)
-def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
-    assert cause.numbers(written, 8) == found
-
-
 def test_a_count_based_model_is_not_offered(open_app: Open) -> None:
     app = open_app("inside")
     assert "tiny-3gram" not in app.selectbox(key="model").options
     with pytest.raises(ConfigError):
         units.gates(trace(GRU, "a"), layer=7)
-
-
-def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
-    """Evidence for a unit that reaches 0.9, beside rivals of such scores."""
-    rivals = []
-    for kind, number, usual in (("character", 1, 0.7), ("context", 8, 0.8), ("untrained", 1, 0.75)):
-        score = scores.get(kind, usual)
-        lead = 0.9 - score
-        rivals.append(units.Rival(kind, number, score, lead - 0.02, lead + 0.02, 0.002))
-    return units.Evidence(tuple(rivals), interval, 0.75, 80)
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"characters": 19_999}, "**No verdict** on 19,999 characters"),
-        ({"characters": 449, "held_out": False}, "**No verdict** on 449 characters"),
-        ({"evidence": weighed(interval=None)}, "starts and stops too few times in these 20,000 characters"),
-        ({"held_out": False}, "unit 0 scores best, with AUC 0.900, but on the text that chose it"),
-        (
-            {"chance": 0.95},
-            "**Nothing found**: on text that the ranking didn't see, the unit that ranked first",
-        ),
-        ({"evidence": None}, "It has not been compared with all simpler explanations yet."),
-        (
-            {"evidence": weighed(character=0.89)},
-            "alone reaches 0.890. The unit's lead over it is -0.010 to 0.030: too small",
-        ),
-        (
-            {"evidence": weighed(context=0.91)},
-            "last 8 characters alone reach 0.910. The unit's lead over them is -0.030 to 0.010",
-        ),
-        ({"evidence": weighed(untrained=0.99)}, "unit of the same network untrained reaches 0.990"),
-        ({"evidence": weighed(untrained=0.879)}, "the closest by 0.001 to 0.041: it remembers."),
-        ({"chance": 0.89}, "hardly more than chance"),
-        ({}, "95 % interval 0.880 to 0.920"),
-        ({}, "the last 8 characters 0.800, the best unit of the same network untrained 0.750"),
-        ({}, "the closest by 0.080 to 0.120: it remembers. It stays first in 75 % of resamples"),
-    ],
-)
-def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
-    best, other = (units.Found(units.Unit(0, n), score, 0.9, 1, 0.0) for n, score in enumerate((0.9, 0.99)))
-    facts = {
-        "target": "quotes",
-        "measure": "AUC",
-        "quantity": "hidden",
-        "found": (best, other),
-        "chance": 0.6,
-        "shifts": np.empty(0),
-        "character": 0.7,
-        "held_out": True,
-        "characters": 20_000,
-        "inside": 9,
-        "untrained": (0.6, 0.75, 0.7),
-        "evidence": weighed(),
-    }
-    words_said = words.verdict(units.Search(**{**facts, **changed}))
-    assert said in words_said
-    assert ("the closest by" in words_said) == ("the closest by" in said or not changed)
-    assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
 
 
 def test_another_part_of_the_page_drops_what_this_one_was_reading(
@@ -437,30 +287,6 @@ def test_a_direction_colours_the_text_in_place_of_a_unit(open_app: Open, boards:
     assert pushes["title"].endswith("random direction 3")
 
 
-def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
-    app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
-    options = app.selectbox(key="inside.cause.what").options
-    assert not [option for option in options if "difference" in option]  # none was made yet
-    app = app.selectbox(key="inside.cause.what").set_value("component").run()
-    clean(app)
-    read = trace(GRU, TEXT[:300])
-    along = units.directions.component(read, 0)
-    value = next(s for s in app.slider if s.label == "value").value
-    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
-    sent = boards["inside.cause"]
-    shown = sent["arrays"][sent["texts"][0]["values"]]
-    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
-    # What Find the units has found is offered too.
-    app = app.segmented_control(key="part").set_value("units").run()
-    app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
-    assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
-    app = app.selectbox(key="inside.cause.what").set_value("means").run()
-    clean(app)
-    app = app.selectbox(key="inside.cause.what").set_value("unit").run()
-    assert app.text_input(key="inside.units").value
-    clean(app)
-
-
 def test_too_short_a_text_has_fewer_components(open_app: Open) -> None:
     app = write(open_app("inside", model="tiny-gru", part="cause"), "abc")
     app = app.selectbox(key="inside.cause.what").set_value("component").run()
@@ -495,60 +321,6 @@ def test_a_button_asks_whether_it_is_one_unit_or_many(
     values = found.direction().along(trace(GRU, app.text_area(key="inside.text").value))
     np.testing.assert_allclose(coloured(boards), values - values.mean(), atol=1e-4)
     clean(app)
-
-
-FEW = tuple(
-    units.Few(tuple(units.Unit(0, n) for n in range(k)), score)
-    for k, score in [(1, 0.7), (2, 0.7), (4, 0.8), (8, 0.85)]
-)
-
-
-AHEAD = units.Rival("context", 8, 0.8, 0.11, 0.19, 0.002)
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({}, "**Spread over many units**: a linear probe on all 16 units reaches AUC 0.950, on the best 8"),
-        (
-            {"score": 0.71},
-            "**One unit** is enough: unit 0 alone reaches AUC 0.700, a linear probe on all 16 units 0.710",
-        ),
-        (
-            {"score": 0.81},
-            "**A few units** are enough: a linear probe on 4 units reaches AUC 0.800, on all 16 0.810",
-        ),
-        ({"untrained": (0.94,)}, "no sign that the network learnt"),
-        ({"character": 0.94}, "no memory is needed"),
-        ({"control": (0.94,)}, "0.940 on average for a random target"),
-        ({}, "95 % interval of the probe on all units is 0.910 to 0.970"),
-        ({"interval": None}, "too short"),
-        ({"context": AHEAD}, "last 8 characters alone reach 0.800; the probe is ahead by 0.110 to 0.190."),
-        ({"context": replace(AHEAD, low=-0.01)}, "0.800: the probe is not clearly ahead."),
-        ({"context": replace(AHEAD, low=None, high=None)}, "too short to say how surely the probe is ahead"),
-    ],
-)
-def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
-    facts = {
-        "target": "quotes",
-        "measure": "AUC",
-        "quantity": "hidden",
-        "layers": (0,),
-        "score": 0.95,
-        "few": FEW,
-        "control": (0.5,),
-        "untrained": (0.6,),
-        "character": 0.55,
-        "held_out": True,
-        "characters": 20_000,
-        "inside": 9,
-        "weights": np.ones((1, 16)),
-        "interval": (0.91, 0.97),
-    }
-    found = units.Probe(**{**facts, **changed})
-    assert said in probe.sentence(found)
-    assert "{" not in probe.sentence(found)
-    assert ("no sign" in probe.sentence(found)) == (found.verdict == "untrained")
 
 
 def test_a_longer_text_is_one_click_away(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,131 @@
+"""Inside, Cause: units and directions that are changed, ablated, or a letter in their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz import units
+from rnnviz.reading.trace import trace
+from rnnviz.ui.pages.inside import cause
+from rnnviz.units import ablated
+from tests.conftest import TEXT
+from tests.ui.apptest import clean, settled
+from tests.ui.conftest import Open, everything
+from tests.ui.test_inside import GRU, _short_texts, ask, boards, write
+
+__all__ = ["_short_texts", "boards"]
+
+
+def test_holding_a_unit_changes_probabilities_and_perplexity(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.text_input(key="inside.units").set_value("0-3").run()
+    clean(app)
+    before = boards["inside.cause"]["panels"][0]["figures"]["light"]["data"]
+    assert before[0]["x"] != before[1]["x"]
+    text = app.text_area(key="inside.text").value
+    held = units.intervene(GRU, text, units.Intervention((0, 1, 2, 3), "clamp", 1.0))
+    wanted = [f"{read.perplexity[-1]:.2f}" for read in (trace(GRU, text), held)]
+    assert [m.value for m in app.metric] == wanted
+    app.slider(key="inside.value").set_value(-1.0).run()
+    assert boards["inside.cause"]["panels"][0]["figures"]["light"]["data"][1]["x"] != before[1]["x"]
+    app.text_input(key="inside.units").set_value("0, nine").run()
+    assert "Write the numbers of units" in everything(app)
+    clean(app)
+
+
+def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_app: Open) -> None:
+    app = settled(open_app("inside", model="tiny-gru", part="cause"), "inside")
+    assert "of 16 changes of random units" in everything(app)
+    app.button(key="inside.effect.longer.start").click().run()
+    app = settled(app, "inside")
+    assert "nothing to compare" in everything(app)
+    app.selectbox(key="inside.effect.target.quotes").set_value("vowel").run()
+    app.button(key="inside.effect.longer.start").click().run()
+    app = settled(app, "inside")
+    clean(app)
+    assert "elsewhere" in everything(app)
+    app.text_input(key="inside.units").set_value("0-11").run()
+    assert "leave too few others" in everything(settled(app, "inside"))
+
+
+def test_no_ranking_is_shown_where_two_halves_disagree(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "rank"
+    app.run()
+    app.button(key="inside.ablate.start").click().run()
+    app = settled(app, "inside")
+    clean(app)
+    assert "No ranking is shown" in everything(app)
+    assert "inside.ablation" not in boards
+
+
+def test_ablation_ranks_units_and_a_click_takes_one_to_the_slider(
+    open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ablated, "REPLICATES", -2.0)
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "rank"
+    app.run()
+    app.button(key="inside.ablate.start").click().run()
+    settled(app, "inside")
+    clean(app)
+    panel = boards["inside.ablation"]["panels"][0]
+    ask(app, "inside.ablation", what="pick", panel="ablation", value=panel["picks"][2])
+    clean(app)
+    assert app.text_input(key="inside.units").value == str(panel["picks"][2])
+
+
+def test_a_changed_letter_is_followed_in_several_networks(open_app: Open, boards: dict[str, Any]) -> None:
+    app = open_app("inside", model="tiny-gru", part="cause")
+    app.session_state["inside.way"] = "letter"
+    app.run()
+    ask(app, "inside.changed", what="at", value=3)
+    app.text_input(key="inside.letter").set_value("z").run()
+    clean(app)
+    lines = boards["inside.changed"]["panels"][0]["figures"]["light"]["data"]
+    assert [line["name"] for line in lines] == ["tiny-gru", "tiny-lstm"]
+    assert "tiny" in everything(app)
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("3", [3]),
+        (" 7, 3;3 ", [3, 7]),
+        ("1-3", [1, 2, 3]),
+        ("", []),
+        ("9", []),
+        ("3-1", []),
+        ("a", []),
+        ("-1", []),
+    ],
+)
+def test_units_are_written_as_numbers(written: str, found: list[int]) -> None:
+    assert cause.numbers(written, 8) == found
+
+
+def test_a_direction_is_held_under_cause(open_app: Open, boards: dict[str, Any]) -> None:
+    app = write(open_app("inside", model="tiny-gru", part="cause"), TEXT[:300])
+    options = app.selectbox(key="inside.cause.what").options
+    assert not [option for option in options if "difference" in option]  # none was made yet
+    app = app.selectbox(key="inside.cause.what").set_value("component").run()
+    clean(app)
+    read = trace(GRU, TEXT[:300])
+    along = units.directions.component(read, 0)
+    value = next(s for s in app.slider if s.label == "value").value
+    held = units.intervene(GRU, TEXT[:300], units.Intervention(along, "clamp", value))
+    sent = boards["inside.cause"]
+    shown = sent["arrays"][sent["texts"][0]["values"]]
+    np.testing.assert_allclose(shown, (read.nll - held.nll) / np.log(2), atol=1e-4)
+    # What Find the units has found is offered too.
+    app = app.segmented_control(key="part").set_value("units").run()
+    app = settled(app, "inside").segmented_control(key="part").set_value("cause").run()
+    assert "difference of means: the first letter of a word" in app.selectbox(key="inside.cause.what").options
+    app = app.selectbox(key="inside.cause.what").set_value("means").run()
+    clean(app)
+    app = app.selectbox(key="inside.cause.what").set_value("unit").run()
+    assert app.text_input(key="inside.units").value
+    clean(app)

@@ -1,0 +1,126 @@
+"""What Inside says in words of a search and of a probe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz import units
+from rnnviz.ui.pages.inside import probe, words
+
+
+def weighed(interval: tuple[float, float] | None = (0.88, 0.92), **scores: float) -> units.Evidence:
+    """Evidence for a unit that reaches 0.9, beside rivals of such scores."""
+    rivals = []
+    for kind, number, usual in (("character", 1, 0.7), ("context", 8, 0.8), ("untrained", 1, 0.75)):
+        score = scores.get(kind, usual)
+        lead = 0.9 - score
+        rivals.append(units.Rival(kind, number, score, lead - 0.02, lead + 0.02, 0.002))
+    return units.Evidence(tuple(rivals), interval, 0.75, 80)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"characters": 19_999}, "**No verdict** on 19,999 characters"),
+        ({"characters": 449, "held_out": False}, "**No verdict** on 449 characters"),
+        ({"evidence": weighed(interval=None)}, "starts and stops too few times in these 20,000 characters"),
+        ({"held_out": False}, "unit 0 scores best, with AUC 0.900, but on the text that chose it"),
+        (
+            {"chance": 0.95},
+            "**Nothing found**: on text that the ranking didn't see, the unit that ranked first",
+        ),
+        ({"evidence": None}, "It has not been compared with all simpler explanations yet."),
+        (
+            {"evidence": weighed(character=0.89)},
+            "alone reaches 0.890. The unit's lead over it is -0.010 to 0.030: too small",
+        ),
+        (
+            {"evidence": weighed(context=0.91)},
+            "last 8 characters alone reach 0.910. The unit's lead over them is -0.030 to 0.010",
+        ),
+        ({"evidence": weighed(untrained=0.99)}, "unit of the same network untrained reaches 0.990"),
+        ({"evidence": weighed(untrained=0.879)}, "the closest by 0.001 to 0.041: it remembers."),
+        ({"chance": 0.89}, "hardly more than chance"),
+        ({}, "95 % interval 0.880 to 0.920"),
+        ({}, "the last 8 characters 0.800, the best unit of the same network untrained 0.750"),
+        ({}, "the closest by 0.080 to 0.120: it remembers. It stays first in 75 % of resamples"),
+    ],
+)
+def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
+    best, other = (units.Found(units.Unit(0, n), score, 0.9, 1, 0.0) for n, score in enumerate((0.9, 0.99)))
+    facts = {
+        "target": "quotes",
+        "measure": "AUC",
+        "quantity": "hidden",
+        "found": (best, other),
+        "chance": 0.6,
+        "shifts": np.empty(0),
+        "character": 0.7,
+        "held_out": True,
+        "characters": 20_000,
+        "inside": 9,
+        "untrained": (0.6, 0.75, 0.7),
+        "evidence": weighed(),
+    }
+    words_said = words.verdict(units.Search(**{**facts, **changed}))
+    assert said in words_said
+    assert ("the closest by" in words_said) == ("the closest by" in said or not changed)
+    assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
+
+
+FEW = tuple(
+    units.Few(tuple(units.Unit(0, n) for n in range(k)), score)
+    for k, score in [(1, 0.7), (2, 0.7), (4, 0.8), (8, 0.85)]
+)
+
+
+AHEAD = units.Rival("context", 8, 0.8, 0.11, 0.19, 0.002)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "**Spread over many units**: a linear probe on all 16 units reaches AUC 0.950, on the best 8"),
+        (
+            {"score": 0.71},
+            "**One unit** is enough: unit 0 alone reaches AUC 0.700, a linear probe on all 16 units 0.710",
+        ),
+        (
+            {"score": 0.81},
+            "**A few units** are enough: a linear probe on 4 units reaches AUC 0.800, on all 16 0.810",
+        ),
+        ({"untrained": (0.94,)}, "no sign that the network learnt"),
+        ({"character": 0.94}, "no memory is needed"),
+        ({"control": (0.94,)}, "0.940 on average for a random target"),
+        ({}, "95 % interval of the probe on all units is 0.910 to 0.970"),
+        ({"interval": None}, "too short"),
+        ({"context": AHEAD}, "last 8 characters alone reach 0.800; the probe is ahead by 0.110 to 0.190."),
+        ({"context": replace(AHEAD, low=-0.01)}, "0.800: the probe is not clearly ahead."),
+        ({"context": replace(AHEAD, low=None, high=None)}, "too short to say how surely the probe is ahead"),
+    ],
+)
+def test_what_a_probe_found_is_said_in_words(changed: dict[str, Any], said: str) -> None:
+    facts = {
+        "target": "quotes",
+        "measure": "AUC",
+        "quantity": "hidden",
+        "layers": (0,),
+        "score": 0.95,
+        "few": FEW,
+        "control": (0.5,),
+        "untrained": (0.6,),
+        "character": 0.55,
+        "held_out": True,
+        "characters": 20_000,
+        "inside": 9,
+        "weights": np.ones((1, 16)),
+        "interval": (0.91, 0.97),
+    }
+    found = units.Probe(**{**facts, **changed})
+    assert said in probe.sentence(found)
+    assert "{" not in probe.sentence(found)
+    assert ("no sign" in probe.sentence(found)) == (found.verdict == "untrained")
