@@ -6,7 +6,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -229,59 +228,6 @@ def test_a_stop_does_not_wait_for_a_slow_step(home: Path) -> None:
     process = train(folder.path, queued=True)
     process.join()
     assert process.exitcode == 0, folder.log.read_text()
-
-
-def test_a_file_that_may_not_grow_ends_the_run_in_words_and_it_goes_on_later(
-    home: Path, whole: dict[str, torch.Tensor]
-) -> None:
-    folder = begin(home)
-    process = train(folder.path, SAVE=0.0, PROGRESS=0.01, file_limit=20_000)
-    process.join()
-    run = runs.find("run")
-    assert (process.exitcode, run.state) == (1, "failed")
-    assert run.reason.startswith("The disk is full")
-    process = train(folder.path)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text()
-    assert same(final(folder), whole)
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    where = tmp_path / "disk"
-    where.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(where)], capture_output=True, check=False
-    )
-    if done.returncode:
-        pytest.skip("a small disk can be mounted by the administrator alone")
-    yield where
-    subprocess.run(["umount", "-l", str(where)], check=True)
-
-
-def test_a_full_disk_ends_the_run_in_words_and_it_goes_on_when_there_is_room(
-    small_disk: Path, monkeypatch: pytest.MonkeyPatch, whole: dict[str, torch.Tensor]
-) -> None:
-    monkeypatch.setenv("RNNVIZ_RUNS", str(small_disk))
-    folder = begin(small_disk)
-    process = train(folder.path, SAVE=0.0, PROGRESS=0.01, step_seconds=0.02)
-    until(lambda: folder.state.exists() and events(folder, "progress"))
-    filler = small_disk / "filler"
-    with pytest.raises(OSError, match="No space left"), filler.open("ab", buffering=0) as file:  # noqa: PT012
-        while True:
-            file.write(bytes(1024))
-    process.join()
-    run = runs.find("run")
-    assert (process.exitcode, run.state) == (1, "failed"), folder.log.read_text()
-    assert run.reason.startswith("The disk is full: No space left on device")
-    with pytest.raises((TrainingError, CheckpointError), match="No space left"):
-        runs.start(Description("another", SMALL, text=TEXT))
-    assert [r.id for r in runs.listed()] == ["run"]
-    filler.unlink()
-    process = train(folder.path)
-    process.join()
-    assert process.exitcode == 0, folder.log.read_text()
-    assert same(final(folder), whole)
 
 
 def test_minutes_are_measured_once(home: Path) -> None:
