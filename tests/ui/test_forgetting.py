@@ -68,8 +68,9 @@ def test_only_the_owner_can_read_what_is_kept_and_it_goes_with_the_session(
     settled(app.run(), "perplexity")
     assert [path.name for path in files()].count("codes.u4") == 2  # the example's, too
     monkeypatch.setattr(store, "AWAY", 0.0)
+    waiting_for_others = set(threading.enumerate())  # sessions of other tests, gone up to a minute ago
     streamlit.cache_resource.clear()  # as Streamlit does when a session's browser has gone
-    for thread in threading.enumerate():
+    for thread in set(threading.enumerate()) - waiting_for_others:
         if thread.name == store.FORGETTING:
             thread.join()
     assert files() == []
