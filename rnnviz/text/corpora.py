@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
-import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,21 +24,12 @@ from rnnviz.text.checked import check_path, check_text, received
 from rnnviz.text.decoding import open_text
 from rnnviz.text.downloads import Limits, Progress, cache_folder, download
 from rnnviz.text.normalising import normalise
+from rnnviz.text.python_library import PYTHON_MODULES as PYTHON_MODULES
+from rnnviz.text.python_library import VERSION, reference, reference_size, source, source_size
 from rnnviz.text.vocabulary import code_points
 
 # Shorter texts are not split: a held-out part of a few characters would measure nothing.
 SHORTEST_SPLIT = 200
-
-# Written in Python, varied, of everyday style, and in every CPython from 3.11 on. The order is part of the
-# corpus: the last modules are the ones held out, and they are typical ones.
-_MODULES = """
-asyncio.locks asyncio.streams asyncio.tasks base64 bdb calendar cmd collections configparser contextlib
-dataclasses dis email.message functools gzip http.client http.cookies html.parser json.decoder
-json.encoder logging os pickle pkgutil pprint random shlex shutil socket socketserver subprocess
-threading traceback urllib.parse uuid weakref xml.etree.ElementPath zoneinfo._zoneinfo statistics copy
-selectors sched tokenize textwrap fractions heapq csv glob queue timeit
-"""
-PYTHON_MODULES = tuple(_MODULES.split())
 
 
 @dataclass(frozen=True)
@@ -307,66 +296,18 @@ def _remote(name: str) -> Remote:
     return REMOTE[name]
 
 
-def _library() -> Path:
-    return Path(sysconfig.get_path("stdlib"))
-
-
-def _module_file(library: Path, module: str) -> Path:
-    # Found by path, not imported: importing runs code, and a file of the same name nearby would shadow it.
-    base = library.joinpath(*module.split("."))
-    return base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
-
-
-def _source_size() -> int:
-    library = _library()
-    return sum(_size(_module_file(library, module)) for module in PYTHON_MODULES)
-
-
-def _python_source() -> tuple[str, tuple[str, ...]]:
-    parts, skipped, library = [], [], _library()
-    for module in PYTHON_MODULES:
-        try:
-            source = _module_file(library, module).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            skipped.append(module)
-            continue
-        parts.append(f"# {module}\n\n{source.strip()}\n")
-    if len(skipped) > len(PYTHON_MODULES) // 2:
-        raise CorpusError(
-            "this Python has no source files of its standard library in {library}; "
-            "use another corpus, or a Python installed with its sources",
-            library=library,
-        )
-    return "\n\n".join(parts), tuple(skipped)
-
-
-def _python_docs() -> tuple[str, tuple[str, ...]]:
-    try:
-        from pydoc_data.topics import topics
-    except ImportError:
-        raise CorpusError(
-            "this Python was installed without pydoc_data, the text of its help(); use another corpus"
-        ) from None
-    return "\n\n".join(topics[key].strip() for key in sorted(topics)) + "\n", ()
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
-
-
 _About = tuple[str, str, str, str]  # title, licence, source, language
-_VERSION = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _Reader = Callable[[], tuple[str, tuple[str, ...]]]
 _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
     "python-source": (
-        ("Python standard library", "PSF-2.0", f"the running {_VERSION}", "python"),
-        _python_source,
-        _source_size,
+        ("Python standard library", "PSF-2.0", f"the running {VERSION}", "python"),
+        source,
+        source_size,
     ),
     "python-docs": (
-        ("Python language reference", "PSF-2.0", f"the running {_VERSION}'s help()", "en"),
-        _python_docs,
-        lambda: _size(_library() / "pydoc_data" / "topics.py"),
+        ("Python language reference", "PSF-2.0", f"the running {VERSION}'s help()", "en"),
+        reference,
+        reference_size,
     ),
     "machine": (
         ("“machine”, the textbook's toy", "public domain", "one word", "en"),
