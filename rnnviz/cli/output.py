@@ -64,10 +64,13 @@ def add_text(parser: argparse.ArgumentParser) -> None:
 
 
 def add_source(
-    parser: argparse.ArgumentParser, held_out: str = ": its held-out part, the last 10 %%, is read"
+    parser: argparse.ArgumentParser,
+    held_out: str = ": its held-out part, the last 10 %%, is read",
+    *,
+    required: bool = True,
 ) -> None:
     """Add --corpus, of which `held_out` says what is read, or --file with --encoding."""
-    where = parser.add_mutually_exclusive_group(required=True)
+    where = parser.add_mutually_exclusive_group(required=required)
     where.add_argument("--corpus", help="a corpus's name or the text file of one" + held_out)
     where.add_argument("--file", "-f", help="a text file, of which all is read; - reads standard input")
     parser.add_argument("--encoding", help="the file's encoding (default: found)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from rnnviz.cli.directions import add_direction, direction
 from rnnviz.cli.output import add_model, as_json, command, numbers, print_table, torch_network
 from rnnviz.text.characters import visible
 
@@ -22,6 +23,8 @@ EXAMPLE = """examples:
       --target "And so my lord, and all the time" --to 14
   python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
       --units 3,17 --json
+  python -m rnnviz patch --model python-gru --source "name = 'the" --target "name = the value" --to 10 \\
+      --direction difference:quotes --corpus python-source --unclosed line
 """
 
 
@@ -44,17 +47,19 @@ def add_parser(commands: Any) -> None:
         "--to", type=int, required=True, metavar="N", help="after so many of the target's characters"
     )
     parser.add_argument("--layer", type=int, help="patch one layer, counted from 0 (default: all)")
-    parser.add_argument(
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument(
         "--units",
         type=numbers,
         metavar="N,N",
         help="patch these units of the layer, counted from 0 (default: all)",
     )
+    add_direction(parser, either)
     parser.add_argument(
         "--quantity",
         choices=("state", "hidden", "cell"),
         default="state",
-        help="state: H, and C of an LSTM; hidden or cell: one of them (default: state)",
+        help="state: H, and C of an LSTM; hidden or cell: one of them (default: state; a direction: hidden)",
     )
     parser.add_argument(
         "--unrelated",
@@ -78,6 +83,7 @@ def main(args: argparse.Namespace) -> int:
 
     model = torch_network(args)
     source = units.patching.read(model, args.source)
+    along = direction(args, model, "cell" if args.quantity == "cell" else "hidden")
     done = units.patch(
         model,
         source,
@@ -85,7 +91,7 @@ def main(args: argparse.Namespace) -> int:
         args.target,
         args.to,
         layer=args.layer,
-        units=args.units,
+        units=args.units if along is None else along,
         quantity=args.quantity,
     )
     controls = units.patch_controls(model, done, args.unrelated, ahead=AHEAD, seed=args.seed)
@@ -119,6 +125,7 @@ def _predictions(done: Patched) -> list[dict[str, Any]]:
 
 
 def _object(model: str, done: Patched, controls: PatchControls, went_on: str, goes_on: str) -> dict[str, Any]:
+    along = done.part.direction
     return {
         "model": model,
         "at": done.at,
@@ -126,6 +133,7 @@ def _object(model: str, done: Patched, controls: PatchControls, went_on: str, go
         "layers": list(done.part.layers),
         "quantities": list(done.part.quantities),
         "units": None if done.part.index is None else done.part.index.tolist(),
+        "direction": None if along is None else {"name": along.name, "origin": along.origin},
         "moved": done.moved,
         "loss": done.remainder,
         "predictions": _predictions(done),
@@ -147,6 +155,8 @@ def _object(model: str, done: Patched, controls: PatchControls, went_on: str, go
 def _print(done: Patched, controls: PatchControls, went_on: str, goes_on: str) -> None:
     import numpy as np
 
+    if (along := done.part.direction) is not None:
+        print(f"patched along {along.name} ({along.origin}), {along.quantity} of layer {along.layer}\n")
     rows = [
         (
             str(one["after"]),

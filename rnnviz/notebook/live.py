@@ -17,7 +17,7 @@ def live(
     model: Network, text: str | None = None, *, ngram: NgramModel | None = None, temperature: float = 0.8
 ) -> Live:
     """The Explore page's view of `model` as a Jupyter widget: type, and look inside while it reads. Each
-    keystroke is answered by the kernel, as by the app's server, so it must not be busy.
+    keystroke is answered by the kernel, as by the app's server, so it must not be busy. Words are English.
 
     model        a network; an n-gram model has no hidden state to show
     text         what stands there at first, by default the example in the model's card

@@ -1,4 +1,5 @@
-"""What a notebook shows of a trace, a search or a model: static HTML with SVG and PNG in it, no script.
+"""What a notebook shows of a trace, a search or a model: static HTML with SVG and PNG in it, no script. The
+words are English, as in reprs and docstrings; the app has them in Chinese too.
 
 Light colours, on their own white ground: a stored notebook doesn't know who will read it.
 """

@@ -186,9 +186,9 @@ class Searcher:
             raise ConfigError(
                 "{name} is the same at every character of this text; choose another text", name=name
             )
-        raise ConfigError(
-            "{name} is true, or false, at every character of this text; choose another text", name=name
-        )
+        if target.values.any():
+            raise ConfigError("{name} holds at every character of this text; choose another text", name=name)
+        raise ConfigError("{name} holds at no character of this text; choose another text", name=name)
 
     def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
         """How many blocks to cut the text into, so that both halves can be scored; 0: none do."""

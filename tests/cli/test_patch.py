@@ -11,7 +11,8 @@ from rnnviz import units
 from rnnviz.cli import main
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.ngram import NgramModel
-from tests.conftest import tiny
+from rnnviz.reading.trace import trace
+from tests.conftest import TEXT, tiny
 
 
 @pytest.fixture
@@ -45,6 +46,61 @@ def test_the_table_has_a_row_a_prediction(model: str, capsys: pytest.CaptureFixt
     assert [line.split()[0] for line in out[1:7]] == ["4", "5", "6", "7", "8", "9"]
     assert any("random moves as long: median" in line for line in out)
     assert not any("elsewhere" in line for line in out)
+
+
+@pytest.mark.parametrize(
+    ("named", "quantity"),
+    [
+        ("component:1", "state"),
+        ("random:3", "hidden"),
+        ("difference:vowel", "cell"),
+        ("probe:vowel", "hidden"),
+    ],
+)
+def test_a_direction_is_the_functions(
+    named: str, quantity: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    network, (kind, _, of) = tiny("lstm", layers=2), named.partition(":")
+    text = tmp_path / "text.txt"
+    text.write_text(TEXT, "utf-8")
+    read = trace(network, TEXT[:500])
+    where = {"layer": 1, "quantity": "cell" if quantity == "cell" else "hidden"}
+    target = units.target("vowel", read.text)
+    expected = {
+        "component": lambda: units.directions.component(read, 1, **where),
+        "random": lambda: units.directions.random(12, int(of), **where),
+        "difference": lambda: units.directions.mean_difference(read, target, **where),
+        "probe": lambda: units.probe(read, target, **where).direction(),
+    }[kind]()
+    given = [] if kind == "random" else ["--file", str(text), "--characters", "500"]
+    more = ["--layer", "1", "--quantity", quantity, "--direction", named, *given]
+    assert main(["patch", "-m", model, *ASKED, *more, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    done = units.patch(network, "The Time", 8, "a machine", 4, units=expected)
+    assert found["moved"] == pytest.approx(done.moved, abs=1e-6)
+    assert [row["kl"] for row in found["predictions"]] == pytest.approx(done.divergence[4:], abs=1e-6)
+    assert found["direction"]["name"] == expected.name
+    assert (found["layers"], found["quantities"], found["units"]) == ([1], [expected.quantity], None)
+    assert main(["patch", "-m", model, *ASKED, *more]) == 0
+    assert capsys.readouterr().out.startswith(f"patched along {expected.name} (")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--direction", "component:x", "--corpus", "python-docs"], "received 'component:x'"),
+        (["--direction", "up"], "received 'up'"),
+        (["--direction", "component:0"], "give one with --corpus or --file"),
+        (["--direction", "random:0", "--corpus", "python-docs"], "needs no text"),
+        (["--corpus", "python-docs"], "give one, or neither"),
+        (["--direction", "probe:quotas", "--corpus", "python-docs"], "there is no target 'quotas'"),
+    ],
+)
+def test_directions_it_refuses(
+    given: list[str], said: str, model: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["patch", "-m", model, *ASKED, *given]) == 1
+    assert said in capsys.readouterr().err
 
 
 def test_what_it_refuses(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

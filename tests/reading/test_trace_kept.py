@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import rnnviz
 from rnnviz.errors import CheckpointError, ConfigError, ExportError, TextError
@@ -169,6 +171,23 @@ def test_what_a_gpu_would_compute_is_the_same(cell: str) -> None:
             assert (np.abs(a - b) / np.maximum(1, np.abs(b))).max() < 1e-4  # a relu's states have no bound
 
 
+@pytest.mark.parametrize("cell", KINDS)
+def test_all_is_computed_where_the_model_is(cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch's meta device computes nothing, but refuses what lies elsewhere; only states are copied back."""
+    copied: list[tuple[int, ...]] = []
+
+    def to_cpu(states: torch.Tensor) -> torch.Tensor:
+        assert states.device.type == "meta"
+        copied.append(tuple(states.shape))
+        return torch.zeros(states.shape)
+
+    monkeypatch.setattr(torch.Tensor, "cpu", to_cpu)
+    model = copy.deepcopy(make(cell)).to("meta")
+    many._read(model, weights_of(make(cell)), [model.vocabulary.encode(text) for text in (TEXT, "a")])
+    shape = (len(TEXT), 2, model.config.layers, model.config.hidden_size)
+    assert copied == [shape, shape][: 2 if cell == "lstm" else 1]
+
+
 def test_many_need_a_list_of_whole_texts() -> None:
     with pytest.raises(ConfigError, match=r"write \[text\]"):
         rnnviz.trace_many(make(), "one text")
@@ -176,7 +195,7 @@ def test_many_need_a_list_of_whole_texts() -> None:
         rnnviz.trace_many(make(), ["fine", "\ud800"])
 
 
-@pytest.mark.skipif(not __import__("torch").cuda.is_available(), reason="needs a GPU")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("name", ["timemachine-gru", "shakespeare-lstm"])
 def test_on_a_gpu_they_are_those_of_the_processor(name: str) -> None:
     text = "The traveller put his hand upon the lever, and nobody spoke. "

@@ -125,6 +125,7 @@ def test_a_bad_pattern_is_a_sentence(open_app: Open) -> None:
 def test_a_scan_shows_contexts_and_what_moves_the_unit(open_app: Open, boards: dict[str, Any]) -> None:
     app = write(open_app("inside", model="tiny-gru"), TEXT[:900])
     app.button(key="inside.scan.start").click().run()
+    assert "inside.scan.start" not in [b.key for b in app.button]  # the job stands in its place
     settled(app, "inside")
     clean(app)
     assert boards["inside.top"]["texts"]

@@ -71,7 +71,7 @@ def test_the_passages_are_the_records(shown: Callable[..., AppTest]) -> None:
     wanted = app.session_state["shown"][0].surprising_passages(20, 80)
     table = app.dataframe[0].value
     assert table["Perplexity"].tolist() == [p.perplexity for p in wanted]
-    assert table["Character"].tolist() == [p.start + 1 for p in wanted]
+    assert table["Character no."].tolist() == [p.start + 1 for p in wanted]
     assert not table["Passage"].str.contains("\n").any()
     easiest = turn_to(app, "least")
     assert easiest["Perplexity"].max() < table["Perplexity"].max()

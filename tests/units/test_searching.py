@@ -191,7 +191,8 @@ def test_the_same_seed_gives_the_same_line() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("digit", {}, "digit is true, or false, at every character"),
+        ("digit", {}, "digit holds at no character of this text"),
+        ("capital", {}, "capital holds at every character of this text"),
         ("indent-depth", {}, "indent-depth is the same at every character"),
         ("line-start", {}, "covers 7 characters, the activations 3"),
         ("line-position", {"edges": 1}, "a matter of degree"),
@@ -203,9 +204,10 @@ def test_the_same_seed_gives_the_same_line() -> None:
     ],
 )
 def test_what_cannot_be_searched_for_is_refused(name: str, options: dict[str, Any], message: str) -> None:
-    traced = rnnviz.trace(built(), "abc abc" if name != "line-start" else "abc")
+    text = "ABCABCA" if name == "capital" else "abc abc"
+    traced = rnnviz.trace(built(), text if name != "line-start" else "abc")
     with pytest.raises(ConfigError, match=message):
-        search(traced, target(name, "abc abc"), **options)
+        search(traced, target(name, text), **options)
 
 
 def test_activations_are_a_table() -> None:

@@ -168,13 +168,16 @@ def done_on_request(
 ) -> Any:
     """The result of a job that a button starts, beside the text `said`; see `done`."""
     wanted = f"inside.{name}.wanted"
-    if st.session_state.get(wanted) != key:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if not st.button(label, key=f"inside.{name}.start", icon=icon, type="primary"):
-                st.caption(said)
-                return None
+    if st.session_state.get(wanted) == key:
+        return done(key, title, make, name)
+
+    def start() -> None:  # before the next run, which then has no button
         st.session_state[wanted] = key
-    return done(key, title, make, name)
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(label, key=f"inside.{name}.start", icon=icon, type="primary", on_click=start)
+        st.caption(said)
+    return None
 
 
 def quantity(view: View, key: str) -> str:

@@ -59,7 +59,7 @@ def _passages(text: ScoredText, *, least: bool) -> None:
     found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
     table = {
         _("Perplexity"): [p.perplexity for p in found],
-        _("Character"): [p.start + 1 for p in found],
+        _("Character no."): [p.start + 1 for p in found],
         _("Passage"): [one_line(p.text) for p in found],
     }
     _places(text, f"passages.{least}", table, found)
@@ -77,7 +77,7 @@ def _versus(text: ScoredText) -> None:
     found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
     table = {
         _("Bits a character"): [p.mean / np.log(2) for p in found],
-        _("Character"): [p.start + 1 for p in found],
+        _("Character no."): [p.start + 1 for p in found],
         _("Passage"): [one_line(p.text) for p in found],
     }
     _places(text, "versus", table, found)
@@ -171,7 +171,7 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
         _("Perplexity"): "%.2f",
         _("Bits"): "%.1f",
         _("Bits a character"): "%+.2f",
-        _("Character"): "localized",
+        _("Character no."): "localized",
         _("Characters"): "localized",
     }
     column = st.column_config
