@@ -3,7 +3,7 @@
     python-source    the running Python's own standard library, a fixed list of modules
     python-docs      the language reference that Python's help() shows
     machine          the word of the textbook's toy example
-    timemachine      H. G. Wells, The Time Machine; fetched on request
+    timemachine      H. G. Wells, The Time Machine, which comes with the package
     tinyshakespeare  scenes from Shakespeare; fetched on request
 
 and the user's own file or text. Only `fetch` uses the network.
@@ -20,6 +20,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from rnnviz.errors import ConfigError, CorpusError
+from rnnviz.text.book import book, book_size
 from rnnviz.text.checked import check_path, check_text, received
 from rnnviz.text.decoding import open_text
 from rnnviz.text.downloads import Limits, Progress, cache_folder, download
@@ -314,6 +315,16 @@ _LOCAL: dict[str, tuple[_About, _Reader, Callable[[], int]]] = {
         lambda: ("machine", ()),
         lambda: len("machine"),
     ),
+    "timemachine": (
+        (
+            "H. G. Wells, The Time Machine (1898)",
+            "public domain",
+            "Project Gutenberg 35, as in github.com/d2l-ai/d2l-zh",
+            "en",
+        ),
+        book,
+        book_size,
+    ),
 }
 
 
@@ -333,12 +344,6 @@ class Remote:
 
 
 REMOTE = {
-    "timemachine": Remote(
-        ("H. G. Wells, The Time Machine (1898)", "public domain", "github.com/d2l-ai/d2l-zh", "en"),
-        "d2l-ai/d2l-zh/master/data/timemachine.txt",
-        178_979,
-        "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516",
-    ),
     "tinyshakespeare": Remote(
         ("Tiny Shakespeare, scenes from the plays", "public domain", "github.com/karpathy/char-rnn", "en"),
         "karpathy/char-rnn/master/data/tinyshakespeare/input.txt",

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from rnnviz.errors import ConfigError, CorpusError, DecodingError, TextError
-from rnnviz.text import corpora
+from rnnviz.networks import checkpoint
+from rnnviz.text import book, corpora
 from rnnviz.text.corpora import Split
 
 # ---- what is on every machine ------------------------------------------------------------------------------
@@ -33,7 +34,7 @@ def test_every_corpus_says_what_it_is(name: str, tmp_path: Path, monkeypatch: py
     assert info.source
     assert info.language
     assert info.bytes > 0
-    assert info.needs_download == (name in ("timemachine", "tinyshakespeare"))
+    assert info.needs_download == (name == "tinyshakespeare")
 
 
 def test_the_standard_library_is_read_from_the_running_python() -> None:
@@ -113,6 +114,30 @@ def test_the_textbooks_toy_is_too_short_to_split() -> None:
     corpus = corpora.read("machine")
     assert (corpus.text, corpus.characters, corpus.distinct, corpus.sample) == ("machine", 7, 7, "machine")
     assert corpus.split() == Split("machine", "", "")
+
+
+def test_the_time_machine_comes_with_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The held-out figures of the shipped models rest on these bytes."""
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
+    corpus = corpora.fetch("timemachine", base_url="http://127.0.0.1:1")  # no network
+    assert (corpus.characters, corpus.distinct) == (178_979, 70)
+    assert corpus.sha256 == "8424dbd9532ac81f7e5f0b6add90e6952baea29158309d7d1bf3884f4e12c516"
+    assert corpora.describe("timemachine").bytes == 178_979
+    assert "Gutenberg" in corpus.source
+    assert "gutenberg" not in corpus.text.lower(), "a trademark, and a licence of its own"
+    trained = [info for info in checkpoint.available()[0] if info.card.get("corpus") == "timemachine"]
+    assert len(trained) >= 5
+    assert {info.card["sha256"] for info in trained} == {corpus.sha256}
+    notice = (book.BOOK.parent / "README.md").read_text("utf-8")
+    assert "public domain" in notice
+    assert corpus.sha256 in notice
+    assert not list(tmp_path.iterdir()), "nothing was fetched"
+
+
+def test_a_book_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(book, "BOOK", tmp_path / "gone.txt")
+    with pytest.raises(CorpusError, match=r"comes with rnnviz, can't be read .*install rnnviz again"):
+        corpora.read("timemachine")
 
 
 def test_reading_the_same_corpus_twice_gives_the_same_text() -> None:

@@ -274,9 +274,9 @@ def test_what_is_not_the_time_machine_is_not_taken_for_it(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path))
-    with pytest.raises(DownloadError, match=r"d2l-ai/d2l-zh/master/data/timemachine\.txt was refused: 404"):
-        corpora.fetch("timemachine", base_url=server.url)
-    assert server.requests == ["/d2l-ai/d2l-zh/master/data/timemachine.txt"]
+    with pytest.raises(DownloadError, match=r"data/tinyshakespeare/input\.txt was refused: 404"):
+        corpora.fetch("tinyshakespeare", base_url=server.url)
+    assert server.requests == ["/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"]
     assert not [f for f in tmp_path.rglob("*") if f.is_file()]
 
 

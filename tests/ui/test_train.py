@@ -155,12 +155,12 @@ def test_a_download_says_what_it_is_and_what_went_wrong(
         raise DownloadError("raw.githubusercontent.com can't be reached; check the network")
 
     monkeypatch.setattr(corpora, "fetch", offline)
-    app = pick(open_app("train"), "timemachine")
+    app = pick(open_app("train"), "tinyshakespeare")
     said = everything(app).replace("\\", "")
-    for part in ("179.0 kB", "github.com/d2l-ai/d2l-zh", "public domain"):
+    for part in ("1.1 MB", "github.com/karpathy/char-rnn", "public domain"):
         assert part in said
     app.button(key="fetch").click().run()
-    app.session_state["train.jobs"].wait([("fetch", "timemachine")], 20)
+    app.session_state["train.jobs"].wait([("fetch", "tinyshakespeare")], 20)
     app.run()
     assert "can't be reached" in app.error[0].value.replace("\\", "")
 
