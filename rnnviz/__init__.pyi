@@ -84,7 +84,12 @@ from .networks.config import (
 from .networks.ngram import NgramModel as NgramModel
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
-from .reading.sampling import sample as sample
+from .reading.sampling import (
+    reshaped as reshaped,
+)
+from .reading.sampling import (
+    sample as sample,
+)
 from .reading.scoring import (
     Report as Report,
 )

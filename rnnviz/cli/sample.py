@@ -21,6 +21,11 @@ def add_parser(commands: Any) -> None:
         "--temperature", "-t", type=float, default=1.0, help="below 1 tamer, above 1 wilder (default: 1)"
     )
     parser.add_argument("--top-k", type=int, help="choose among the k most probable characters only")
+    parser.add_argument(
+        "--top-p",
+        type=float,
+        help="choose among the fewest characters that hold this share of the probability",
+    )
     parser.add_argument("--seed", type=int, help="the same seed writes the same text")
 
 
@@ -31,7 +36,13 @@ def main(args: argparse.Namespace) -> int:
     model = load(args)
     prompt = read_text(STANDARD_INPUT, None) if args.prompt == STANDARD_INPUT else args.prompt
     written = stream(
-        model, prompt, args.length, temperature=args.temperature, top_k=args.top_k, seed=args.seed
+        model,
+        prompt,
+        args.length,
+        temperature=args.temperature,
+        top_k=args.top_k,
+        top_p=args.top_p,
+        seed=args.seed,
     )
     sys.stdout.write(prompt)
     for character in written:

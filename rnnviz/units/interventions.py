@@ -196,9 +196,10 @@ def continuation(
     >>> units.continuation(model, "The Time Trav", 5, units.Intervention((17,)), temperature=0)
     'eller'
     """
-    sampling.check(length, temperature, top_k, seed)
+    shape = sampling.Shape(temperature, top_k)
+    sampling.check(length, seed)
     after = reader(model, prompt, _hooks(weights_of(model), interventions))
-    return "".join(sampling.draw(after, model.name, model.vocabulary, length, temperature, top_k, seed))
+    return "".join(sampling.draw(after, model.name, model.vocabulary, length, shape, seed))
 
 
 def resume(

@@ -69,7 +69,7 @@ def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> No
 
 
 def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:
-    command = "sample -m tiny-gru --length 40 --temperature 0.7 --top-k 9 --seed"
+    command = "sample -m tiny-gru --length 40 --temperature 0.7 --top-k 9 --top-p 0.9 --seed"
     one, two, other = (run(f"{command} {seed}", "--prompt", "The ") for seed in (3, 3, 4))
     assert one.code == 0
     assert one.out == two.out != other.out

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rnnviz import CharModel, ModelConfig
 from rnnviz.errors import CheckpointError, ConfigError, TextError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.sampling import resume, sample, stream
+from rnnviz.reading.sampling import reshaped, resume, sample, stream
 from rnnviz.reading.trace import trace
 from rnnviz.text.vocabulary import Vocabulary
 
@@ -50,6 +50,20 @@ def next_probabilities(name: str, prompt: str) -> np.ndarray:
     return np.exp(model.log_probs(VOCABULARY.encode(prompt)))
 
 
+def by_hand(p: np.ndarray, temperature: float, top_k: int | None, top_p: float | None) -> np.ndarray:
+    """The definition, one symbol after another: P without <unk>, tempered, cut to k, cut to its nucleus."""
+    left = {i: float(p[i]) ** (1 / temperature) for i in range(1, len(p))}
+    for _ in range(len(left) - (top_k or len(left))):
+        del left[max(left, key=lambda i: (-left[i], i))]  # the least probable; of equals, the last
+    held, nucleus = 0.0, []
+    for i in sorted(left, key=lambda i: (-left[i], i)):
+        if held < (top_p or 1) * sum(left.values()):
+            nucleus.append(i)
+            held += left[i]
+    total = sum(left[i] for i in nucleus)
+    return np.array([left[i] / total if i in nucleus else 0.0 for i in range(len(p))])
+
+
 @every_model
 def test_a_seed_repeats_and_another_does_not(name: str) -> None:
     texts = [sample(MODELS[name], "a c", 60, seed=seed) for seed in (1, 1, 2)]
@@ -72,21 +86,57 @@ def test_temperature_zero_takes_the_most_probable_every_time(name: str) -> None:
 
 
 @every_model
-@pytest.mark.parametrize(("temperature", "top_k"), [(1.0, None), (0.5, None), (2.0, 4)])
-def test_draws_follow_the_distribution(name: str, temperature: float, top_k: int | None) -> None:
-    p = next_probabilities(name, "a b")
-    p[0] = 0  # <unk> is never drawn
-    p = p ** (1 / temperature)
-    if top_k is not None:
-        p[np.argsort(-p)[top_k:]] = 0
-    p /= p.sum()
+@pytest.mark.parametrize(
+    ("temperature", "top_k", "top_p"),
+    [(1.0, None, None), (0.5, None, None), (2.0, 4, None), (1.0, None, 0.6), (1.5, 5, 0.7)],
+)
+def test_draws_follow_the_distribution(
+    name: str, temperature: float, top_k: int | None, top_p: float | None
+) -> None:
+    before = next_probabilities(name, "a b")
+    p = by_hand(before, temperature, top_k, top_p)
     draws = 1000
-    settings_ = {"temperature": temperature, "top_k": top_k}
+    settings_ = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    np.testing.assert_allclose(reshaped(np.log(before), **settings_), p, atol=1e-12)
     counts = Counter(sample(MODELS[name], "a b", 1, seed=seed, **settings_) for seed in range(draws))
     assert sum(counts.values()) == draws
     for symbol in range(1, VOCABULARY.size):
         deviation = math.sqrt(draws * p[symbol] * (1 - p[symbol]))
         assert abs(counts[VOCABULARY.symbol(symbol)] - draws * p[symbol]) <= 5 * deviation + 1e-9
+
+
+PREDICTIONS = st.lists(st.floats(-30, 0), min_size=2, max_size=12)
+
+
+@given(
+    log_probs=PREDICTIONS,
+    temperature=st.floats(0, 50),
+    top_k=st.none() | st.integers(1, 14),
+    top_p=st.none() | st.floats(0, 1, exclude_min=True),
+)
+def test_a_reshaped_prediction_keeps_its_order_and_sums_to_one(
+    log_probs: list[float], temperature: float, top_k: int | None, top_p: float | None
+) -> None:
+    rows = np.array([log_probs, log_probs[::-1]])
+    found = reshaped(rows, temperature=temperature, top_k=top_k, top_p=top_p)
+    assert found.shape == rows.shape
+    assert not found[:, 0].any()
+    np.testing.assert_allclose(found.sum(-1), 1)
+    for before, after in zip(rows[:, 1:], found[:, 1:], strict=True):
+        assert (np.diff(after[np.argsort(-before, kind="stable")]) <= 1e-12).all()
+        assert 1 <= np.count_nonzero(after) <= (top_k or len(after))
+    assert rows[0].tolist() == log_probs  # what was given stays as it was
+
+
+def test_a_prediction_that_is_not_reshaped_is_the_networks_own() -> None:
+    p = next_probabilities("gru", "a b")
+    p[0] = 0
+    np.testing.assert_allclose(reshaped(np.log(next_probabilities("gru", "a b"))), p / p.sum(), atol=1e-12)
+    best = np.eye(len(p))[p.argmax()]
+    np.testing.assert_array_equal(reshaped(np.log(next_probabilities("gru", "a b")), temperature=0), best)
+    np.testing.assert_array_equal(
+        reshaped(np.log(next_probabilities("gru", "a b")), top_p=1e-9, temperature=3), best
+    )
 
 
 def test_the_unknown_symbol_is_never_drawn_however_probable() -> None:
@@ -138,13 +188,21 @@ def test_a_prompt_is_normalised_and_may_hold_unknown_characters(name: str) -> No
     length=st.integers(0, 12),
     temperature=st.floats(0, 1e6),
     top_k=st.none() | st.integers(1, 100),
+    top_p=st.none() | st.floats(0, 1, exclude_min=True),
     seed=st.integers(0, 2**63),
     name=st.sampled_from(list(MODELS)),
 )
 def test_any_settings_give_that_many_known_characters(
-    prompt: str, length: int, temperature: float, top_k: int | None, seed: int, name: str
+    prompt: str,
+    length: int,
+    temperature: float,
+    top_k: int | None,
+    top_p: float | None,
+    seed: int,
+    name: str,
 ) -> None:
-    text = sample(MODELS[name], prompt, length, temperature=temperature, top_k=top_k, seed=seed)
+    options: dict[str, Any] = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    text = sample(MODELS[name], prompt, length, seed=seed, **options)
     assert len(text) == length
     assert all(character in VOCABULARY for character in text)
 
@@ -165,6 +223,9 @@ def test_stream_yields_characters_as_they_are_drawn() -> None:
         ({"temperature": math.nan}, r"temperature is a number from 0 on; received nan"),
         ({"temperature": math.inf}, r"temperature is a number from 0 on; received inf"),
         ({"top_k": 0}, r"top_k is at least 1, or None for all characters; received 0"),
+        ({"top_p": 0}, r"top_p is above 0 and at most 1, or None for all characters; received 0"),
+        ({"top_p": 1.5}, r"top_p is above 0 and at most 1, or None for all characters; received 1\.5"),
+        ({"top_p": math.nan}, r"top_p is above 0 and at most 1.*received nan"),
         ({"seed": -1}, r"seed is a whole number from 0 on, or None for chance; received -1"),
     ],
 )
