@@ -34,6 +34,10 @@ from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, rate
 
 
+FIRST = 8
+"""Steps of the second early report; each further one comes after twice as many."""
+
+
 class Parts(Protocol):
     """The parts of a text that training uses."""
 
@@ -134,6 +138,7 @@ class Trainer:
         self.carried: State | None = None
         self.stopping = False
         self.reported = 0  # the step of the last report
+        self.early = False  # whether there are reports before the first that the recipe asks for
         self.since = self.new_interval()
         # Of the last step; in nats, and before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
@@ -159,8 +164,10 @@ class Trainer:
         """Whether a report comes before the next step."""
         if self.reported == self.step_index or not self.since.characters:
             return False
-        every = self.config.evaluate_every
-        return self.done or (self.step_index % every == 0 if every else self.cuts.at(self.step_index)[0] == 0)
+        every, n = self.config.evaluate_every, self.step_index
+        if self.early and n < (every or self.streams.chunks) and (n == 1 or (n >= FIRST and n.bit_count() == 1)):
+            return True
+        return self.done or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
 
     def learning_rate(self) -> float:
         """The learning rate of the coming step."""
@@ -217,21 +224,21 @@ class Trainer:
         early: bool = False,
     ) -> Iterator[StepReport]:
         """Train to the end, or until `stop`; reports every `evaluate_every` steps and after the last.
-        `prompt` begins each report's sample, `on_step` is called after every step. `early` adds a report
-        after the first step and changes no other. Raises TrainingError if it diverges.
+        `prompt` begins each report's sample, `on_step` is called after every step. `early` adds reports
+        after steps 1, 8, 16, 32 … before the first of those: perplexity falls fastest then. Weights are the
+        same with them. Raises TrainingError if it diverges.
         """
+        self.early = early
         self._clock(True)
         try:
             while not self.stopping:
-                first = early and self.step_index == 1 and not self.reported
-                if (due := self.due) or first:
+                if self.due:
                     with self.paused():
                         report = self._report(prompt, sample_length)
                         if report is None:  # asked to stop: the resumed run makes it
                             return
                         self.reported = self.step_index
-                        if due:  # the first one comes on top, and leaves the sums to the next
-                            self.since = self.new_interval()
+                        self.since = self.new_interval()
                         yield report
                 if self.done or self.stopping:
                     return

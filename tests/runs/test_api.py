@@ -118,7 +118,7 @@ def test_the_toy_from_its_start_to_a_model_that_is_kept(home: Path, tmp_path: Pa
     assert (start["unigram"], start["ngram"], start["validation_characters"]) == (None, None, 0)
     assert (start["total_steps"], start["total_characters"], start["resumed_at"]) == (400, 2800, 0)
     reports = [e for e in told if e["event"] == "report"]
-    assert [e["step"] for e in reports] == [1, 100, 200, 300, 400]
+    assert [e["step"] for e in reports] == [1, 8, 16, 32, 64, 100, 200, 300, 400]
     assert reports[-1]["train_perplexity"] < 1.05
     assert run.report == reports[-1]
     assert run.last is not None

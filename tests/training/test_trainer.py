@@ -257,10 +257,24 @@ def test_a_damaged_run_says_so(tmp_path: Path) -> None:
         folder.description()
 
 
-def test_an_early_report_changes_nothing_about_the_others() -> None:
-    plain, early = (list(Trainer(SMALL, CORPUS).run(early=e)) for e in (False, True))
-    assert [r.step for r in early] == [1, *(r.step for r in plain)]
-    assert [numbers(r) for r in early[1:]] == [numbers(r) for r in plain]
+def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt() -> None:
+    config = replace(SMALL, evaluate_every=50, epochs=8)
+    plain, early = (list(Trainer(config, CORPUS).run(early=e)) for e in (False, True))
+    first = next(n for n, r in enumerate(early) if r.step == 50)
+    assert [r.step for r in early[:first]] == [1, 8, 16, 32]
+    assert [r.step for r in early[first:]] == [r.step for r in plain]
+    assert [r.validation_perplexity for r in early[first:]] == [r.validation_perplexity for r in plain]
+    assert same(early[-1].model.state_dict(), plain[-1].model.state_dict())
+    # Each says what was since the one before it, so that training and validation can be compared.
+    assert [numbers(r) for r in early[first + 1 :]] == [numbers(r) for r in plain[1:]]
+    assert all(0.5 < r.train_perplexity / r.validation_perplexity < 2 for r in early if r.validation_perplexity)
+
+
+def test_early_reports_end_with_the_first_epoch() -> None:
+    trainer = Trainer(replace(SMALL, evaluate_every=0, epochs=30), CORPUS)
+    chunks = trainer.streams.chunks
+    steps = [r.step for r in trainer.run(early=True, sample_length=0)]
+    assert [n for n in steps if n % chunks] == [1, *(n for n in (8, 16, 32, 64, 128) if n < chunks)]
 
 
 def test_a_diverging_run_says_so_and_what_to_change() -> None:
