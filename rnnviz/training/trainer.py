@@ -33,7 +33,6 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, rate
 
-
 FIRST = 8
 """Steps of the second early report; each further one comes after twice as many."""
 
@@ -165,7 +164,11 @@ class Trainer:
         if self.reported == self.step_index or not self.since.characters:
             return False
         every, n = self.config.evaluate_every, self.step_index
-        if self.early and n < (every or self.streams.chunks) and (n == 1 or (n >= FIRST and n.bit_count() == 1)):
+        if (
+            self.early
+            and n < (every or self.streams.chunks)
+            and (n == 1 or (n >= FIRST and n.bit_count() == 1))
+        ):
             return True
         return self.done or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
 

@@ -267,7 +267,9 @@ def test_early_reports_are_ever_further_apart_and_change_nothing_that_is_learnt(
     assert same(early[-1].model.state_dict(), plain[-1].model.state_dict())
     # Each says what was since the one before it, so that training and validation can be compared.
     assert [numbers(r) for r in early[first + 1 :]] == [numbers(r) for r in plain[1:]]
-    assert all(0.5 < r.train_perplexity / r.validation_perplexity < 2 for r in early if r.validation_perplexity)
+    assert all(
+        0.5 < r.train_perplexity / r.validation_perplexity < 2 for r in early if r.validation_perplexity
+    )
 
 
 def test_early_reports_end_with_the_first_epoch() -> None:
