@@ -20,7 +20,7 @@ from rnnviz.cli.output import add_quiet, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.config import CELLS
-from rnnviz.runs import choice, process
+from rnnviz.runs import choice, elsewhere, process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
 from rnnviz.training.tuning import tune_process
@@ -48,6 +48,19 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         metavar="FILE",
         help="the candidates that these settings were chosen from on validation text, as JSON, for the card",
     )
+    parser.add_argument(
+        "--watch",
+        "--probe",
+        dest="probe",
+        metavar="SENTENCE",
+        help="the sentence to watch: its hidden states are kept while the model learns, and each sample text "
+        "goes on from it (--probe is the same)",
+    )
+    parser.add_argument(
+        "--log-to",
+        choices=elsewhere.KINDS,
+        help="write the figures for that program too, which an extra of the same name installs",
+    )
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
     recipe.add_argument("--cell", choices=(*CELLS, "ngram"))
@@ -73,7 +86,6 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     ("--licence", str, "the text's licence, for the card"),
     ("--language", str, "the text's language as a BCP 47 code (en, zh, python), for the card"),
     ("--example", str, "the text the app shows first with this model"),
-    ("--probe", str, "a text whose trace is kept while the model learns; each report's sample continues it"),
     ("--minutes", float, "train so long instead of --epochs: the speed is measured first, for two seconds"),
     ("--queued", bool, "wait until fewer runs train than may at a time, and make way"),
     ("--order", int, "with --cell ngram: the order, 1 to 6 (default: 6)"),
@@ -105,6 +117,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
 
 HEEDED_AT_FIRST = (
     "corpus", "name", "run_dir", "half", "title", "language", "ngram", "example", "probe", "minutes",
+    "log_to",
 )  # fmt: skip
 """Options that say what a run is, beside its recipe: none of them can change where it goes on."""
 
@@ -205,6 +218,7 @@ def _begin(args: argparse.Namespace) -> int:
         threads=args.threads,
         output=os.fspath(output.absolute()),
         command=_command(),
+        log_to=elsewhere.check(args.log_to or ""),
     )
     _check(description, corpus)
     try:

@@ -75,6 +75,8 @@ class Description:
     created   Unix time; 0 for now
     choice    the candidates that the settings were chosen from (rnnviz.runs.choice), for the card
     licence   the text's, for the card; "" for what is known of it
+    log_to    "trackio" or "tensorboard": its figures are written for that program too; "" for neither
+    logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
     """
 
     name: str
@@ -95,6 +97,8 @@ class Description:
     created: float = 0.0
     choice: list[dict[str, Any]] | None = field(default=None, repr=False)
     licence: str = ""
+    log_to: str = ""
+    logged: bool = False
 
     def __post_init__(self) -> None:
         try:
@@ -122,7 +126,7 @@ class Description:
             )
 
     def _check_kinds(self) -> None:
-        texts = ("corpus", "title", "language", "watched", "device", "output", "command")
+        texts = ("corpus", "title", "language", "watched", "device", "output", "command", "log_to")
         for name in (*texts, "text", "ngram", "example"):
             value = getattr(self, name)
             if not isinstance(value, str) and (name in texts or value is not None):
@@ -133,7 +137,7 @@ class Description:
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
         values = {key: getattr(self, name) for key, name in self._names().items()}
-        return {**values, "config": self.config.to_json()}
+        return {**values, "config": {} if self.logged else self.config.to_json()}
 
     @classmethod
     def _names(cls) -> dict[str, str]:

@@ -23,6 +23,7 @@ import torch
 from rnnviz.networks import checkpoint
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.runs import event_log, training_state
+from rnnviz.runs.elsewhere import Elsewhere
 from rnnviz.runs.folder import RunFolder, replace_file
 from rnnviz.runs.snapshots import take, to_bytes
 from rnnviz.training.trainer import StepReport, Trainer
@@ -60,8 +61,16 @@ def snapshot_steps(total: int) -> list[int]:
 class Journal:
     """Keeps a run's folder up to date. Raises OSError, CheckpointError, or TrainingError on divergence."""
 
-    def __init__(self, folder: RunFolder, trainer: Trainer, watched: str, baselines: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: RunFolder,
+        trainer: Trainer,
+        watched: str,
+        baselines: dict[str, Any],
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self.folder, self.trainer, self.watched, self.baselines = folder, trainer, watched, baselines
+        self.elsewhere = elsewhere
         self._kept_steps = set(snapshot_steps(trainer.total_steps)) if watched else set()
         self._passed = False
         self._unsaved_best: CharModel | None = None
@@ -188,3 +197,5 @@ class Journal:
 
     def _write(self, event: str, **values: Any) -> None:
         event_log.append(self.folder.events, {"event": event, **values})
+        if self.elsewhere is not None:
+            self.elsewhere.take(event, values, self.trainer.config.to_json())

@@ -16,7 +16,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks import checkpoint, threads
-from rnnviz.runs import event_log, failure, queue
+from rnnviz.runs import elsewhere, event_log, failure, queue
+from rnnviz.runs.elsewhere import Elsewhere
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import Stopped, StopRequest, wait_until
 from rnnviz.training.tuning import tune_process
@@ -79,15 +80,39 @@ def run(
 def _train(
     folder: RunFolder, request: StopRequest, show: Show, corpus: Corpus | None, *, queued: bool
 ) -> tuple[Path, dict[str, Any]]:
-    from rnnviz.runs import baselines, distributed, finished_model, training_state
-    from rnnviz.runs.journal import Journal
+    from rnnviz.runs import finished_model
 
     description = folder.description()
     if description.ngram:
         checkpoint.find(description.ngram)  # fail now rather than after training
-    tune_process()
-    corpus = finished_model.text_of(folder, description) if corpus is None else corpus
-    description, taken = _settle(folder, description, corpus)
+    with elsewhere.opened(description.log_to, folder) as figures:
+        tune_process()
+        corpus = finished_model.text_of(folder, description) if corpus is None else corpus
+        description, taken = _settle(folder, description, corpus)
+        trainer = _learn(folder, description, request, show, corpus, taken, figures, queued=queued)
+        path, card = finished_model.finish(folder, description, corpus, trainer.seconds)
+        held_out = card.get("held_out", {}).get("perplexity")
+        if figures is not None:
+            figures.take("finished", {"step": trainer.step_index, "held_out": held_out}, {})
+    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
+    return path, card
+
+
+def _learn(
+    folder: RunFolder,
+    description: Description,
+    request: StopRequest,
+    show: Show,
+    corpus: Corpus,
+    taken: Threads,
+    figures: Elsewhere | None,
+    *,
+    queued: bool,
+) -> Trainer:
+    """Train to the end. Raises Stopped, with everything saved, if asked to."""
+    from rnnviz.runs import baselines, distributed, training_state
+    from rnnviz.runs.journal import Journal
+
     device = distributed.own_device(description.device)
     with distributed.joined(device):
         trainer = distributed.trainer(description.config, corpus, device=device, name=description.name)
@@ -97,7 +122,7 @@ def _train(
         to_beat = baselines.of_earlier_start(folder) or baselines.measured(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
-        journal = Journal(folder, trainer, description.watched, to_beat)
+        journal = Journal(folder, trainer, description.watched, to_beat, figures)
         if queued:
             make_way()  # not before: the user waits for the first step
         journal.begin(_about(trainer))
@@ -119,10 +144,7 @@ def _train(
                 journal.ensure_model()
     if stopped:
         raise Stopped
-    path, card = finished_model.finish(folder, description, corpus, trainer.seconds)
-    held_out = card.get("held_out", {}).get("perplexity")
-    _ended(folder, "finished", path=str(path), held_out=held_out, step=trainer.step_index)
-    return path, card
+    return trainer
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:
