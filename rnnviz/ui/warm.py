@@ -21,14 +21,18 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
+        from rnnviz.networks.ngram import NgramModel
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
+        from rnnviz.ui.pages.explore import rows
 
         models, _ = model_cache.listed()
         if models:
             info = models[model_cache.first(models)]
-            model_cache.load(info, to_read=True)
+            model = model_cache.load(info, to_read=True)
             model_cache.yardstick(info, models)
+            if not isinstance(model, NgramModel):
+                rows.order(model, "steady", 0)
         scratch.sweep()
         time.sleep(LATER)
         for info in models[: model_cache.LOADED_AT_ONCE]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -67,16 +68,17 @@ def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
 
 
 class Live:
-    """The live view of the tiny GRU, its example painted."""
+    """The live view of a model, the tiny GRU, its opening text painted."""
 
-    def __init__(self, page: Page, url: str) -> None:
+    def __init__(self, page: Page, url: str, model: str = "tiny-gru") -> None:
         self.page = page
-        page.goto(f"{url}/?model=tiny-gru")
+        page.goto(f"{url}/?model={model}")
         self.root = page.get_by_test_id("rnnviz-live")
         self.area = page.get_by_role("textbox", name="Your text")
         self.figure = page.locator(".rv-pad")
         self.readout = page.locator(".rv-readout")
-        self.painted(18)
+        expect(self.root).to_have_attribute("data-painted", re.compile("[1-9]"))
+        self.painted(len(self.text))
 
     @property
     def text(self) -> str:

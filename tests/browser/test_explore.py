@@ -85,7 +85,7 @@ def test_the_window_moves_and_comes_back(live: Live) -> None:
     live.page.locator(".rv-range").fill("0")
     expect(where).to_contain_text("characters 1 to")
     live.page.mouse.move(*live.column(0.002))
-    expect(live.readout).to_contain_text("character 1:")
+    expect(live.readout).to_contain_text("character 1 ·")
     live.page.get_by_role("button", name="follow the caret").click()
     expect(where).to_contain_text(f"to {len(text)} of")
 
@@ -93,13 +93,13 @@ def test_the_window_moves_and_comes_back(live: Live) -> None:
 def test_the_keyboard_alone(live: Live) -> None:
     live.figure.focus()
     live.page.keyboard.press("Home")
-    expect(live.readout).to_contain_text("character 1:")
+    expect(live.readout).to_contain_text("character 1 ·")
     live.page.keyboard.press("ArrowRight")
     live.page.keyboard.press("Enter")
     live.page.keyboard.press("ArrowDown")
     expect(live.page.locator(".rv-colour")).not_to_have_value("")
     live.page.locator(".rv-quantity").focus()
-    expect(live.readout).to_contain_text("character 2:")
+    expect(live.readout).to_contain_text("character 2 ·")
     live.page.keyboard.press("Escape")
     expect(live.page.locator(".rv-pinned")).to_be_hidden()
 
@@ -110,7 +110,7 @@ def test_gates_and_the_cell(live: Live, app_url: str) -> None:
     live.page.goto(f"{app_url}/?model=tiny-lstm")
     live.painted(18)
     live.page.locator(".rv-quantity").select_option("cell")
-    expect(live.page.locator(".rv-key")).to_contain_text("+3")
+    expect(live.page.locator(".rv-key-states")).to_contain_text("+3")
 
 
 def test_another_model_reads_the_same_text(live: Live) -> None:
@@ -131,7 +131,7 @@ def test_chinese_emoji_and_marks_are_counted_as_code_points(live: Live) -> None:
     unknown = sum(c not in MODEL.vocabulary for c in text)
     assert live.number("unknown") == str(unknown)
     live.page.mouse.move(*live.column(2.5 / 24))
-    expect(live.readout).to_contain_text("came “🐒”")
+    expect(live.readout).to_contain_text("“🐒”: surprisal")
     live.area.press("Control+End")
     live.page.keyboard.type("!")
     live.painted(len(text) + 1)
@@ -163,7 +163,7 @@ def test_html_stays_text(live: Live) -> None:
     assert live.page.locator(".rnnviz img, .rv-editor b").count() == 0
     assert live.page.title() != "owned"
     live.page.mouse.move(*live.column(0.01))
-    expect(live.readout).to_contain_text("came “<”")
+    expect(live.readout).to_contain_text("“<”: surprisal")
 
 
 def test_examples_replace_the_text_and_undo_brings_it_back(live: Live) -> None:

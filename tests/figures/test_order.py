@@ -1,4 +1,4 @@
-"""Seriation: units that act alike stand together, always in the same way."""
+"""Orders of units: what acts alike stands together, what is slow comes first, always in the same way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.order import seriate
+from rnnviz.figures.order import seriate, steady
 
 
 def families(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -44,3 +44,52 @@ def test_too_little_to_compare_leaves_the_order_alone(shape: tuple[int, int]) ->
 def test_other_shapes_are_refused() -> None:
     with pytest.raises(ConfigError, match=r"\(2, 3, 4\)"):
         seriate(np.zeros((2, 3, 4)))
+
+
+def waves() -> np.ndarray:
+    """Activations (800, 12): four square waves of periods 40, 60, 100 and 160, a turned copy of each, and
+    four units of noise.
+    """
+    t = np.arange(800)
+    slow = np.stack([np.sign(np.sin(2 * np.pi * (t + 3) / period)) for period in (40, 60, 100, 160)], axis=1)
+    noise = np.random.default_rng(0).normal(size=(800, 4))
+    return np.concatenate([slow, -slow, np.tanh(noise)], axis=1)
+
+
+def test_the_steadiest_are_slow_differ_and_come_slowest_first() -> None:
+    chosen = steady(waves(), 4)
+    assert [int(unit) % 4 for unit in chosen] == [3, 2, 1, 0]
+    assert max(chosen) < 8
+
+
+def test_it_does_not_matter_where_a_unit_stands_or_how_it_is_turned() -> None:
+    shuffled = np.random.default_rng(1).permutation(12)
+    chosen = steady(-waves()[:, shuffled], 4)
+    assert [int(unit) % 4 for unit in shuffled[chosen]] == [3, 2, 1, 0]
+
+
+def test_a_large_unit_that_is_fast_is_not_steady() -> None:
+    activations = waves()
+    activations[:, 8] *= 5
+    assert 8 not in steady(activations, 4)
+
+
+def test_what_never_changes_or_is_not_finite_comes_last() -> None:
+    activations = waves()
+    activations[:, 2], activations[:, 6] = 0.9, np.nan
+    chosen = steady(activations, 12).tolist()
+    assert sorted(chosen) == list(range(12))
+    assert set(chosen[-2:]) == {2, 6}
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (1, 5), (2, 5), (9, 1)])
+def test_of_little_text_all_units_are_steady(shape: tuple[int, int]) -> None:
+    chosen = steady(np.random.default_rng(0).normal(size=shape))
+    assert sorted(chosen.tolist()) == list(range(shape[1]))
+
+
+def test_none_of_the_steady_and_other_shapes_are_refused() -> None:
+    with pytest.raises(ConfigError, match="received 0"):
+        steady(np.zeros((3, 4)), 0)
+    with pytest.raises(ConfigError, match=r"\(3,\)"):
+        steady(np.zeros(3))

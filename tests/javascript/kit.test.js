@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
+import { columnAt, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { Link } from "../../rnnviz/ui/browser/static/link.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
@@ -202,4 +203,21 @@ test("a lost ask is repeated as it is wished by then", () => {
   mock.timers.tick(60_000);
   assert.equal(sent.length, 2);
   mock.timers.reset();
+});
+
+test("a pixel of the heat map belongs to the column and the row that are painted there", () => {
+  for (const [W, columns] of [
+    [1000, 24],
+    [1295, 96],
+    [720, 84],
+    [200, 24],
+    [37, 50],
+  ])
+    for (let i = 0; i < columns; i++)
+      for (let x = Math.round((i * W) / columns); x < Math.round(((i + 1) * W) / columns); x++)
+        assert.equal(columnAt(x, W, columns), i);
+  const rows = { from: 3, count: 7 };
+  const seen = Array.from({ length: 100 }, (_, y) => rowAt(y, 100, rows));
+  assert.deepEqual([...new Set(seen)], [3, 4, 5, 6, 7, 8, 9]);
+  assert.deepEqual(seen, seen.toSorted());
 });

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import rnnviz
 from rnnviz.figures import live
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import page
+from rnnviz.ui.pages.explore import page, rows
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny
 from tests.ui.apptest import clean, sent
@@ -189,3 +190,28 @@ def test_a_block_comes_back_as_it_was_packed() -> None:
         pack({}, {"x": np.zeros(2)})
     with pytest.raises(ValueError, match="JSON"):
         pack({"x": float("inf")}, {})
+
+
+@pytest.mark.parametrize("quantity", ["hidden", "cell", "forget"])
+def test_the_steady_units_come_first_and_stay_while_typing(quantity: str) -> None:
+    session = LiveSession(LSTM)
+    fields = {"order": "steady", "quantity": quantity}
+    found = [answered(session, text=text, **fields)[1]["rows"].tolist() for text in ("T", "Time", "x")]
+    assert found[0] == found[1] == found[2]
+    assert sorted(found[0]) == list(range(12))
+    again = answered(LiveSession(LSTM), text="T", **fields)[1]["rows"].tolist()
+    assert again == found[0]  # for another reader, too
+
+
+def test_a_new_reader_does_not_wait_for_what_is_known_of_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows.order(GRU, "steady", 1)
+    monkeypatch.setattr(rows, "sample", None)
+    assert sorted(rows.order(GRU, "alike", 0)) == list(range(12))
+
+
+def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose_them() -> None:
+    model = rnnviz.load("timemachine-gru")
+    few = rows.order(model, "steady", 0)[: rows.FEW]
+    hidden = rnnviz.trace(model, examples.TEXTS["timemachine"]).hidden[:, 0]
+    flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
+    assert flicker[few].mean() < 0.7 * flicker.mean()

@@ -30,6 +30,21 @@ export function fit(canvas, width, height) {
   return pen;
 }
 
+/** The row of a heat map that pixel y of H shows, of those that are drawn. @param {number} y @param {number} H @param {{ from: number, count: number }} rows */
+export function rowAt(y, H, { from, count }) {
+  return from + Math.floor((y * count) / H);
+}
+
+/** The left edge of column i of a heat map, in pixels. @param {number} i @param {number} W @param {number} columns */
+function edge(i, W, columns) {
+  return Math.round((i * W) / columns);
+}
+
+/** The column that pixel x of W shows: between its edge and the next. @param {number} x @param {number} W @param {number} columns */
+export function columnAt(x, W, columns) {
+  return Math.ceil(((x + 0.5) * columns) / W) - 1;
+}
+
 export class Heat {
   /** @type {Map<string[], Uint32Array>} */
   tables = new Map();
@@ -63,8 +78,8 @@ export class Heat {
     this.pixels.fill(blank);
     for (let i = 0; i < last - first; i++) {
       this.column(store, (first + i - store.start) * store.units, column, table, view.rows);
-      const left = Math.round((i * W) / columns);
-      const right = Math.round(((i + 1) * W) / columns) - gap;
+      const left = edge(i, W, columns);
+      const right = edge(i + 1, W, columns) - gap;
       for (let y = 0, at = left; y < H; y++, at += W) this.pixels.fill(column[y], at, at + right - left);
     }
     pen.putImageData(this.image, 0, 0);
@@ -79,8 +94,8 @@ export class Heat {
     const { states, rows } = store;
     const H = out.length;
     for (let y = 0; y < H; y++) {
-      const from = shown.from + Math.floor((y * shown.count) / H);
-      const to = Math.max(from + 1, shown.from + Math.floor(((y + 1) * shown.count) / H));
+      const from = rowAt(y, H, shown);
+      const to = Math.max(from + 1, rowAt(y + 1, H, shown));
       let sum = 0;
       for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
       out[y] = table[Math.round(sum / (to - from))];

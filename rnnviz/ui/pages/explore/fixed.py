@@ -13,6 +13,7 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
 from rnnviz.ui.pages.explore.words import examples, words
 
@@ -47,6 +48,7 @@ def fixed(
         "cell": config.cell,
         "layers": config.layers,
         "units": config.hidden_size,
+        "few": min(FEW, config.hidden_size),
         "listed": live.NEXT,
         "quantities": quantities,
         "symbols": list(vocabulary.characters),

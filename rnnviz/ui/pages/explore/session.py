@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.figures import live
-from rnnviz.figures.order import seriate
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import Trace, Tracer
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.pages.explore import rows
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 LIMIT = 20_000  # characters that the live view takes; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time
 WIDEST = 400  # columns that a window has at most, whatever the browser asks
-REFERENCE = 600  # characters the model writes itself to find out which of its units are alike
-ORDERS = ("index", "alike")
 
 Ids = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -57,7 +55,7 @@ class Ask:
     columns: int = live.COLUMNS
     quantity: str = "hidden"
     layer: int = 0
-    order: str = "alike"
+    order: str = "steady"
     unit: int | None = None
     base: int = 0
     static: str = ""
@@ -78,7 +76,7 @@ class Ask:
             columns=asks.whole(1, WIDEST),
             quantity=lambda v: isinstance(v, str) and v in live.SYMBOLS,
             layer=asks.whole(),
-            order=lambda v: v in ORDERS,
+            order=lambda v: v in rows.ORDERS,
             unit=asks.whole(),
             base=asks.whole(),
             static=asks.text(64),
@@ -128,7 +126,6 @@ class LiveSession:
         self._tracer = Tracer(model)
         self._expected = _Expected()
         self._ngram: Doubles = np.empty(0)
-        self._orders: dict[int, npt.NDArray[np.int64]] = {}
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
         self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
@@ -154,8 +151,8 @@ class LiveSession:
         self._coloured_by = coloured_by
         arrays = self._columns(trace, changed, (quantity, layer), (start, low, high, stop))
         arrays |= self._characters(trace, same)
-        if ask.order == "alike":
-            arrays["rows"] = self._alike(layer).astype("<u2")
+        if ask.order != "index":
+            arrays["rows"] = rows.order(self.model, ask.order, layer, quantity).astype("<u2")
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
             arrays["unit"] = live.scale(quantity, self.model.config.activation).levels(values)
@@ -236,14 +233,6 @@ class LiveSession:
         last = max(0, length - ask.columns)
         start = last if ask.start is None else min(ask.start, last)
         return start, min(length, start + ask.columns)
-
-    def _alike(self, layer: int) -> npt.NDArray[np.int64]:
-        if layer not in self._orders:
-            text = sample(self.model, "", REFERENCE, temperature=0.8, seed=0)
-            hidden = Tracer(self.model).extend(text).hidden
-            for number in range(hidden.shape[1]):
-                self._orders[number] = seriate(hidden[:, number])
-        return self._orders[layer]
 
     def _continue(self, text: str, temperature: float) -> str:
         room = max(0, min(CONTINUE, LIMIT - len(text)))

@@ -5,13 +5,15 @@ import { label } from "../../../browser/static/words.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
-/** @import { Scale } from "./types" */
 /** @import { View } from "./view.js" */
+
+const ROWS = [64, 24]; // of all, to look at more closely
 
 export class Controls {
   queue = ""; // what Continue has yet to write
   appending = false;
-  keyed = "";
+  /** @type {Record<string, string>} */
+  keyed = {};
 
   /** @param {View} view @param {Say} say */
   constructor(view, say) {
@@ -41,15 +43,19 @@ export class Controls {
       (layer) => ({ layer: Number(layer) }),
     );
     find(root, "label.rv-layers").hidden = fixed.layers === 1;
-    this.choose(
-      "order",
-      ["index", "alike"],
-      (name) => say(`order.${name}`),
-      (order) => ({ order }),
-    );
-    const few = [64, 24].filter((count) => count < fixed.units);
-    find(root, "label.rv-zooms").hidden = few.length === 0;
-    const zoom = this.choose("zoom", [0, ...few], (n) =>
+    const some = fixed.few < fixed.units;
+    /** @type {Record<string, string>} */
+    const orders = {
+      steady: some ? "order.steady" : "order.slow",
+      alike: "order.alike",
+      index: "order.index",
+    };
+    const order = this.choose("order", Object.keys(orders), (name) => say(orders[name], { n: fixed.few }));
+    order.onchange = () => this.order(order.value);
+    this.all = find(root, "button.rv-all");
+    this.all.hidden = !some;
+    this.all.onclick = () => this.order(view.order === "steady" ? "alike" : "steady");
+    const zoom = this.choose("zoom", [0, ...ROWS.filter((count) => count < fixed.units)], (n) =>
       n ? String(n) : say("zoom.all", { n: fixed.units }),
     );
     zoom.onchange = () => view.zoom(Number(zoom.value));
@@ -64,6 +70,7 @@ export class Controls {
     this.limit = find(root, "p.rv-limit");
     /** @type {{ [name: string]: HTMLElement }} the values beside the lines' names */
     this.values = {};
+    this.counting = find(root, "span.rv-counting");
     this.legend(fixed.ngram);
   }
 
@@ -96,9 +103,16 @@ export class Controls {
     return select;
   }
 
+  /** Other rows, or the same in another order. @param {string} order */
+  order(order) {
+    this.view.figure.zoomTo(0, 0);
+    find(this.root, "select.rv-zoom").value = "0";
+    this.view.choose({ order });
+  }
+
   /** @param {string | null} ngram */
   legend(ngram) {
-    find(this.root, "span.rv-counting").hidden = !ngram;
+    put(this.counting, "");
     const entries = [
       ["model", this.say("line.model")],
       ...(ngram ? [["ngram", ngram]] : []),
@@ -128,16 +142,28 @@ export class Controls {
       ...units.map((n) => /** @type {[number, string]} */ ([n, say("colour.unit", { n })])),
     ];
     options(this.colour, colours, view.unit ?? "");
-    const [name, notice] = find(root, "div.rv-title-states").children;
+    const steady = head.order === "steady";
+    find(root, "label.rv-zooms").hidden = steady || fixed.units <= Math.min(...ROWS);
+    put(this.all, say(steady ? "rows.all" : "rows.few", { n: steady ? fixed.units : fixed.few }));
+    const [name, , notice] = find(root, "div.rv-title-states").children;
     put(name, say(`quantity.${head.quantity}`));
     const forgetful = fixed.cell === "mlp" && head.quantity === "hidden";
-    put(notice, say(forgetful ? "notice.mlp" : `notice.${head.quantity}`));
-    this.drawKey(fixed.quantities[head.quantity]);
+    const held = steady && ["hidden", "cell"].includes(head.quantity);
+    put(notice, say(forgetful ? "notice.mlp" : held ? "notice.steady" : `notice.${head.quantity}`));
+    const { kind, low, high } = fixed.quantities[head.quantity];
+    const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + view.numbers.rough(x);
+    this.drawKey("states", kind, sign(low), sign(high));
+    if (view.unit !== null) this.drawKey("tint", kind, sign(low), sign(high));
+    else this.drawKey("tint", "surprisal", "0", say("bits.n", { n: fixed.surprisalFull }));
     const t = store.length - 1;
     const { numbers } = view;
     const at = (/** @type {number} */ value) => (t < 0 ? "" : numbers.number(value));
     put(this.values.model, at(store.predicted.perplexity(t)));
-    if (this.values.ngram) put(this.values.ngram, at(store.counted.perplexity(t)));
+    if (this.values.ngram) {
+      put(this.values.ngram, at(store.counted.perplexity(t)));
+      const ahead = store.predicted.perplexity(t) < store.counted.perplexity(t);
+      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind"));
+    }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;
     find(root, "div.rv-scrub").classList.toggle("rv-idle", !movable);
@@ -152,17 +178,20 @@ export class Controls {
     put(find(root, "output.rv-where"), say("window.of", { from, to, n }));
   }
 
-  /** The scale's colours and ends. @param {Scale} scale */
-  drawKey({ kind, low, high }) {
+  /**
+   * A scale's colours and ends: of the heat map, or of what is behind the text.
+   * @param {"states" | "tint"} where @param {"diverging" | "sequential" | "surprisal"} kind
+   * @param {string} low @param {string} high
+   */
+  drawKey(where, kind, low, high) {
     const { theme } = this.view;
     const mark = [theme.name, kind, low, high].join(" ");
-    if (this.keyed === mark) return;
-    this.keyed = mark;
+    if (this.keyed[where] === mark) return;
+    this.keyed[where] = mark;
     const bar = make("i");
     const colours = theme[kind].filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
     bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
-    const sign = (/** @type {number} */ x) => (x > 0 && low < 0 ? "+" : "") + this.view.numbers.rough(x);
-    find(this.root, "div.rv-key").replaceChildren(sign(low), bar, sign(high));
+    find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
   }
 
   // ---- a sampled continuation -----------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // a character. Plotly draws the figure's frame when that changes; what a keystroke changes is painted into it.
 
 import { find, make, place } from "../../../browser/static/dom.js";
-import { Heat } from "../../../browser/static/heat.js";
+import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 import { drawLines } from "./lines.js";
 
@@ -16,12 +16,13 @@ const TITLE = 18;
 const STRIP = 18;
 const NARROW = 8.6; // pixels a column needs for its letter
 const WIDE = 14; // ... for a Chinese character
-const STEPS = [24, 48]; // columns drawn for short texts, before as many as fit
+const STEPS = [24, 32, 48, 64, 96, 128]; // columns drawn for short texts, before as many as fit
+const LEGIBLE = 9; // pixels that a row needs for its number
 
 /**
  * @typedef {object} Listener
  * @property {(event: PointerEvent | null) => void} point
- * @property {(event: MouseEvent) => void} pick
+ * @property {(place: { clientX: number, clientY: number }) => void} pick
  * @property {(columns: number) => boolean} scroll whether it did
  * @property {() => void} rows other rows are shown
  */
@@ -35,6 +36,8 @@ export class Figure {
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
   /** @type {Untyped} the figure in pixels, made of the server's skeleton */
   made;
+  /** @type {{ clientX: number, clientY: number } | null} where the pointer is: a click tells it in whole pixels only */
+  at = null;
 
   /** @param {HTMLElement} root @param {Promise<string>} plotly when the library is here, or isn't @param {Listener} on */
   constructor(root, plotly, on) {
@@ -68,8 +71,8 @@ export class Figure {
   layOut(height) {
     const width = this.root.clientWidth;
     const spare = height - 3 * TITLE - STRIP - 16;
-    const heat = Math.round(spare * 0.56);
-    const lines = Math.round(spare * 0.26);
+    const heat = Math.round(spare * 0.62);
+    const lines = Math.round(spare * 0.22);
     const bars = spare - heat - lines;
     const strip = TITLE + heat + 1;
     const perplexity = strip + STRIP + 3 + TITLE;
@@ -103,7 +106,10 @@ export class Figure {
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
     this.heat.letters(list, store, view, theme, font);
-    const shape = [columns, theme.name, store.digest, store.head.order, rows.from, rows.count].join(" ");
+    const { order, quantity, layer } = store.head;
+    const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
+      " ",
+    );
     const framed = this.shape !== shape;
     if (framed) {
       this.shape = shape;
@@ -130,16 +136,18 @@ export class Figure {
   }
 
   /**
-   * The units' numbers beside the heat map; none where they are out of their order.
+   * The units' numbers beside the heat map: of all rows if there is room, else of some that are in their order.
    * @param {Store} store @param {{ from: number, count: number }} rows @param {Box} box
    */
   numberUnits(store, { from, count }, box) {
-    const step = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512;
+    const tall = box.heat / count;
+    const each = tall >= LEGIBLE;
+    const step = each ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
-    const end = store.head.order === "index" ? from + count : 0;
-    for (let unit = Math.ceil(from / step) * step; unit < end; unit += step) {
-      const mark = make("span", "", String(unit));
-      place(mark, { top: box.top.states + ((unit - from + 0.5) * box.heat) / count });
+    const end = each || store.head.order === "index" ? from + count : 0;
+    for (let row = Math.ceil(from / step) * step; row < end; row += step) {
+      const mark = make("span", "", String(store.unitAt(row)));
+      place(mark, { top: box.top.states + (row - from + 0.5) * tall, "font-size": Math.min(11, tall) });
       marks.push(mark);
     }
     this.scale.replaceChildren(...marks);
@@ -157,9 +165,8 @@ export class Figure {
 
   /** The rows of the heat map that are shown: the first, and how many. @param {Store} store */
   rows(store) {
-    const count = this.zoom.count || store.units;
-    const from = Math.max(0, Math.min(store.units - count, this.zoom.from));
-    return { from, count: Math.min(count, store.units) };
+    const count = Math.min(this.zoom.count || store.shown, store.shown);
+    return { from: Math.max(0, Math.min(store.shown - count, this.zoom.from)), count };
   }
 
   /** Show `count` rows (0 for all) with a row in their middle. @param {number} count @param {number} row */
@@ -181,24 +188,34 @@ export class Figure {
     place(this.rowMark, { left: LEFT, width: box.inner, top, height });
   }
 
-  /** What is under a point of the screen. @param {MouseEvent} event @param {Store} store @returns {Place | null} */
+  /**
+   * What is under a point of the screen: what is painted in that pixel.
+   * @param {{ clientX: number, clientY: number }} event @param {Store} store @returns {Place | null}
+   */
   under(event, store) {
     const { view, box } = this;
     if (!view || !box) return null;
     const frame = this.pad.getBoundingClientRect();
     const x = event.clientX - frame.left - LEFT;
     const y = event.clientY - frame.top - box.top.states;
-    const t = view.first + Math.floor((x / box.inner) * view.columns);
+    const { width, height } = this.heat.canvas;
+    const t = view.first + columnAt(Math.floor((x * width) / box.inner), width, view.columns);
     if (x < 0 || x >= box.inner || y < 0 || t >= view.last) return null;
-    const row = view.rows.from + Math.floor((y / box.heat) * view.rows.count);
+    const row = rowAt(Math.floor((y * height) / box.heat), height, view.rows);
     return { t, unit: y < box.heat ? store.unitAt(row) : null };
   }
 
   listen() {
     const { pad, on } = this;
-    pad.onpointermove = (event) => on.point(event);
-    pad.onpointerleave = () => on.point(null);
-    pad.onclick = (event) => on.pick(event);
+    pad.onpointermove = pad.onpointerdown = (event) => {
+      this.at = event;
+      on.point(event);
+    };
+    pad.onpointerleave = () => {
+      this.at = null;
+      on.point(null);
+    };
+    pad.onclick = (event) => on.pick(this.at ?? event);
     pad.onwheel = (event) => {
       const along = event.deltaX || (event.shiftKey ? event.deltaY : 0);
       if (along && on.scroll(Math.sign(along) * 4)) event.preventDefault();

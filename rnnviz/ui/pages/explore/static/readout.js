@@ -1,4 +1,4 @@
-// Figures in words: the row of numbers, and the line that says what was expected at the cursor.
+// Figures in words: the row of numbers, and what stands where the reader points.
 
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
@@ -15,7 +15,7 @@ export class Readout {
   constructor(root, say, words, numbers) {
     this.say = say;
     this.numbers = numbers;
-    this.line = find(root, "p.rv-readout");
+    this.line = find(root, "span.rv-readout");
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
     this.fields = numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said);
@@ -37,33 +37,26 @@ export class Readout {
   }
 
   /**
-   * What was expected at character t, and came; null for none.
+   * What stands at character t, where the reader points; null for nowhere.
    * @param {Store} store @param {string[]} list @param {number | null} t @param {number | null} unit
    * @param {boolean} pinned
    */
   tell(store, list, t, unit, pinned) {
-    put(this.line, t === null ? this.say("readout.idle") : this.sentence(store, list, t, unit, pinned));
-    this.line.classList.toggle("rv-idle", t === null);
+    put(this.line, t === null ? "" : this.sentence(store, list, t, unit, pinned));
+    const notice = /** @type {HTMLElement} */ (this.line.previousElementSibling);
+    notice.hidden = t !== null;
   }
 
   /** @param {Store} store @param {string[]} list @param {number} t @param {number | null} unit @param {boolean} pinned */
   sentence(store, list, t, unit, pinned) {
     const { say, numbers } = this;
-    const name = (/** @type {number} */ id) => (id === 0 ? say("unk") : `“${visible(store.symbol(id))}”`);
-    const expected = store.expected(t).slice(0, 3);
-    const parts = [
-      `${say("readout.at", { n: numbers.whole(t + 1) })}:`,
-      `${say("readout.expected")} ${expected.map(({ id, p }) => `${name(id)} ${numbers.percent(p)}`).join(", ")}`,
-      say("readout.came", {
-        c: `“${visible(list[t] ?? "")}”`,
-        p: numbers.percent(store.probability(t)),
-        rank: numbers.whole(store.rank(t)),
-        bits: numbers.number(store.bits(t)),
-      }),
-    ];
+    const parts = [say("readout.at", { n: numbers.whole(t + 1) })];
     if (unit !== null && t < store.stop)
       parts.push(say("readout.unit", { n: unit, v: numbers.fixed(store.value(t, unit)) }));
+    parts.push(
+      say("readout.came", { c: `“${visible(list[t] ?? "")}”`, bits: numbers.number(store.bits(t)) }),
+    );
     if (pinned) parts.push(say("readout.pinned"));
-    return parts.join("   ·   ");
+    return parts.join(" · ");
   }
 }

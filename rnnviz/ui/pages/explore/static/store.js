@@ -140,6 +140,11 @@ export class Store {
     return this.entropies[t - this.start] / Math.LN2;
   }
 
+  /** How many rows the heat map has: a few, or one for each unit. */
+  get shown() {
+    return this.head.order === "steady" ? this.fixed.few : this.units;
+  }
+
   /** The unit drawn in a row of the heat map. @param {number} row */
   unitAt(row) {
     return this.rows ? this.rows[row] : row;

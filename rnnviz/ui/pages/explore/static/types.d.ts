@@ -19,6 +19,7 @@ export interface Fixed {
   cell: string;
   layers: number;
   units: number;
+  few: number;
   listed: number;
   quantities: Record<string, Scale>;
   symbols: string[];

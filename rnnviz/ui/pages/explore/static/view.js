@@ -15,8 +15,8 @@ import { Store } from "./store.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place } from "./types" */
 
-const SHORTEST = 330; // pixels of the picture's height
-const TALLEST = 680;
+const SHORTEST = 420; // pixels of the picture's height
+const TALLEST = 900;
 const BELOW = 34; // room for what stands under it
 const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // what Escape closes
 
@@ -50,7 +50,7 @@ export class View extends BaseView {
   start = 0;
   quantity = "hidden";
   layer = 0;
-  order = "alike";
+  order = "steady";
   /** @type {number | null} the unit that colours the text; null for surprisal */
   unit = null;
   /** @type {Place | null} */
@@ -289,7 +289,7 @@ export class View extends BaseView {
       else if (to >= this.start + this.columns) this.scroll(to - this.columns + 1);
     } else if (down !== undefined) {
       const row = this.unit === null ? 0 : store.row(this.unit) + down;
-      const to = Math.max(0, Math.min(store.units - 1, row));
+      const to = Math.max(0, Math.min(store.shown - 1, row));
       const { from, count } = this.figure.rows(store);
       if (to < from || to >= from + count) this.figure.zoomTo(this.figure.zoom.count, to);
       this.choose({ unit: store.unitAt(to) });
@@ -320,7 +320,8 @@ export class View extends BaseView {
     editor.tint.frame("point", pointed ?? null);
     editor.tint.frame("pin", pin);
     this.next.draw(store, drawn, t);
-    this.readout.tell(store, drawn, came, hover?.unit ?? this.unit, t === pin);
+    const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
+    this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
     this.readout.now(store, here);
   }
 

@@ -1,0 +1,63 @@
+"""Which units the heat map begins with, and in which order: found on a text that the model writes itself, so it
+works for every model without the text it was trained on. Kept in memory for as long as the model is, for all
+readers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures.order import seriate, steady
+from rnnviz.reading.sampling import sample
+from rnnviz.reading.trace import Trace, Tracer
+
+if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.networks.torch_model import CharModel
+
+    Network = CharModel | NumpyModel
+
+REFERENCE = 1000
+"""Characters that the model writes."""
+
+FEW = 24
+"""Rows of a heat map in which each can be seen and hit."""
+
+ORDERS = ("steady", "alike", "index")
+
+Ids = npt.NDArray[np.int64]
+
+_kept: WeakKeyDictionary[Network, dict[tuple[str, str, int], Ids]] = WeakKeyDictionary()
+
+
+def order(model: Network, kind: str, layer: int, quantity: str = "hidden") -> Ids:
+    """The unit of each row, (H,).
+
+    "steady"  the FEW units that hold their colour, the slowest first; then the others. Of the quantity
+              "cell" its own; every other shows those of the hidden state
+    "alike"   similar ones beside one another
+    """
+    state = "cell" if (kind, quantity) == ("steady", "cell") else "hidden"
+    found = _kept.get(model)
+    if found is None or (kind, state, layer) not in found:
+        found = _kept[model] = _orders(model)
+    return found[kind, state, layer]
+
+
+def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:
+    read = Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
+    found = {}
+    for layer in range(model.config.layers):
+        alike = found["alike", "hidden", layer] = seriate(read.hidden[:, layer])
+        for state, values in _states(read).items():
+            few = steady(values[:, layer], FEW)
+            found["steady", state, layer] = np.concatenate([few, alike[~np.isin(alike, few)]])
+    return found
+
+
+def _states(read: Trace) -> dict[str, npt.NDArray[np.float32]]:
+    return {"hidden": read.hidden, **({} if read.cell is None else {"cell": read.cell})}

@@ -1,0 +1,120 @@
+"""What Explore's picture shows on opening, and that what is pointed at is what is painted there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import SCREEN, Live
+from tests.browser.driving import box_of
+
+UNITS = 256
+
+
+@pytest.fixture
+def shipped(page: Page, app_url: str) -> Live:
+    """The Explore page with the network that a newcomer meets."""
+    return Live(page, app_url, "timemachine-gru")
+
+
+@pytest.fixture(params=[1, 1.25, 2])
+def ratio(page: Page, request: pytest.FixtureRequest) -> Iterator[float]:
+    """How many pixels of the screen make one of the page."""
+    session = page.context.new_cdp_session(page)
+    size = {**SCREEN, "deviceScaleFactor": request.param, "mobile": False}
+    session.send("Emulation.setDeviceMetricsOverride", size)
+    yield float(request.param)
+    session.send("Emulation.clearDeviceMetricsOverride")
+    session.detach()
+
+
+def test_what_is_pointed_at_is_what_a_click_takes(ratio: float, page: Page, app_url: str) -> None:
+    live = Live(page, app_url, "timemachine-gru")
+    assert page.evaluate("devicePixelRatio") == ratio
+    page.get_by_role("button", name="all 256 units").click()
+    expect(page.get_by_role("button", name="the 24 slowest")).to_be_visible()
+    heat = box_of(page.locator(".rv-heat"))
+    for step in range(12):  # less than a row apart, and never a whole number of pixels
+        x, y = heat["x"] + 40.3 + 17.37 * step, heat["y"] + 31.7 + 0.61 * step
+        page.mouse.move(x, y)
+        expect(live.readout).to_contain_text(re.compile(r"unit \d+"))
+        said = re.search(r"character (\d+) · unit (\d+)", live.readout.inner_text())
+        assert said is not None
+        page.mouse.click(x, y)
+        expect(page.locator(".rv-colour")).to_have_value(said[2])
+        expect(live.readout).to_contain_text("Escape lets go")
+        assert re.search(r"character (\d+)", live.readout.inner_text())[1] == said[1]  # type: ignore[index]
+        kept = box_of(page.locator(".rv-pinned"))
+        assert kept["x"] - 1 <= x <= kept["x"] + kept["width"] + 1
+        page.keyboard.press("Escape")
+
+
+def test_it_opens_on_the_slowest_units_and_all_are_one_click_away(shipped: Live) -> None:
+    numbers = shipped.page.locator(".rv-scale span")
+    expect(numbers).to_have_count(24)
+    few = numbers.all_inner_texts()
+    assert len(set(few)) == 24
+    heat = box_of(shipped.page.locator(".rv-heat"))
+    assert heat["height"] / 24 >= 9  # tall enough to hit
+    row = 5
+    shipped.page.mouse.move(heat["x"] + 30, heat["y"] + heat["height"] * (row + 0.5) / 24)
+    expect(shipped.readout).to_contain_text(f"unit {few[row]}:")
+    shipped.area.press("End")
+    shipped.page.keyboard.type(" tonight")
+    shipped.painted(len(shipped.text))
+    assert numbers.all_inner_texts() == few  # they don't move while one types
+    shipped.page.get_by_role("button", name=f"all {UNITS} units").click()
+    expect(numbers).to_have_count(0)
+    expect(shipped.page.locator(".rv-order")).to_have_value("alike")
+    shipped.page.get_by_role("button", name="the 24 slowest").click()
+    expect(numbers).to_have_count(24)
+
+
+def test_a_legend_says_what_the_orange_behind_the_text_is(shipped: Live) -> None:
+    legend = shipped.page.locator(".rv-key-tint")
+    expect(legend).to_have_text("010 bits")
+    heat = box_of(shipped.page.locator(".rv-heat"))
+    shipped.page.mouse.click(heat["x"] + 30, heat["y"] + 30)
+    expect(legend).to_have_text("−1+1")  # of a unit's values
+    shipped.page.keyboard.press("Escape")
+    shipped.page.keyboard.press("Escape")
+    expect(legend).to_have_text("010 bits")
+
+
+def test_the_words_agree_with_the_lines(shipped: Live) -> None:
+    said = shipped.page.locator(".rv-counting")
+    for text in (shipped.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "q"):
+        shipped.write(text)
+        model, ngram = (
+            float(shipped.page.locator(f".rv-line-{name} output").inner_text().replace(",", ""))
+            for name in ("model", "ngram")
+        )
+        expect(said).to_have_text(
+            "below the dotted line: better than counting"
+            if model < ngram
+            else "here the dotted line, which counts, is lower"
+        )
+
+
+def test_a_wide_screen_is_filled(shipped: Live) -> None:
+    shipped.page.set_viewport_size({"width": 1920, "height": 1080})
+    expect(shipped.page.locator(".rv-pinned")).to_be_hidden()
+    shipped.write(
+        "He was expounding a recondite matter to us; his grey eyes shone and twinkled. Nobody spoke."
+    )
+    heat = box_of(shipped.page.locator(".rv-heat"))
+    shipped.page.mouse.move(heat["x"] + 0.93 * heat["width"], heat["y"] + 20)
+    expect(shipped.readout).to_contain_text("character")  # a character stands there
+    bars = box_of(shipped.page.locator(".rv-next"))
+    assert bars["x"] + bars["width"] > 1920 - 60
+    assert heat["y"] + heat["height"] > 500
+
+
+@pytest.mark.parametrize("name", ["", "perplexity", "inside", "train", "learn"])
+def test_a_page_has_one_first_heading(page: Page, app_url: str, name: str) -> None:
+    page.goto(f"{app_url}/{name}?model=tiny-gru")
+    expect(page.locator("h1")).to_have_count(1)
+    expect(page.locator("h1")).not_to_be_empty()
