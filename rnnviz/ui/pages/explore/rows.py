@@ -1,6 +1,6 @@
-"""Which units the heat map begins with, and in which order: found on a text that the model writes itself, so it
-works for every model without the text it was trained on. Kept in memory for as long as the model is, for all
-readers.
+"""Which units the heat map begins with, and in which order: found on a text that the model writes itself, so
+that it works for every model, without the text it was trained on. Kept in memory as long as the model is, for
+all readers.
 """
 
 from __future__ import annotations
