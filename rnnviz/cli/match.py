@@ -1,11 +1,14 @@
 """`python -m rnnviz match`: the units that are on throughout a passage, and where else in a corpus most of
 them are. A row a place: its units and length, its context, what is expected next, and the annotations it
-lies in; then what the places have in common, beside what the same characters and the whole corpus have.
+lies in; then what the places have in common, beside what the same characters, the whole corpus and the
+matches of untrained copies of the network have.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import (
@@ -27,11 +30,16 @@ from rnnviz.errors import ConfigError
 
 if TYPE_CHECKING:
     from rnnviz.networks.numpy_model import NumpyModel
+    from rnnviz.reading.trace import Trace
     from rnnviz.units import Index, Match, Matches, Target
     from rnnviz.units.match_controls import Controls, Share
+    from rnnviz.units.match_untrained import Untrained
 
 MOST = 1_000_000
 """Characters that are indexed, unless --characters says otherwise."""
+
+COPIES = 3
+"""Untrained copies that match too, unless --untrained says otherwise."""
 
 BEFORE, AFTER = 30, 15
 """Characters of the context that the table shows; JSON has twice as many."""
@@ -97,6 +105,14 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--index", metavar="FOLDER", help="keep the index there (default: in the user's cache folder)"
     )
+    parser.add_argument(
+        "--untrained",
+        type=int,
+        default=COPIES,
+        metavar="N",
+        help="match in the corpus's beginning with N untrained copies of the network too, 0 for none "
+        f"(default: {COPIES})",
+    )
     add_quiet(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object with the units and all places")
 
@@ -111,7 +127,7 @@ def main(args: argparse.Namespace) -> int:
     from rnnviz.units import match_controls
 
     model = network(args)
-    at_least(args, characters=1)
+    at_least(args, characters=1, untrained=0)
     read = trace(model, _passages_text(args))
     start, stop = _span(args.span)
     pattern = units.pattern(read, start, stop, threshold=args.threshold, edges=args.edges, layer=args.layer)
@@ -124,12 +140,48 @@ def main(args: argparse.Namespace) -> int:
         )
     found = index.match(pattern, share=args.share, least=args.least, most=args.most)
     controls = match_controls.beside(index, found, read.text[start:stop], tracks)
+    untrained = None
+    if args.untrained and found.found:
+        with progress_bar(f"reading with {args.untrained} untrained copies", args) as show:
+            untrained = _untrained(args, model, index, found, controls, read, start, tracks, show)
     if args.json:
-        print(as_json(_object(args, model, index, found, controls, tracks)))
+        print(as_json(_object(args, model, index, found, controls, untrained, tracks)))
     else:
         print(f"{len(pattern)} units are on throughout {read.text[start:stop]!r}: {_names(found)}")
-        _print(model, index, found, controls, tracks)
+        _print(model, index, found, controls, untrained, tracks)
     return 0
+
+
+def _untrained(
+    args: argparse.Namespace,
+    model: NumpyModel,
+    index: Index,
+    found: Matches,
+    controls: Controls,
+    read: Trace,
+    start: int,
+    tracks: list[Target],
+    show: Callable[[float, str], None] | None,
+) -> Untrained:
+    """The same passage in untrained copies."""
+    from rnnviz import units
+    from rnnviz.units import match_untrained
+
+    steps = match_untrained.copies(model, index.text(0, match_untrained.CHARACTERS), args.untrained)
+    made = units.run(steps, show and (lambda now: show(now.fraction, "")))
+    return match_untrained.untrained(
+        index,
+        found,
+        controls,
+        read,
+        start,
+        made,
+        share=args.share,
+        edges=args.edges,
+        layer=args.layer,
+        most=args.most,
+        tracks=tracks,
+    )
 
 
 def _span(written: str) -> tuple[int, int]:
@@ -176,6 +228,7 @@ def _object(
     index: Index,
     found: Matches,
     controls: Controls,
+    untrained: Untrained | None,
     tracks: list[Target],
 ) -> dict[str, Any]:
     pattern = found.pattern
@@ -208,6 +261,7 @@ def _object(
         "ending": {"text": controls.ending, **_share(controls.ends)},
         "passage": {"text": controls.whole.name, **_share(controls.whole)},
         "annotations": {share.name: _share(share) for share in controls.tracks},
+        "untrained": None if untrained is None else asdict(untrained),
     }
 
 
@@ -226,7 +280,14 @@ def _names(found: Matches) -> str:
     return " ".join(named if len(named) <= 24 else [*named[:24], "…"])
 
 
-def _print(model: NumpyModel, index: Index, found: Matches, controls: Controls, tracks: list[Target]) -> None:
+def _print(
+    model: NumpyModel,
+    index: Index,
+    found: Matches,
+    controls: Controls,
+    untrained: Untrained | None,
+    tracks: list[Target],
+) -> None:
     print(
         f"at least {found.needed} of them over {found.least} characters: "
         f"{100 * found.share:.3g} % of the places in {len(index):,} characters"
@@ -260,3 +321,21 @@ def _print(model: NumpyModel, index: Index, found: Matches, controls: Controls, 
         name = f"end in {share.name!r}" if share in endings else share.name
         same = "" if share.same is None else f"; where the text ends in {controls.ending!r}: {share.same:.1%}"
         print(f"{name}: {share.inside} of {share.matches}{same}; everywhere: {share.everywhere:.2%}")
+    if untrained is not None:
+        _print_untrained(untrained, controls)
+
+
+def _print_untrained(found: Untrained, controls: Controls) -> None:
+    """The same of untrained copies, on the beginning of the corpus."""
+    units = ", ".join(map(str, found.units))
+    print(
+        f"untrained copies, in the first {found.characters:,} characters: {units} units are on throughout "
+        "the passage, with thresholds that as large a share of their states passes"
+    )
+    whole, ending, *tracks = found.shares
+    endings = [whole, ending][: 1 + (controls.ending != controls.whole.name)]
+    for one in (*endings, *tracks):
+        name = f"end in {one.name!r}" if one in endings else one.name
+        print(
+            f"  {name}: {one.untrained} of {found.matches}; of this network's there: {one.own} of {found.own}"
+        )

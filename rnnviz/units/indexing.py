@@ -92,9 +92,16 @@ class Index:
         return np.asarray(rows.T, np.float32)
 
     def match(
-        self, pattern: Pattern, *, share: float = 0.75, least: int | None = None, most: int = 20
+        self,
+        pattern: Pattern,
+        *,
+        share: float = 0.75,
+        least: int | None = None,
+        most: int = 20,
+        first: int | None = None,
     ) -> Matches:
-        """The places where most of a pattern's units are on; see `rnnviz.units.matching.find`.
+        """The places where most of a pattern's units are on, in the `first` characters or in all; see
+        `rnnviz.units.matching.find`.
 
         Takes some 0.5 ms for a unit of the pattern and a million characters. Raises ConfigError for a pattern
         of units that this network hasn't got.
@@ -105,7 +112,7 @@ class Index:
                 raise ConfigError(
                     "a layer has units 0 to {last}; received {unit}", last=self.units - 1, unit=unit
                 )
-        return find(self._values, self.units, pattern, share=share, least=least, most=most)
+        return find(self._values[:, :first], self.units, pattern, share=share, least=least, most=most)
 
     def next(self, model: Network, position: int, k: int = 5) -> list[tuple[str, float]]:
         """The k most probable characters after character `position`, with their probabilities.

@@ -60,6 +60,12 @@ def test_json_holds_what_the_index_finds(
     among = [m for m in found["matches"] if "quotes" in m["annotations"]]
     assert found["annotations"]["quotes"]["inside"] == len(among)
     assert (found["ending"]["text"], found["passage"]["text"]) == ("e", "“cde")
+    control = found["untrained"]
+    assert (control["characters"], len(control["units"])) == (len(BOOK), 3)
+    assert [one["name"] for one in control["shares"]] == ["“cde", "e", "first half", "quotes"]
+    assert [one["own"] for one in control["shares"][2:]] == [
+        found["annotations"][name]["inside"] for name in ("first half", "quotes")
+    ]
 
 
 def test_the_table_shows_each_place_and_the_controls(
@@ -77,6 +83,11 @@ def test_the_table_shows_each_place_and_the_controls(
     assert out[7].startswith("end in 'e': ")
     assert out[8].startswith("quotes: 3 of 3; ")
     assert "everywhere: " in out[8]
+    assert out[9].startswith(f"untrained copies, in the first {len(BOOK):,} characters: ")
+    assert out[12].startswith("  quotes: ")
+    assert out[12].endswith("of this network's there: 3 of 3")
+    assert main([*asked, *SPAN, "--untrained", "0"]) == 0
+    assert "untrained" not in capsys.readouterr().out
 
 
 def test_the_index_is_kept_and_found_again(
@@ -111,6 +122,7 @@ def test_the_passage_can_come_through_a_pipe(
         (["--layer", "1"], "has 1 layers, counted from 0"),
         (["--share", "2"], "above 0 and at most 1"),
         (["--characters", "0"], "characters is at least 1"),
+        (["--untrained", "-1"], "untrained is at least 0"),
         (["--target", "line-position"], "is a matter of degree"),
         (["--target", "nonsense"], "there is no target 'nonsense'"),
         (["--annotations", "/nowhere.csv"], "nowhere.csv"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,6 +14,7 @@ from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
 from rnnviz.ui.pages.inside import indexing, match, sources
+from rnnviz.units import match_untrained
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -84,6 +86,33 @@ def test_the_tracks_are_where_the_annotations_are(open_app: Open, boards: dict[s
         assert bits == [(c in "aeiouAEIOU") + 2 * c.isupper() for c in text]
     (table,) = app.dataframe
     assert table.value.iloc[-2, 0] == "a vowel"
+
+
+def test_untrained_copies_stand_beside_the_matches(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(open_app)
+    clean(app)
+    made = units.run(match_untrained.copies(GRU, TEXT[:600]))
+    read = trace(GRU, TEXT[:600])
+    on = [
+        len(units.pattern(trace(copy.model, TEXT[:600]), *SPAN, threshold=threshold, layer=0))
+        for copy, threshold in zip(made, _thresholds(read, made), strict=True)
+    ]
+    assert len(set(on)) > 1
+    said = everything(app)
+    assert f"in 3 untrained copies of this network {min(on)} to {max(on)} units are on" in said
+    (table,) = app.dataframe
+    assert list(table.value.columns)[-2:] == ["matches, first 600 characters", "there, untrained copies"]
+    row = table.value.iloc[0]
+    own, theirs = row.iloc[-2].split(" of "), row.iloc[-1].split(" of ")
+    assert row.iloc[-2] == row.iloc[1]  # here the first 600 characters are all
+    assert (
+        f"{own[0]} of this network's {own[1]} best matches end in the passage itself, and {theirs[0]}" in said
+    )
+
+
+def _thresholds(read: Any, made: Any) -> list[float]:
+    share = (abs(read.hidden) >= 0.05).mean()
+    return [float(np.quantile(abs(trace(copy.model, read.text).hidden), 1 - share)) for copy in made]
 
 
 def test_annotations_of_ones_own_come_first(open_app: Open, boards: dict[str, Any]) -> None:

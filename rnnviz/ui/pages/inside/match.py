@@ -18,7 +18,7 @@ from rnnviz.figures.frame import Figure
 from rnnviz.figures.themes import Scale, Theme
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import dashboard, indexing, match_tracks, sources
+from rnnviz.ui.pages.inside import dashboard, indexing, match_control, match_tracks, sources
 from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment, kept
 from rnnviz.ui.pages.inside.dashboard import TRACKS, Panel, Text, ends, painted
 from rnnviz.ui.pages.inside.indexing import Indexed
@@ -72,7 +72,6 @@ def section(view: View) -> None:
         select=True,
         scale=ends(SHARE),
     )
-    passage = view.text[start:stop]
     if not columns:
         st.info(
             _(
@@ -93,7 +92,7 @@ def section(view: View) -> None:
             len(columns),
         ).format(n=len(columns), units=_names(pattern))
     )
-    _corpus(view, pattern, asked, passage)
+    _corpus(view, pattern, asked, start)
 
 
 def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
@@ -195,7 +194,7 @@ def _names(pattern: Pattern) -> str:
     return ", ".join(named if len(named) <= 30 else [*named[:30], "…"])
 
 
-def _corpus(view: View, pattern: Pattern, asked: Asked, passage: str) -> None:
+def _corpus(view: View, pattern: Pattern, asked: Asked, start: int) -> None:
     st.subheader(_("Other places where most of these units are on"), anchor=False)
     where, which, own = st.columns([2, 2, 2])
     with where:
@@ -206,7 +205,7 @@ def _corpus(view: View, pattern: Pattern, asked: Asked, passage: str) -> None:
     if indexed is None:
         return
     tracks, mark = match_tracks.pick(indexed, which, own)
-    index = indexed.index
+    index, passage = indexed.index, view.text[start : start + pattern.length]
     key = (view.mark, str(index.path), pattern, asked)
     try:
         found: Matches = kept(
@@ -219,8 +218,24 @@ def _corpus(view: View, pattern: Pattern, asked: Asked, passage: str) -> None:
     st.markdown(_said(found, len(index)))
     if not found.found:
         return
-    controls = match_controls.beside(index, found, passage, tracks)
-    match_tracks.table(controls)
+    controls = kept(
+        ("match controls", *key, mark), lambda: match_controls.beside(index, found, passage, tracks)
+    )
+    untrained = match_control.beside(
+        view,
+        indexed,
+        found,
+        controls,
+        start,
+        share=asked.share,
+        edges=asked.edges,
+        most=SHOWN,
+        tracks=tracks,
+        key=(*key, mark, view.text, start),
+    )
+    if untrained is not None:
+        st.markdown(match_control.sentence(untrained))
+    match_tracks.table(controls, untrained)
     _rows(view, indexed, found, tracks, (*key, mark))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.pages.inside.indexing import Indexed
     from rnnviz.units import Target
     from rnnviz.units.match_controls import Controls, Share
+    from rnnviz.units.match_untrained import Compared, Untrained
 
 LONGEST = 30  # characters of an ending that are named
 
@@ -67,24 +69,27 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
     return [units.Target(named[name], tracks[name].values) for name in chosen], f"{mark} {chosen}"
 
 
-def table(controls: Controls) -> None:
-    """What the matches have in common, beside what simpler things have."""
+def table(controls: Controls, untrained: Untrained | None) -> None:
+    """What the matches have in common, beside what simpler things have, and untrained copies' matches."""
     ending = "".join(map(visible, controls.ending))
-    endings = [controls.whole] + [controls.ends] * (controls.ending != controls.whole.name)
-    st.dataframe(
-        [
-            *(_line(_ends(share.name), share, ending) for share in endings),
-            *(_line(share.name, share, ending) for share in controls.tracks),
-        ],
-        hide_index=True,
-        width="content",
-    )
+    rows = [
+        _line(name, share, ending, compared, untrained)
+        for name, share, compared in zip(
+            [_ends(controls.whole.name), _ends(controls.ends.name), *(one.name for one in controls.tracks)],
+            [controls.whole, controls.ends, *controls.tracks],
+            untrained.shares if untrained is not None else repeat(None),
+            strict=False,
+        )
+    ]
+    if controls.ending == controls.whole.name:
+        del rows[1]
+    st.dataframe(rows, hide_index=True, width="content")
     st.caption(
         _(
             "What to notice: if most matches end in the passage itself, the units may follow its characters "
             "and nothing more. An annotation means something only if it is much rarer after the same last "
-            "characters and in the whole text. Not shown: whether an untrained network finds such places, "
-            "too; and {n} matches are few."
+            "characters, in the whole text, and in the untrained copies' matches. Not shown: other passages; "
+            "and {n} matches are few."
         ).format(n=controls.ends.matches)
     )
 
@@ -94,12 +99,22 @@ def _ends(text: str) -> str:
     return _("ends in “{text}”").format(text=shown if len(shown) <= LONGEST else f"…{shown[-LONGEST:]}")
 
 
-def _line(name: str, share: Share, ending: str) -> dict[str, str]:
-    return {
+def _line(
+    name: str, share: Share, ending: str, compared: Compared | None, untrained: Untrained | None
+) -> dict[str, str]:
+    line = {
         _("what holds at the last character"): name,
         _("in the matches"): _("{n} of {all}").format(n=share.inside, all=share.matches),
         _("after any “{text}”").format(text=ending): ""
         if share.same is None
         else f"{100 * share.same:.1f} %",
         _("in the whole text"): f"{100 * share.everywhere:.2f} %",
+    }
+    if compared is None or untrained is None:
+        return line
+    return line | {
+        _("matches, first {n} characters").format(n=f"{untrained.characters:,}"): _("{n} of {all}").format(
+            n=compared.own, all=untrained.own
+        ),
+        _("there, untrained copies"): _("{n} of {all}").format(n=compared.untrained, all=untrained.matches),
     }

@@ -1,0 +1,115 @@
+"""The control of the matches: the same passage in untrained copies of the network, whose reading is a job."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING
+
+from rnnviz.reading.trace import trace
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.pages.inside.common import View, done, kept
+from rnnviz.units import match_untrained
+from rnnviz.units.controls import COPIES
+
+if TYPE_CHECKING:
+    from rnnviz.ui.pages.inside.indexing import Indexed
+    from rnnviz.units import Matches, Target
+    from rnnviz.units.match_controls import Controls
+    from rnnviz.units.match_untrained import Copy, Untrained
+
+
+def beside(
+    view: View,
+    indexed: Indexed,
+    found: Matches,
+    controls: Controls,
+    start: int,
+    *,
+    share: float,
+    edges: int,
+    most: int,
+    tracks: list[Target],
+    key: Hashable,
+) -> Untrained | None:
+    """The matches of untrained copies, as `rnnviz.units.match_untrained.untrained` takes what was asked; None
+    while they read. `key` identifies it all.
+    """
+    made: tuple[Copy, ...] | None = done(
+        ("match copies", view.mark, str(indexed.index.path)),
+        _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
+        lambda check: _reading(view, indexed),
+        "match-copies",
+        patience=0.0,
+    )
+    if made is None:
+        return None
+    passages = kept(
+        ("match passages", view.mark, view.text),
+        lambda: [trace(copy.model, view.text) for copy in made],
+    )
+    return kept(
+        ("match untrained", key),
+        lambda: match_untrained.untrained(
+            indexed.index,
+            found,
+            controls,
+            view.trace,
+            start,
+            made,
+            share=share,
+            edges=edges,
+            layer=view.layer,
+            most=most,
+            tracks=tracks,
+            passages=passages,
+        ),
+    )
+
+
+def _reading(view: View, indexed: Indexed) -> Steps[tuple[Copy, ...]]:
+    yield Step(0.0)
+    text = indexed.index.text(0, match_untrained.CHARACTERS)
+    return (yield from as_steps(match_untrained.copies(view.model, text), lambda now: Step(now.fraction)))
+
+
+def sentence(found: Untrained) -> str:
+    """What was compared, as Markdown free of any text from the reader."""
+    whole = found.shares[0]
+    said = [
+        _(
+            "**Control**: in {copies} untrained copies of this network {units} units are on throughout the "
+            "passage. Each copy's threshold is set so that as large a share of its states is on."
+        )
+    ]
+    if found.own and found.matches:
+        said.append(
+            _(
+                "In the first {n} characters, {a} of this network's {own} best matches end in the passage "
+                "itself, and {b} of the copies' {matches}."
+            )
+        )
+        said.append(_("Where both shares are alike, training is not why these places match."))
+    elif found.matches:
+        said.append(
+            _("In the first {n} characters the copies have {matches} matches, and this network has none.")
+        )
+    else:
+        said.append(_("In the first {n} characters the copies have no match."))
+    return " ".join(said).format(
+        copies=len(found.units),
+        units=_counts(found.units),
+        n=f"{found.characters:,}",
+        a=whole.own,
+        own=found.own,
+        b=whole.untrained,
+        matches=found.matches,
+    )
+
+
+def _counts(units: tuple[int, ...]) -> str:
+    return (
+        str(units[0])
+        if len(set(units)) == 1
+        else _("{low} to {high}").format(low=min(units), high=max(units))
+    )
