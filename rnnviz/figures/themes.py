@@ -72,7 +72,7 @@ class Theme:
 
 _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "background": ("#ffffff", "#12191e"),
-    "text": ("#1c2a33", "#e4ebee"),
+    "text": ("#0a141b", "#e4ebee"),
     "muted": ("#566873", "#9fb0ba"),
     "grid": ("#e6ecef", "#232f37"),
     "axis": ("#b4c2ca", "#4a5c67"),
@@ -94,8 +94,8 @@ _COLOURS: dict[str, tuple[Any, Any]] = {  # light, dark
     "ngram": ("#b3560a", "#f0a050"),
     "uniform": ("#566873", "#9fb0ba"),
     "bar": ("#8fbfd0", "#2f6f86"),
-    "came": ("#d9660f", "#ee8f3a"),
-    "cursor": ("#1c2a33", "#e4ebee"),
+    "came": ("#b9530a", "#ee8f3a"),
+    "cursor": ("#0a141b", "#e4ebee"),
     "pinned": ("#8a2be2", "#c79bff"),
     "runs": (
         ("#0b6a88", "#b3560a", "#00755a", "#8a2be2", "#a33a70", "#6b6100"),

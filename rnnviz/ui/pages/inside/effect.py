@@ -43,7 +43,7 @@ def here(view: View, intervention: Intervention) -> None:
 
 def elsewhere(view: View, intervention: Intervention) -> None:
     """The same on a longer text, by a job that a button starts: in all, and where a target holds."""
-    st.markdown(_("##### On a longer text, and on a part of it"))
+    st.subheader(_("On a longer text, and on a part of it"), anchor=False)
     names = {name: about for name, about in words.targets().items() if name not in (PATTERN, SPAN, *GRADED)}
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:

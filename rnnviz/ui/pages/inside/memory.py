@@ -176,7 +176,7 @@ def _reach_of(square: Connectivity) -> Reach | None:
 
 def _measured(view: View, networks: Networks) -> dict[str, Reach] | None:
     """The reach of each network on a longer text, by a job; None until there is one."""
-    st.markdown(_("##### How far back, on a longer text"))
+    st.subheader(_("How far back, on a longer text"), anchor=False)
     source = sources.pick(view, "inside.memory.source")
     if source is None:
         return None

@@ -161,6 +161,6 @@ _STYLE = """
 [data-testid="stHeader"] button { pointer-events: auto; }
 .st-key-train-toolbar { flex-wrap: nowrap; }
 .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 0; min-width: 0; }
-.st-key-train-toolbar h3 { padding: 0; }
-.st-key-train-toolbar :is(h3, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.st-key-train-toolbar h2 { padding: 0; font-size: 1.1rem; }
+.st-key-train-toolbar :is(h2, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """

@@ -28,7 +28,7 @@ def show(subject: Subject, explore: Any) -> None:
     state = _("stopping …") if stopping else say.state(subject.state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
-            f"### {plain(subject.id.removeprefix(SHIPPED))}\n"
+            f"## {plain(subject.id.removeprefix(SHIPPED))}\n"
             f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(subject.config)}"
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
             width="stretch",

@@ -34,7 +34,7 @@ export class Panel {
   /** @param {View} board */
   constructor(board) {
     this.board = board;
-    this.title = make("h4", "bd-title");
+    this.title = make("h2", "bd-title");
     this.plot = make("div", "bd-plot");
     this.upright = make("i", "bd-upright");
     this.level = make("i", "bd-level");

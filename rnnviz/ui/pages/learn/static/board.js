@@ -153,7 +153,10 @@ export class Board extends Controls {
       element.style.cursor = "pointer";
     }
     if (answers.drag) element.style.cursor = "grab";
-    if (answers.label) element.setAttribute("aria-label", answers.label);
+    if (answers.label) {
+      element.setAttribute("aria-label", answers.label);
+      if (!answers.click) element.setAttribute("role", "img"); // a name needs something that it names
+    }
     return element;
   }
 

@@ -1,0 +1,48 @@
+"""Every page as axe-core sees it: contrast, names, headings; in both themes."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+PAGES = (
+    "",
+    *(f"perplexity?section={name}" for name in ("where", "against", "sum", "compression", "export")),
+    *(f"inside?part={name}" for name in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")),
+    "train",
+    *(f"learn?scene={number}" for number in range(9)),
+)
+# A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
+BEARABLE = {"landmark-unique", "presentation-role-conflict"}
+SETTLED = "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => null))).then(() => true)"
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing is being computed, drawn or faded."""
+    expect(page.locator("[data-testid=stApp][data-test-script-state=notRunning]")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+    page.wait_for_function(SETTLED)
+
+
+def wrong(page: Page) -> list[str]:
+    """A line for each thing that axe finds wrong, with where it is."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{one['impact']} {one['id']}: {node['target'][-1]} {node['html'][:120]} {node['failureSummary']}"
+        for one in found
+        if one["id"] not in BEARABLE
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_axe_finds_nothing_wrong(page: Page, app_url: str, address: str) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{app_url}/{address}")
+    for scheme, background in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 25, 30)")):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
+        settle(page)
+        assert wrong(page) == []
