@@ -202,13 +202,14 @@ def temperature() -> float:
 
 
 def fit() -> None:
-    """Tighten the sidebar on low screens such as a projector's; write dark on the dark theme's bright buttons."""
+    """Tighten the sidebar on low screens such as a projector's; dark words on the dark theme's bright buttons."""
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
         [data-testid="stSidebarUserContent"] { padding-bottom: 0.5rem; }
         }
-        [data-testid="stApp"] button[kind^="primary"]:not(:disabled), [data-testid="stMultiSelect"] span[title] {
+        [data-testid="stApp"] button[kind^="primary"]:not(:disabled),
+        [data-testid="stMultiSelect"] span[title] {
           color: light-dark(#ffffff, #0a141b);
         }
         </style>"""

@@ -9,13 +9,16 @@ from playwright.sync_api import Page, expect
 PAGES = (
     "",
     *(f"perplexity?section={name}" for name in ("where", "against", "sum", "compression", "export")),
-    *(f"inside?part={name}" for name in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")),
+    *(
+        f"inside?part={name}"
+        for name in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")
+    ),
     "train",
     *(f"learn?scene={number}" for number in range(9)),
 )
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
-SETTLED = "() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => null))).then(() => true)"
+SETTLED = "() => Promise.allSettled(document.getAnimations().map((one) => one.finished)).then(() => true)"
 
 
 def settle(page: Page) -> None:
