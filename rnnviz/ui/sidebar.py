@@ -202,7 +202,7 @@ def temperature() -> float:
 
 
 def fit() -> None:
-    """Tighten the sidebar on low screens such as a projector's; dark words on the dark theme's bright buttons."""
+    """Tighten the sidebar on a projector's low screen; write dark on the dark theme's bright buttons."""
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
