@@ -30,6 +30,7 @@ _WORDS = {
     "plotly.missing": "The axes need Plotly: pip install 'rnnviz[notebook]'.",
     "limit": "The live view reads {n} characters, not what was beyond: rnnviz.perplexity reads longer texts.",
     "limit.link": "",
+    "track.link": "",
 }
 
 

@@ -97,6 +97,6 @@ def test_the_widget_reads_what_is_typed_and_the_kernel_knows_it(cell: Cell) -> N
     heat = cell.page.locator(".rv-heat").bounding_box()
     assert heat
     cell.page.mouse.move(heat["x"] + heat["width"] * 4.5 / 24, heat["y"] + 20)
-    came = np.exp(-cell.widget.trace.nll[4])
-    expect(cell.page.locator(".rv-readout")).to_contain_text(f"came “h” with {came:.1%}".replace("%", " %"))
+    bits = cell.widget.trace.nll[4] / np.log(2)
+    expect(cell.page.locator(".rv-readout")).to_contain_text(f"“h”: surprisal {bits:.2f} bits")
     cell.page.evaluate("window.away()")

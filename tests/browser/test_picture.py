@@ -73,6 +73,30 @@ def test_it_opens_on_the_slowest_units_and_all_are_one_click_away(shipped: Live)
     expect(numbers).to_have_count(24)
 
 
+def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
+    live = Live(page, app_url, "shakespeare-lstm")
+    expect(page.get_by_text("The position in the line")).to_be_visible()
+    live.write("KING RICHARD:\nWhat is the night, my lord?")
+    look = "(canvas) => canvas.toDataURL()"
+    before = page.locator(".rv-track-lines").evaluate(look)
+    live.area.press("End")
+    page.keyboard.type("\nWhat")
+    live.painted(len(live.text))
+    assert page.locator(".rv-track-lines").evaluate(look) != before
+    track, heat = box_of(page.locator(".rv-track-lines")), box_of(page.locator(".rv-heat"))
+    assert track["y"] + track["height"] < heat["y"]
+    page.mouse.move(heat["x"] + 20, track["y"] + track["height"] - 5)
+    expect(live.readout).to_contain_text("character")
+    page.get_by_role("link", name="look closer").click()
+    page.wait_for_url(re.compile(r"/inside\?.*model=shakespeare-lstm"))
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def test_a_model_without_findings_has_no_tracks(shipped: Live) -> None:
+    expect(shipped.page.locator(".rv-track-lines")).to_be_hidden()
+    expect(shipped.page.get_by_role("link", name="look closer")).to_have_count(0)
+
+
 def test_a_legend_says_what_the_orange_behind_the_text_is(shipped: Live) -> None:
     legend = shipped.page.locator(".rv-key-tint")
     expect(legend).to_have_text("010 bits")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rnnviz
+from rnnviz import units
 from rnnviz.figures import live
+from rnnviz.networks import checkpoint
 from rnnviz.networks.ngram import NgramModel
+from rnnviz.runs import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
-from rnnviz.ui.pages.explore import page, rows
+from rnnviz.ui.pages.explore import fixed, page, rows, tracks
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.tracks import Track
 from tests.conftest import TEXT, tiny
 from tests.ui.apptest import clean, sent
 from tests.ui.conftest import Open, everything
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
+FOUND = unit_findings.of(checkpoint.read_info(checkpoint.find("shakespeare-lstm")).card)[0]
+FALLING = Track((replace(FOUND, quantity="hidden", unit=2),), -1)
+TRACKS = {GRU: (FALLING,), LSTM: (Track((replace(FOUND, unit=7),), 1), FALLING)}
 YARDSTICK = NgramModel.fit(TEXT, order=3)
 
 
@@ -76,7 +84,7 @@ class Browser:
             begin = header["unitFrom"]
             arrays["unit"] = np.concatenate([old["unit"][:begin], new["unit"]]) if begin else new["unit"]
         (low, high), start, origin = header["held"], header["start"], self.window[0]
-        for name, extra in (("states", 0), ("next", 1), ("chances", 1), ("entropy", 1)):
+        for name, extra in (("states", 0), ("tracks", 0), ("next", 1), ("chances", 1), ("entropy", 1)):
             arrays[name] = new[name]
             if high > low:
                 held = old[name][low - origin : high + extra - origin]
@@ -104,6 +112,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
     model: rnnviz.CharModel, asks: list[tuple[dict[str, Any], bool]], joined: bool
 ) -> None:
     session, browser = LiveSession(model, YARDSTICK), Browser()
+    session.tracks = TRACKS[model]
     text = ""
     for ask, lost in asks:
         text = (text + ask["text"])[:60] if joined else ask["text"]
@@ -126,6 +135,10 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         costs = -YARDSTICK.score(YARDSTICK.vocabulary.encode(text))
         costs[YARDSTICK.vocabulary.encode(text) == 0] += YARDSTICK.vocabulary.unknown_cost
         np.testing.assert_allclose(got["ngram"], costs, rtol=1e-4)
+        for i, track in enumerate(session.tracks):
+            values = live.plane(fresh, track.quantity, 0, start, stop)[:, track.unit] * track.sign
+            shown = got["tracks"][:, i].astype(int)
+            assert np.abs(shown - live.scale(track.quantity).levels(values)).max(initial=0) <= 1
         if header["unit"] is not None:
             values = live.plane(fresh, quantity, layer, 0, len(text))[:, header["unit"]]
             assert np.abs(got["unit"].astype(int) - live.scale(quantity).levels(values)).max(initial=0) <= 1
@@ -215,3 +228,56 @@ def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose
     hidden = rnnviz.trace(model, examples.TEXTS["timemachine"]).hidden[:, 0]
     flicker = (np.diff(hidden, axis=0) ** 2).mean(axis=0) / hidden.var(axis=0)
     assert flicker[few].mean() < 0.7 * flicker.mean()
+
+
+@pytest.mark.parametrize(
+    ("name", "corpus", "target"),
+    [
+        ("chinese-gru", "xiyouji", "quotes"),
+        ("python-gru", "python-source", "py-brackets"),
+        ("shakespeare-lstm", "tinyshakespeare", "line-position"),
+    ],
+)
+def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, target: str) -> None:
+    model = checkpoint.load_numpy(name)
+    (track,) = tracks.of(model)
+    assert track.findings[0].target == target
+    text = examples.TEXTS[corpus]
+    read = rnnviz.trace(model, text)
+    shown = tracks.levels((track,), read, model.config.activation, ((0, len(text)),))[:, 0]
+    holds = units.target(target, text).values.astype(float)
+    assert np.corrcoef(shown, holds)[0, 1] > 0.4
+    (said,) = fixed.fixed(model, None, 0.8)[0]["tracks"]
+    assert f"{track.findings[0].score:.2f}" in said["note"]
+    assert said["query"]["unit"] == str(track.unit)
+
+
+def test_a_unit_that_was_found_twice_has_one_track() -> None:
+    model = checkpoint.load_numpy("python-gru")
+    found = unit_findings.of(model.card)
+    assert [one.target for one in found] == ["py-brackets", "py-bracket-depth"]
+    assert [len(track.findings) for track in tracks.of(model)] == [2]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"unit": 512},
+        {"layer": 1},
+        {"quantity": "reset"},
+        {"quantity": "output"},
+        {"characters": 300},
+        {"score": "high"},
+    ],
+)
+def test_what_the_model_has_not_or_its_card_does_not_confirm_is_no_track(changes: dict[str, Any]) -> None:
+    model = checkpoint.load_numpy("shakespeare-lstm")
+    assert len(tracks.of(model)) == 1
+    entry = {"findings": [{**FOUND.to_json(), **changes}]}
+    assert tracks.of(replace(model, card={**model.card, unit_findings.KEY: entry})) == ()
+
+
+def test_a_model_whose_card_confirms_nothing_has_no_tracks() -> None:
+    assert tracks.of(rnnviz.load("timemachine-gru")) == ()
+    assert tracks.of(GRU) == ()
+    assert "tracks" not in answered(LiveSession(GRU), text="Time")[1]

@@ -13,9 +13,10 @@ from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.explore import tracks
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
-from rnnviz.ui.pages.explore.words import examples, words
+from rnnviz.ui.pages.explore.words import examples, track_words, words
 
 if TYPE_CHECKING:
     from rnnviz.networks.ngram import NgramModel
@@ -51,6 +52,7 @@ def fixed(
         "few": min(FEW, config.hidden_size),
         "listed": live.NEXT,
         "quantities": quantities,
+        "tracks": [track_words(track, model.card) for track in tracks.of(model)],
         "symbols": list(vocabulary.characters),
         "ngram": _("{order}-gram").format(order=yardstick.order) if yardstick else None,
         "themes": colours,

@@ -32,6 +32,15 @@ ORDERS = ("steady", "alike", "index")
 Ids = npt.NDArray[np.int64]
 
 _kept: WeakKeyDictionary[Network, dict[tuple[str, str, int], Ids]] = WeakKeyDictionary()
+_read: WeakKeyDictionary[Network, Trace] = WeakKeyDictionary()
+
+
+def reference(model: Network) -> Trace:
+    """The trace of a text of REFERENCE characters that the model writes itself, always the same."""
+    found = _read.get(model)
+    if found is None:
+        found = _read[model] = Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
+    return found
 
 
 def order(model: Network, kind: str, layer: int, quantity: str = "hidden") -> Ids:
@@ -49,7 +58,7 @@ def order(model: Network, kind: str, layer: int, quantity: str = "hidden") -> Id
 
 
 def _orders(model: Network) -> dict[tuple[str, str, int], Ids]:
-    read = Tracer(model).extend(sample(model, "", REFERENCE, temperature=0.8, seed=0))
+    read = reference(model)
     found = {}
     for layer in range(model.config.layers):
         alike = found["alike", "hidden", layer] = seriate(read.hidden[:, layer])

@@ -21,7 +21,7 @@ from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import Trace, Tracer
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
-from rnnviz.ui.pages.explore import rows
+from rnnviz.ui.pages.explore import rows, tracks
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
@@ -123,6 +123,7 @@ class LiveSession:
         self.model, self.yardstick = model, yardstick
         self.text = ""
         self.quantities = live.quantities(model.config.cell)
+        self.tracks = tracks.of(model)
         self._tracer = Tracer(model)
         self._expected = _Expected()
         self._ngram: Doubles = np.empty(0)
@@ -192,12 +193,16 @@ class LiveSession:
         ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
         # The prediction after the last held character is held too.
         sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
-        return {
+        arrays = {
             "states": np.concatenate(states),
             "next": ids[sent].astype(self._symbols),
             "chances": probabilities[sent].astype("<f4"),
             "entropy": trace.entropy[start : stop + 1][sent].astype("<f4"),
         }
+        if self.tracks:
+            pieces = (start, low), (high, stop)
+            arrays["tracks"] = tracks.levels(self.tracks, trace, self.model.config.activation, pieces)
+        return arrays
 
     def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
         arrays = {

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.figures import live
 from rnnviz.ui.i18n import _
 from rnnviz.ui.words import notices, quantities, view_words
+
+if TYPE_CHECKING:
+    from rnnviz.runs.unit_findings import Finding
+    from rnnviz.ui.pages.explore.tracks import Track
 
 
 def words() -> dict[str, str]:
@@ -60,6 +68,7 @@ def words() -> dict[str, str]:
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),
         "window.follow": _("follow the caret"),
+        "track.link": _("look closer"),
         "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
         "limit.link": _("A whole file belongs on the Perplexity page."),
         "plotly.missing": _(
@@ -68,6 +77,36 @@ def words() -> dict[str, str]:
         ),
         "waiting": _("The server does not answer; what you type is kept and sent again."),
     }
+
+
+def track_words(track: Track, card: Mapping[str, Any]) -> dict[str, Any]:
+    """A track's name, what was measured and where, and the address that leads to its unit on Inside."""
+    from rnnviz.runs import unit_findings
+    from rnnviz.ui.pages.inside.words import targets
+
+    names, best = targets(python=True), track.findings[0]
+    scores = "; ".join(f"{names.get(one.target, one.target)}: {score(one)}" for one in track.findings)
+    where = unit_findings.text(card) or _("text it never read")
+    about = _("{scores}. Measured on {n} characters of {where}. It is a correlation, no cause.")
+    return {
+        "name": names.get(best.target, best.target),
+        "note": _("unit {n} of {quantity}, {score}").format(
+            n=track.unit, quantity=live.SYMBOLS[track.quantity], score=score(best)
+        ),
+        "about": about.format(scores=scores, n=f"{best.characters:,}", where=where),
+        "query": {
+            "part": "units",
+            "unit": str(track.unit),
+            "layer": str(track.layer),
+            "quantity": track.quantity,
+        },
+    }
+
+
+def score(one: Finding) -> str:
+    """A finding's measure and score."""
+    measure = _("AUC") if one.measure == "AUC" else _("correlation")
+    return f"{measure} {one.score:.2f}"
 
 
 def examples() -> list[tuple[str, str]]:

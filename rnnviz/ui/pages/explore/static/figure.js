@@ -5,6 +5,7 @@ import { find, make, place } from "../../../browser/static/dom.js";
 import { columnAt, Heat, rowAt } from "../../../browser/static/heat.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 import { drawLines } from "./lines.js";
+import { Tracks } from "./tracks.js";
 
 /** @import { Untyped, Window2D } from "../../../browser/static/types" */
 /** @import { Store } from "./store.js" */
@@ -48,6 +49,8 @@ export class Figure {
     this.marks = { cursor: find(root, "div.rv-cursor"), pinned: find(root, "div.rv-pinned") };
     this.rowMark = find(root, "div.rv-row");
     this.heat = new Heat(find(root, "canvas.rv-heat"), find(root, "canvas.rv-strip"));
+    this.tracks = new Tracks(root);
+    this.key = find(root, "span.rv-key-states");
     this.lines = find(root, "canvas.rv-lines");
     this.scale = find(root, "div.rv-scale");
     this.titles = /** @type {const} */ (["states", "perplexity", "surprisal"]).map((name) =>
@@ -70,21 +73,24 @@ export class Figure {
   /** @param {number} height in pixels */
   layOut(height) {
     const width = this.root.clientWidth;
-    const spare = height - 3 * TITLE - STRIP - 16;
+    const tracks = this.tracks.height(TITLE);
+    const spare = height - tracks - 3 * TITLE - STRIP - 16;
     const heat = Math.round(spare * 0.62);
     const lines = Math.round(spare * 0.22);
     const bars = spare - heat - lines;
-    const strip = TITLE + heat + 1;
+    const states = tracks + TITLE;
+    const strip = states + heat + 1;
     const perplexity = strip + STRIP + 3 + TITLE;
-    const top = { states: TITLE, strip, perplexity, surprisal: perplexity + lines + 4 + TITLE };
+    const top = { states, strip, perplexity, surprisal: perplexity + lines + 4 + TITLE };
     this.box = { width, height, inner: width - LEFT - RIGHT, top, heat, lines, bars };
     this.root.style.height = `${height}px`;
     place(this.heat.canvas, { left: LEFT, top: top.states });
     place(this.heat.strip, { left: LEFT, top: top.strip });
     place(this.lines, { left: LEFT, top: top.perplexity });
-    for (const mark of Object.values(this.marks))
-      place(mark, { top: top.states, height: top.surprisal + bars - top.states });
-    const heads = [0, top.perplexity - TITLE, top.surprisal - TITLE];
+    this.tracks.layOut(LEFT, TITLE);
+    place(this.key, { top: tracks });
+    for (const mark of Object.values(this.marks)) place(mark, { top: 0, height: top.surprisal + bars });
+    const heads = [tracks, top.perplexity - TITLE, top.surprisal - TITLE];
     this.titles.forEach((title, i) => {
       place(title, { left: LEFT, top: heads[i] });
     });
@@ -105,6 +111,7 @@ export class Figure {
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
+    this.tracks.draw(store, view, theme, TITLE);
     this.heat.letters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
     const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
@@ -200,9 +207,9 @@ export class Figure {
     const y = event.clientY - frame.top - box.top.states;
     const { width, height } = this.heat.canvas;
     const t = view.first + columnAt(Math.floor((x * width) / box.inner), width, view.columns);
-    if (x < 0 || x >= box.inner || y < 0 || t >= view.last) return null;
+    if (x < 0 || x >= box.inner || event.clientY < frame.top || t >= view.last) return null;
     const row = rowAt(Math.floor((y * height) / box.heat), height, view.rows);
-    return { t, unit: y < box.heat ? store.unitAt(row) : null };
+    return { t, unit: y >= 0 && y < box.heat ? store.unitAt(row) : null };
   }
 
   listen() {

@@ -48,6 +48,8 @@ export class Store {
   stop = 0;
   /** @type {Uint8Array} */
   states = new Uint8Array();
+  /** @type {Uint8Array} of the units above the heat map, as the states are */
+  tracks = new Uint8Array();
   /** @type {Uint32Array} */
   next = new Uint32Array();
   /** @type {Float32Array} */
@@ -87,6 +89,8 @@ export class Store {
     const [low, high] = held;
     const end = high > low ? high + 1 : high; // one prediction more than characters
     this.states = assemble(this.states, old, arrays.states, this.units, start, stop, low, high);
+    const k = this.fixed.tracks.length;
+    if (arrays.tracks) this.tracks = assemble(this.tracks, old, arrays.tracks, k, start, stop, low, high);
     this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);

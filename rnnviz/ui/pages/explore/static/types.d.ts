@@ -21,6 +21,7 @@ export interface Fixed {
   units: number;
   few: number;
   listed: number;
+  tracks: Track[];
   quantities: Record<string, Scale>;
   symbols: string[];
   ngram: string | null;
@@ -28,6 +29,14 @@ export interface Fixed {
   surprisalFull: number;
   limit: number;
   temperature: number;
+}
+
+/** A unit above the heat map: by what it responds to, and the address that says more of it. */
+export interface Track {
+  name: string;
+  note: string;
+  about: string;
+  query: Record<string, string>;
 }
 
 export interface Answer extends Header {
@@ -57,6 +66,7 @@ export interface Arrays {
   ngram?: Float32Array;
   unit?: Uint8Array;
   states: Uint8Array;
+  tracks?: Uint8Array;
   next: Uint32Array;
   chances: Float32Array;
   entropy: Float32Array;

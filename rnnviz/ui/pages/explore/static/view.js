@@ -158,6 +158,8 @@ export class View extends BaseView {
     this.readout = new Readout(root, say, words, this.numbers);
     this.next = new Next(root, say, this.numbers);
     this.controls = new Controls(this, say);
+    this.figure.tracks.name(this.store.fixed.tracks, say("track.link"));
+    if (this.figure.box) this.figure.layOut(this.height);
     this.dress();
     if (root.hidden)
       this.styled.then(() => {

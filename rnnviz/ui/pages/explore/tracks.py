@@ -1,0 +1,85 @@
+"""Tracks above the heat map: the units that the model's card has confirmed, by what they respond to. A model
+whose card confirms none has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures import live
+from rnnviz.reading.trace import Trace
+from rnnviz.ui.pages.explore import rows
+
+if TYPE_CHECKING:
+    from rnnviz.runs.unit_findings import Finding
+    from rnnviz.ui.pages.explore.rows import Network
+
+MOST = 3
+"""Tracks that leave room for the heat map."""
+
+KEPT = ("hidden", "cell")
+"""What a trace holds of every character: a keystroke doesn't compute anything for the tracks."""
+
+
+@dataclass(frozen=True)
+class Track:
+    """One unit, and what was found of it, the best first; `sign` -1 where it falls while that holds."""
+
+    findings: tuple[Finding, ...]
+    sign: int
+
+    @property
+    def quantity(self) -> str:
+        return self.findings[0].quantity
+
+    @property
+    def layer(self) -> int:
+        return self.findings[0].layer
+
+    @property
+    def unit(self) -> int:
+        return self.findings[0].unit
+
+
+def of(model: Network) -> tuple[Track, ...]:
+    """The tracks of a model: each unit once, the first MOST."""
+    from rnnviz.runs import unit_findings
+
+    if not model.card.get(unit_findings.KEY):
+        return ()
+    config, found = model.config, dict[tuple[str, int, int], list["Finding"]]()
+    for one in unit_findings.of(model.card):
+        there = one.layer < config.layers and one.unit < config.hidden_size
+        known = one.quantity in KEPT and one.quantity in live.quantities(config.cell)
+        if there and known and one.verdict == "remembers":
+            found.setdefault((one.quantity, one.layer, one.unit), []).append(one)
+    first = list(found.values())[:MOST]
+    return tuple(Track(tuple(same), _sign(rows.reference(model), same[0])) for same in first)
+
+
+def levels(
+    tracks: tuple[Track, ...], trace: Trace, activation: str, pieces: tuple[tuple[int, int], ...]
+) -> npt.NDArray[Any]:
+    """(n, tracks) the colours' indices, high where what was found holds, of the characters in `pieces`."""
+    columns = []
+    for track in tracks:
+        scale = live.scale(track.quantity, activation)
+        values = [live.plane(trace, track.quantity, track.layer, *piece)[:, track.unit] for piece in pieces]
+        # A scale of ReLU begins at 0: a unit can't be turned round in it.
+        columns.append(scale.levels(np.concatenate(values) * (track.sign if scale.low < 0 else 1)))
+    return np.stack(columns, axis=1)
+
+
+def _sign(reference: Trace, found: Finding) -> int:
+    """Whether the unit rises or falls with what it responds to: cards don't say. 1 where that never changes
+    in the reference."""
+    from rnnviz import units
+
+    values = live.plane(reference, found.quantity, found.layer, 0, len(reference))[:, found.unit]
+    holds = units.target(found.target, reference.text).values.astype(np.float64)
+    together = float(np.dot(values - values.mean(), holds - holds.mean()))
+    return -1 if together < 0 else 1
