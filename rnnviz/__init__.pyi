@@ -6,6 +6,7 @@ from . import (
 from . import (
     gradients as gradients,
 )
+from . import runs as runs
 from . import (
     units as units,
 )

@@ -31,7 +31,7 @@ def python(code: str) -> str:
 @pytest.mark.parametrize("name", rnnviz.__all__)
 def test_every_public_name_is_there_and_documented(name: str) -> None:
     value = getattr(rnnviz, name)
-    assert isinstance(value, types.ModuleType) == (name in ("corpora", "gradients", "units"))
+    assert isinstance(value, types.ModuleType) == (name in ("corpora", "gradients", "runs", "units"))
     if name != "__version__":
         assert (value.__doc__ or "").strip()
 
@@ -91,7 +91,8 @@ def examples() -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
 
 
-def test_the_package_works_without_what_the_app_adds() -> None:
+def test_the_package_works_without_what_the_app_adds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))  # one of the examples is a run
     added = [Requirement(r).name for r in project()["optional-dependencies"]["app"]]
     assert {"streamlit", "plotly", "pandas", "pyarrow", "constriction"} <= set(added)
     code = f"import sys\nsys.modules |= dict.fromkeys({added})\nimport rnnviz\n"

@@ -235,6 +235,11 @@ def _begin(args: argparse.Namespace) -> int:
 
 def _go_on(args: argparse.Namespace, folder: RunFolder) -> int:
     description = folder.description()
+    if description.logged:
+        raise TrainingError(
+            "the run {id!r} was trained by another program, which logged it here; start that program again",
+            id=folder.id,
+        )
     unheeded = [name for name in HEEDED_AT_FIRST if getattr(args, name, None) not in (None, "", False)]
     unheeded += [f.name for f in fields(description.config) if getattr(args, f.name, None) is not None]
     if args.resume is not None and unheeded:

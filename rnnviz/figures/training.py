@@ -4,7 +4,7 @@ Pure functions from a run's events (`rnnviz.runs.follow`) to numbers, and on to 
 dictionaries. In a notebook:
 
     import plotly.graph_objects as go
-    events, _ = rnnviz.runs.follow("my-gru")
+    events, _ = rnnviz.runs.api.follow("my-gru")
     go.Figure(training.figure(training.curves(events)))
 
 Perplexities stand on a logarithmic axis, beside the baselines: uniform |V|, unigram and n-gram.

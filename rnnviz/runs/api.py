@@ -69,6 +69,11 @@ class Run:
         return str(self.error or "")
 
     @property
+    def logged(self) -> bool:
+        """Whether another program trains it, and logs it here."""
+        return self.description.get("logged") is True
+
+    @property
     def alive(self) -> bool:
         """Whether it waits, starts or trains."""
         return self.state in ALIVE
@@ -90,7 +95,7 @@ def start(description: Description) -> str:
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
-    folder = _new_folder(description.name)
+    folder = new_folder(description.name)
     try:
         with folder.take_lock() as lock:
             folder.begin(description)
@@ -106,6 +111,11 @@ def resume(id: str) -> None:
     run = find(id)
     if run.state == "finished":
         raise TrainingError("the run {id!r} is finished; start a new one to train longer", id=id)
+    if run.logged:
+        raise TrainingError(
+            "the run {id!r} was trained by another program, which logged it here; start that program again",
+            id=id,
+        )
     folder = RunFolder(run.path)
     with folder.take_lock(wait=1.0) as lock:
         folder.stop.unlink(missing_ok=True)
@@ -113,13 +123,17 @@ def resume(id: str) -> None:
 
 
 def stop(id: str) -> None:
-    """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Returns at once. Raises
-    TrainingError if there is no such run.
+    """Ask a run to save and end within 2 seconds; a waiting one leaves the queue. Another program's loop
+    hears of it in `stopping` (rnnviz.runs.following). Returns at once. Raises TrainingError if there is no
+    such run.
     """
-    folder = RunFolder(find(id).path)
+    run = find(id)
+    folder = RunFolder(run.path)
     if not folder.locked():
         return
     folder.stop.touch()  # noticed even by a process that can't take signals yet
+    if run.logged:
+        return
     pid = folder.owner()
     if pid is not None and os.name == "posix":
         try:
@@ -205,7 +219,8 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     return finished_model.keep(RunFolder(find(id).path), name, folder)
 
 
-def _new_folder(name: str) -> RunFolder:
+def new_folder(name: str) -> RunFolder:
+    """An empty folder for a new run: the name, with -2, -3 … if taken. Raises TrainingError."""
     try:
         home().mkdir(parents=True, exist_ok=True)
         for n in range(1, 100_000):

@@ -38,7 +38,8 @@ def keep(folder: RunFolder, name: str, target: str | Path | None) -> Path:
         raise TrainingError("there is a model called {name!r} already; choose another name", name=name)
     events, _ = event_log.read(folder.events)
     last: dict[str, Any] = next((e for e in reversed(events) if e["event"] in event_log.LIFE), {})
-    finished = last.get("path") if last.get("event") == "finished" else None
+    logged = folder.description().logged
+    finished = last.get("path") if logged or last.get("event") == "finished" else None
     if finished and Path(finished).is_file():
         return modelfile.copy(Path(finished), path)
     description = folder.description()

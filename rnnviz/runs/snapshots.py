@@ -25,6 +25,7 @@ from rnnviz.text.vocabulary import UNKNOWN_SYMBOL
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
+    from rnnviz.reading.trace import Trace
 
 Floats = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
@@ -96,6 +97,20 @@ def take(model: CharModel, text: str, *, step: int, characters: int) -> Snapshot
         step=step,
         characters=characters,
         symbols=(UNKNOWN_SYMBOL, *vocabulary.characters),
+    )
+
+
+def of(read: Trace, *, step: int, characters: int) -> Snapshot:
+    """A trace as a snapshot, of any model's reading of a text."""
+    return Snapshot(
+        text=read.text,
+        hidden=read.hidden,
+        cell=read.cell,
+        log_probs=read.log_probs,
+        nll=read.nll.astype(np.float32),
+        step=step,
+        characters=characters,
+        symbols=(UNKNOWN_SYMBOL, *read.vocabulary.characters),
     )
 
 

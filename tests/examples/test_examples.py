@@ -1,12 +1,17 @@
-"""The notebooks in examples/ run from first cell to last, and are stored without what they print."""
+"""The notebooks in examples/ run from first cell to last, and are stored without output; the script runs too."""
 
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from rnnviz.runs import api as runs
 
 nbformat = pytest.importorskip("nbformat", reason="the extra test is not installed")
 nbclient = pytest.importorskip("nbclient", reason="the extra test is not installed")
@@ -58,3 +63,25 @@ def test_a_notebook_is_short_plain_and_ends_with_a_conclusion(path: Path) -> Non
         if cell.cell_type == "code":
             assert cell.outputs == []
             assert cell.execution_count is None
+
+
+def test_the_training_loop_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The script of examples/: a loop in plain PyTorch, whose run is there with all that the page shows."""
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+    script = ROOT / "examples" / "5_any_training_loop.py"
+    done = subprocess.run(
+        [sys.executable, script, "--steps", "30"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(tmp_path / "runs" / "any-loop") in done.stdout
+    run = runs.find("any-loop")
+    assert run.state == "finished"
+    reports = [e["validation_perplexity"] for e in runs.follow("any-loop")[0] if e["event"] == "report"]
+    assert len(reports) == 2
+    assert reports[1] < 20 < 50 < reports[0] < 90, "it learns: of some 70 characters to under 20"
+    noise, learnt = runs.snapshot("any-loop", 0), runs.snapshot("any-loop")
+    assert learnt.perplexity[-1] < noise.perplexity[-1] / 2
+    assert len(script.read_text().splitlines()) < 80

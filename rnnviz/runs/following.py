@@ -1,0 +1,343 @@
+"""Any training loop as a run: `follow` keeps a run's folder, which the Train page shows live.
+
+The loop stays the caller's: nothing here computes a gradient, draws a random number or changes a model. The
+folder is like that of rnnviz's own runs (rnnviz.runs.folder), without a state to resume from: its figures
+come from `log`, at most twice a second, and its snapshots from reading the sentence to watch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import TrainConfig
+from rnnviz.reading.trace import trace
+from rnnviz.runs import api, elsewhere, event_log, snapshots
+from rnnviz.runs.folder import Description, RunFolder, replace_file
+from rnnviz.text import corpora
+
+PROGRESS = 0.5
+"""Seconds between two progress events."""
+
+SHARE = 0.03
+"""The largest share of the time for reading the sentence to watch."""
+
+LARGEST = 600.0
+"""Nats whose perplexity is still a number."""
+
+FACTOR = 1.35
+"""Steps of two kept snapshots are at least so far apart."""
+
+
+def follow(
+    name: str,
+    model: Any = None,
+    *,
+    watched: str = "",
+    text: str = "",
+    total: int | None = None,
+    log_to: str = "",
+) -> Followed:
+    """A training loop as a run, shown live on the Train page, for a `with` block; `log` says where it is.
+
+    name      the run's: letters, digits, '.', '_' and '-'; with -2, -3 … if taken
+    model     a model that rnnviz reads, or a function without arguments that returns one as it is now, such
+              as `lambda: rnnviz.adapt(gru, output, characters)`. Or any torch module, which is not looked
+              into: its parameters are counted. Or None
+    watched   the sentence to watch, which such a model reads as training goes on
+    text      what it is trained on: a corpus's name, or a title. Runs on the same text can be compared
+    total     steps to come, or characters, if `log` is told those: for the time left
+    log_to    "trackio" or "tensorboard": that program gets the figures too
+
+    The folder is made in RNNVIZ_RUNS, by default ./runs, when the block begins. The run is "finished" at the
+    block's end, "stopped" after Stop on the page or Ctrl-C, and "failed" if an exception leaves the block.
+    A model that rnnviz can save is kept at the end. Raises ConfigError for a name that can't be used, and for
+    a sentence to watch that no model can read.
+
+    >>> import os, tempfile
+    >>> os.environ["RNNVIZ_RUNS"] = tempfile.mkdtemp()
+    >>> with follow("halving", total=8) as run:
+    ...     for step in range(1, 9):
+    ...         run.log(step, loss=4 * 0.5**step)
+    >>> api.find(run.id).state
+    'finished'
+    """
+    known = corpora.describe(text) if text in corpora.names() else None
+    description = Description(
+        name,
+        TrainConfig(),
+        corpus=text,
+        title=known.title if known else text,
+        language=known.language if known else "",
+        watched=watched,
+        log_to=elsewhere.check(log_to),
+        logged=True,
+    )
+    if total is not None and (type(total) is not int or total < 1):
+        raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
+    if watched:
+        _read(model, watched)  # refuse now what can't be read
+    return Followed(description, model, total)
+
+
+class Followed:
+    """A run that `follow` made: `log` within its `with` block.
+
+    id     the run's, once the block has begun
+    path   its folder
+    """
+
+    def __init__(self, description: Description, model: Any, total: int | None) -> None:
+        self._description, self._model, self._total = description, model, total
+        self._folder: RunFolder | None = None
+        self._lock: IO[bytes] | None = None
+        self._more = contextlib.ExitStack()
+        self._elsewhere: elsewhere.Elsewhere | None = None
+        self._losses: list[Any] = []
+        self._last: dict[str, Any] = {}  # what the newest call said, while no event has it
+        self._at = (0, 0, 0.0)  # step, characters and seconds of the newest event
+        self._began = self._next = self._taken_at = 0.0
+        self._cost, self._keep_from = 0.0, 1
+        self._broken = False
+
+    @property
+    def id(self) -> str:
+        """The run's id. Raises TrainingError before the block begins."""
+        return self._in_block().id
+
+    @property
+    def path(self) -> Path:
+        """The run's folder. Raises TrainingError before the block begins."""
+        return self._in_block().path
+
+    @property
+    def stopping(self) -> bool:
+        """Whether Stop was pressed on the page: leave the loop then, as nobody else ends it."""
+        return self._in_block().stop.exists()
+
+    def __enter__(self) -> Followed:
+        folder = self._folder = api.new_folder(self._description.name)
+        self._lock = folder.take_lock()
+        folder.sign(self._lock, os.getpid())
+        folder.begin(self._description)
+        self._elsewhere = self._more.enter_context(elsewhere.opened(self._description.log_to, folder))
+        self._began = self._next = self._taken_at = time.monotonic()
+        about = {"parameters": _parameters(self._model), "total_steps": self._total}
+        model = self._readable()
+        if model is not None:
+            about |= {"vocabulary": model.vocabulary.size, "uniform": model.vocabulary.size}
+        self._write(
+            "start", time=time.time(), pid=os.getpid(), resumed_at=0, total_characters=self._total, **about
+        )
+        self._snapshot(keep=True)
+        return self
+
+    def log(
+        self,
+        step: int,
+        loss: Any,
+        *,
+        validation_loss: Any = None,
+        characters: int | None = None,
+        learning_rate: float | None = None,
+        gradient_norm: Any = None,
+        sample: str = "",
+    ) -> None:
+        """Where the loop is after a step.
+
+        step             steps made, ever larger
+        loss             mean cross-entropy of the step in nats per character, a number or a tensor; the page
+                         shows exp(loss), smoothed over the calls since it was last told
+        validation_loss  the same of the validation text, if it was just measured
+        characters       characters read so far; without it the page counts steps
+        learning_rate, gradient_norm   as they are now; the norm before clipping
+        sample           a text that the model wrote just now
+
+        Writes twice a second, and where `validation_loss` or `sample` is given; a call between costs
+        microseconds. A tensor is asked for its value only then: a GPU needn't wait. A loss that is NaN leaves
+        a gap.
+        Raises TrainingError outside the block, ConfigError for a step that doesn't go on.
+        """
+        self._in_block()
+        if type(step) is not int or step <= max(self._at[0], self._last.get("step", 0)):
+            raise ConfigError(
+                "step counts the steps made, more at every call; received {step!r} after {last}",
+                step=step,
+                last=max(self._at[0], self._last.get("step", 0)),
+            )
+        self._losses.append(loss.detach() if hasattr(loss, "detach") else loss)
+        self._last = {
+            "step": step,
+            "characters": step if characters is None else characters,
+            "counted": "steps" if characters is None else "characters",
+            "learning_rate": learning_rate,
+            "gradient_norm": gradient_norm,
+        }
+        now = time.monotonic()
+        measured = validation_loss is not None or bool(sample)
+        keep = step >= self._keep_from
+        if now >= self._next or measured:
+            self._progress(now)
+            self._next = time.monotonic() + PROGRESS
+        if measured:
+            figures = {"train_perplexity": self._train, "validation_perplexity": _exp(validation_loss)}
+            at = {"step": step, "characters": self._at[1], "seconds": self._at[2]}
+            self._write("report", **at, **figures, sample=str(sample))
+        if keep:
+            self._keep_from = max(step + 1, math.ceil(step * FACTOR))
+            self._snapshot(keep=True)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        folder = self._in_block()
+        if self._last:
+            self._progress(time.monotonic())
+        self._snapshot(keep=True)
+        model = self._readable()
+        if model is not None:
+            with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
+                checkpoint.save(model, folder.best)
+        said: dict[str, Any] = {"event": "finished", "reason": ""}
+        if isinstance(error, KeyboardInterrupt) or (error is None and folder.stop.exists()):
+            said["event"] = "stopped"
+        elif error is not None:
+            failure = error if isinstance(error, RnnvizError) else _failure(error)
+            said = {"event": "failed", "reason": str(failure), "error": failure.to_json()}
+        path = {"path": str(folder.best)} if folder.best.exists() else {}
+        self._write(**said, time=time.time(), step=self._at[0], **path)
+        self._more.close()
+        if self._lock is not None:
+            self._lock.close()
+        self._lock = None
+
+    def _in_block(self) -> RunFolder:
+        if self._folder is None:
+            raise TrainingError(
+                "a run that is followed begins with its block: with rnnviz.runs.follow(…) as run"
+            )
+        return self._folder
+
+    _train: float | None = None  # perplexity of the calls that the newest event speaks of
+
+    def _progress(self, now: float) -> None:
+        losses, self._losses = [float(loss) for loss in self._losses], []
+        at, seconds = self._last, now - self._began
+        self._train = _exp(sum(losses) / max(1, len(losses)))
+        done, took = at["characters"] - self._at[1], max(1e-9, seconds - self._at[2])
+        left = None if self._total is None else max(0, self._total - at["characters"])
+        pace = seconds / max(1, at["characters"])
+        norm = at["gradient_norm"]
+        self._at, self._last = (at["step"], at["characters"], seconds), {}
+        self._write(
+            "progress",
+            **{name: at[name] for name in ("step", "characters", "counted", "learning_rate")},
+            time=time.time(),
+            seconds=seconds,
+            train_perplexity=self._train,
+            gradient_norm=None if norm is None else float(norm),
+            characters_per_second=done / took,
+            eta=None if left is None else left * pace,
+        )
+        if self._cost <= SHARE * (now - self._taken_at):
+            self._snapshot()
+
+    def _snapshot(self, *, keep: bool = False) -> None:
+        """Read the sentence to watch: for what is shown now, and, to `keep`, for the replay."""
+        watched, folder = self._description.watched, self._in_block()
+        if not watched or self._broken:
+            return
+        began = time.monotonic()
+        step, characters = self._at[0], self._at[1]
+        if self._last:
+            step, characters = self._last["step"], self._last["characters"]
+        try:
+            found = snapshots.of(_read(self._model, watched), step=step, characters=characters)
+        except RnnvizError:  # weights that are no numbers any more
+            return
+        with self._disk():
+            if keep:
+                folder.snapshots.mkdir(exist_ok=True)
+                replace_file(folder.snapshot_file(step), snapshots.to_bytes(found, half=True))
+            replace_file(folder.newest, snapshots.to_bytes(found))
+        self._taken_at = time.monotonic()
+        self._cost = self._taken_at - began
+
+    def _write(self, event: str, **values: Any) -> None:
+        if self._broken:
+            return
+        with self._disk():
+            event_log.append(self._in_block().events, {"event": event, **values})
+            if self._elsewhere is not None:
+                self._elsewhere.take(event, values, {})
+
+    @contextlib.contextmanager
+    def _disk(self) -> Any:
+        """Writing goes wrong without ending the caller's loop: one warning, and no more is written."""
+        try:
+            yield
+        except OSError as error:
+            self._broken = True
+            warnings.warn(
+                f"the run in {self._in_block().path} is no longer written down: {error.strerror or error}",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+
+    def _readable(self) -> Any:
+        """The model as it is now, if rnnviz can read it; else None."""
+        found: Any = None
+        with contextlib.suppress(RnnvizError):
+            found = _model(self._model)
+        return found if hasattr(found, "vocabulary") else None
+
+
+def _model(given: Any) -> Any:
+    """The model, or what the function in its place returns, which draws no random number of the loop's."""
+    if not callable(given) or hasattr(given, "vocabulary") or hasattr(given, "parameters"):
+        return given
+    made: Callable[[], Any] = given
+    if "torch" not in sys.modules:
+        return made()
+    import torch
+
+    with torch.random.fork_rng(devices=[]):  # a new network begins with random weights, even if others follow
+        return made()
+
+
+def _read(given: Any, watched: str) -> Any:
+    model = _model(given)
+    if not hasattr(model, "vocabulary"):
+        raise ConfigError(
+            "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
+            "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
+            received=type(model).__name__,
+        )
+    return trace(model, watched)
+
+
+def _parameters(given: Any) -> int | None:
+    model = _model(given)
+    parameters = getattr(model, "parameters", None)
+    return sum(p.numel() for p in parameters()) if callable(parameters) else None
+
+
+def _exp(loss: Any) -> float | None:
+    value = math.nan if loss is None else float(loss)
+    return None if math.isnan(value) else math.exp(min(LARGEST, value))
+
+
+def _failure(error: BaseException) -> TrainingError:
+    return TrainingError(
+        "the loop ended with {kind}: {error}", kind=type(error).__name__, error=str(error)[:300]
+    )
