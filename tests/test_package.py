@@ -138,7 +138,10 @@ def test_the_readmes_python_example_uses_public_names_alone() -> None:
     assert set(re.findall(r"rnnviz\.(\w+)\(", readme)) <= set(rnnviz.__all__)
 
 
-def test_the_readmes_python_examples_run_as_they_stand() -> None:
+def test_the_readmes_python_examples_run_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path))
     assert len(examples()) >= 3
     quiet = "import plotly.io; plotly.io.renderers.default = 'json'; plotly.io.show = lambda *a, **k: None\n"
     out = python(

@@ -1,4 +1,4 @@
-"""The notebooks in examples/ run from first cell to last, and are stored without output; the script runs too."""
+"""The notebooks in examples/ run from first cell to last, stored without output; so does the script."""
 
 from __future__ import annotations
 
