@@ -107,11 +107,11 @@ def _written(value: float) -> str:
         return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(value) + 1e-9)
     front = f"{value / 10.0**power:.4g}"
-    raised = "10" + str(power).translate(_RAISED)
+    raised = "10" + str(power).translate(RAISED)
     return raised if front == "1" else f"{front}·{raised}"
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def legend(theme: Theme, **more: Any) -> Figure:

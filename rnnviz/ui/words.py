@@ -4,15 +4,40 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from typing import Literal
 
-from rnnviz.ui.i18n import _
+from rnnviz.figures.frame import RAISED
+from rnnviz.ui.i18n import _, language
+
+
+HUGE, BEYOND = 1e6, 1e15
+"""From where on a number is said in words, and from where on as a power of ten."""
 
 
 def rounded(value: float, digits: int = 2) -> str:
-    """A perplexity for people: two decimals while they matter, then none."""
+    """A perplexity for people: two decimals while they matter, then none; 98.7 million, 3.2 × 10¹⁷."""
     if not math.isfinite(value):
         return "∞"
-    return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
+    if value < HUGE:
+        return f"{value:,.{digits}f}" if value < 1000 else f"{value:,.0f}"
+    if value < BEYOND:
+        from babel import Locale
+        from babel.numbers import format_compact_decimal
+
+        locale = Locale.parse(language())
+        kind: Literal["long", "short"] = "long" if "long" in locale.compact_decimal_formats else "short"
+        return format_compact_decimal(value, format_type=kind, locale=locale, fraction_digits=1)
+    power = math.floor(math.log10(value))
+    return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"
+
+
+def percent(share: float) -> str:
+    """A share of a text: never 0 % or 100 % unless it is none or all."""
+    if 0 < share < 0.001:
+        return _("under {n} %").format(n="0.1")
+    if 0.995 <= share < 1:
+        return _("over {n} %").format(n=99)
+    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{100 * share:.0f} %"
 
 
 def duration(seconds: float) -> str:

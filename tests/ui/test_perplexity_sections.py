@@ -18,7 +18,7 @@ from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import answer, encodings, take, work
-from rnnviz.ui.words import duration, rounded
+from rnnviz.ui.words import duration, percent, rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -113,10 +113,39 @@ def test_a_second_model_is_set_against_the_first(open_app: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(4.126, "4.13"), (999.994, "999.99"), (12345.6, "12,346"), (math.inf, "∞")]
+    ("value", "words"),
+    [
+        (4.126, "4.13"),
+        (999.994, "999.99"),
+        (12345.6, "12,346"),
+        (98_712_345, "98.7 million"),
+        (1.2e10, "12 billion"),
+        (3.25e17, "3.2 × 10¹⁷"),
+        (math.inf, "∞"),
+    ],
 )
 def test_perplexities_are_rounded_for_people(value: float, words: str) -> None:
     assert rounded(value) == words
+
+
+def test_a_huge_number_is_said_as_chinese_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.ui.words.language", lambda: "zh")
+    assert [rounded(n) for n in (98_712_345, 228_931_899)] == ["9871.2万", "2.3亿"]
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0, "0 %"),
+        (1e-5, "under 0.1 %"),
+        (0.014, "1.4 %"),
+        (0.9905, "99 %"),
+        (0.9999, "over 99 %"),
+        (1, "100 %"),
+    ],
+)
+def test_a_share_is_none_or_all_only_where_it_is(share: float, words: str) -> None:
+    assert percent(share) == words
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(0.2, "1 s"), (42.4, "42 s"), (125, "2 min 5 s")])
