@@ -99,10 +99,11 @@ def ticks(low: float, high: float) -> tuple[list[float], list[str]]:
         unit = 10.0 ** math.floor(math.log10((stop - start) / 3))
         step_by = max(s for s in (1, 2, 5) if s * unit <= (stop - start) / 3) * unit
         values = [k * step_by for k in range(math.ceil(start / step_by), math.floor(stop / step_by) + 1)]
-    return values, [_written(value) for value in values]
+    return values, [written(value) for value in values]
 
 
-def _written(value: float) -> str:
+def written(value: float) -> str:
+    """A number as an axis says it: 0.5, 2,000, 3·10⁷."""
     if 0.001 <= value < 100_000:
         return f"{value:,.4g}" if value < 1000 else f"{value:,.0f}"
     power = math.floor(math.log10(value) + 1e-9)

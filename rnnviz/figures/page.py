@@ -244,7 +244,7 @@ h1{font-size:1.5rem;overflow-wrap:anywhere}h2{font-size:1.1rem;margin-top:2rem}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .6rem .2rem 0;
  vertical-align:top;border-bottom:1px solid var(--grid);font-variant-numeric:tabular-nums}
 th{font-weight:400;color:var(--muted)}
-svg{width:100%;height:auto;font:12px system-ui,sans-serif}svg text{fill:var(--muted)}
+section>svg{width:100%;height:auto;font:12px system-ui,sans-serif}svg text{fill:var(--muted)}
 svg path{fill:none;stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}svg .grid{stroke:var(--grid)}
 svg .running{stroke:var(--running)}svg .rolling{stroke:var(--rolling);stroke-width:1}
 .key i.running,.key i.rolling{display:inline-block;width:1.5rem;height:3px;margin:0 .4rem .2rem 0;

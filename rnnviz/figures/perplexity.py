@@ -9,12 +9,13 @@ A pure function from a `Curve` to a Plotly figure as a plain dictionary. In a no
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from rnnviz.errors import ConfigError
-from rnnviz.figures.frame import Figure, axis, layout, line, log_axis
+from rnnviz.figures.frame import Figure, axis, layout, line, log_axis, written
 from rnnviz.figures.themes import LIGHT, Theme
 from rnnviz.reports.analysis import Curve
 
@@ -26,11 +27,12 @@ MOST = 2
 
 
 def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
-    """The log axis's ends, as powers of ten, without the first window: its characters may cost thousands."""
+    """The log axis's ends, as powers of ten, without the first window or, of a short text, the first quarter:
+    its characters may cost thousands. What lies outside is marked, as `beyond` says.
+    """
     lines = []
     for curve in curves.values():
-        length = max(curve.position, default=0)
-        settled = curve.position >= (curve.window if length >= curve.window else length / 10)
+        settled = curve.position >= min(curve.window, max(curve.position, default=0) / 4)
         lines += [np.asarray(line, np.float64)[settled] for line in (curve.running, curve.rolling)]
     values = np.concatenate(lines)
     values = values[np.isfinite(values)]
@@ -41,16 +43,70 @@ def extent(curves: Mapping[str, Curve]) -> tuple[float, float]:
     return max(0.0, low - room), high + room
 
 
+@dataclass(frozen=True)
+class Beyond:
+    """Where the lines of a curve lie farthest outside an axis: the `model`-th from 0, after `position`
+    characters, at `value`, above it or below.
+    """
+
+    model: int
+    position: int
+    value: float
+    above: bool
+
+
+def beyond(curves: Mapping[str, Curve], ends: tuple[float, float]) -> list[Beyond]:
+    """What an axis cuts off that ends as `extent` says: the farthest place of each curve, on either side."""
+    found = []
+    low, high = (10**end for end in ends)
+    for n, curve in enumerate(curves.values()):
+        running, rolling = (np.asarray(line, np.float64) for line in (curve.running, curve.rolling))
+        for above, cut in ((True, np.fmax(running, rolling)), (False, np.fmin(running, rolling))):
+            outside = cut > high if above else cut < low  # False where there is no number
+            if outside.any():
+                at = int(np.argmax(np.where(outside, cut if above else -cut, -np.inf)))
+                found.append(Beyond(n, int(curve.position[at]), float(cut[at]), above))
+    return found
+
+
+def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
+    """An arrow at the frame's edge and the value there; the marks of one side are in rows of their own."""
+    left = cut.position < length / 2
+    arrow, said = ("▲", "▼")[not cut.above], "∞" if math.isinf(cut.value) else written(cut.value)
+    return {
+        "text": f"{arrow} {said}" if left else f"{said} {arrow}",
+        "x": cut.position,
+        "y": 1 if cut.above else 0,
+        "yref": "paper",
+        "xanchor": "left" if left else "right",
+        "yanchor": "top" if cut.above else "bottom",
+        "xshift": -6 if left else 6,
+        "yshift": (-14 if cut.above else 14) * order,
+        "showarrow": False,
+        "font": {"color": _colours(theme)[cut.model], "size": 12},
+    }
+
+
+def _colours(theme: Theme) -> tuple[str, str]:
+    return theme.model, theme.ngram
+
+
 def skeleton(
-    names: tuple[str, ...], *, length: int, ends: tuple[float, float], theme: Theme = LIGHT
+    names: tuple[str, ...],
+    *,
+    length: int,
+    ends: tuple[float, float],
+    theme: Theme = LIGHT,
+    cuts: Sequence[Beyond] = (),
 ) -> Figure:
     """Axes and empty lines, two a model: "NAME running" and "NAME rolling". `length` is in characters; `ends`
-    are those of `extent`. Raises ConfigError for no model or more than MOST.
+    are those of `extent`; `cuts`, as `beyond` finds them, get an arrow and their value each. Raises
+    ConfigError for no model or more than MOST.
     """
     if not 1 <= len(names) <= MOST:
         raise ConfigError("a curve shows 1 to {most} models; received {count}", most=MOST, count=len(names))
     data = []
-    for name, colour in zip(names, (theme.model, theme.ngram), strict=False):
+    for name, colour in zip(names, _colours(theme), strict=False):
         data.append(line(f"{name} rolling", colour, 1.25, opacity=PALE))
         data.append(line(f"{name} running", colour, 2.25))
     return {
@@ -60,6 +116,10 @@ def skeleton(
             margin={"l": 46, "r": 10, "t": 6, "b": 22, "pad": 0},
             xaxis=axis(theme, range=[0, max(1, length)], showgrid=False, tickformat=",d", nticks=8),
             yaxis=log_axis(theme, ends),
+            annotations=[
+                _mark(cut, sum(one.above == cut.above for one in cuts[:n]), length, theme)
+                for n, cut in enumerate(cuts)
+            ],
         ),
     }
 
@@ -67,7 +127,8 @@ def skeleton(
 def figure(curves: Mapping[str, Curve], *, theme: Theme = LIGHT) -> Figure:
     """The curves of one or two models, by name; raises ConfigError for more."""
     length = max((int(curve.position[-1]) for curve in curves.values() if len(curve.position)), default=1)
-    drawn = skeleton(tuple(curves), length=length, ends=extent(curves), theme=theme)
+    ends = extent(curves)
+    drawn = skeleton(tuple(curves), length=length, ends=ends, theme=theme, cuts=beyond(curves, ends))
     for n, curve in enumerate(curves.values()):
         x = np.asarray(curve.position).tolist()
         for drawn_line, values in zip(drawn["data"][2 * n :], (curve.rolling, curve.running), strict=False):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.figures.frame import ticks
-from rnnviz.figures.perplexity import extent
+from rnnviz.figures.frame import ticks, written
+from rnnviz.figures.perplexity import beyond, extent
 from rnnviz.reports.analysis import Curve
 
 Doubles = npt.NDArray[np.float64]
@@ -32,7 +32,9 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         return LEFT + (at - first) / span * (WIDTH - LEFT - 8)
 
     def y(value: Any) -> Any:
-        return 8 + (1 - np.log(np.clip(value, low, high) / low) / decades) * (HEIGHT - BOTTOM - 8)
+        # What leaves the range leaves the frame, which cuts it off; farther out it only needs to be outside.
+        inside = np.log(np.clip(value, low / 10, 10 * high) / low) / decades
+        return 8 + (1 - inside) * (HEIGHT - BOTTOM - 8)
 
     label = escape(_("Perplexity along the text"))
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">\n']
@@ -46,8 +48,17 @@ def curve(drawn: Curve, translate: Callable[[str], str] = str) -> str:
         at = first + share * span
         anchor = "end" if share == 1 else "middle" if share else "start"
         parts.append(f'<text x="{x(at):.1f}" y="{HEIGHT - 8}" text-anchor="{anchor}">{at:,.0f}</text>\n')
+    box = f"{LEFT - 2} 6 {WIDTH - LEFT - 4} {HEIGHT - BOTTOM - 4}"
+    left, top, width, height = box.split()
+    parts.append(f'<svg x="{left}" y="{top}" width="{width}" height="{height}" viewBox="{box}">\n')
     for name, line in zip(("rolling", "running"), reversed(lines), strict=True):
         parts.append(f'<path class="{name}" d="{_path(x(position), y(line), np.isfinite(line))}"/>\n')
+    parts.append("</svg>\n")
+    for cut in beyond({"": drawn}, (math.log10(low), math.log10(high))):
+        edge, anchor = 20 if cut.above else HEIGHT - BOTTOM - 6, "start" if cut.position < last / 2 else "end"
+        said = "∞" if math.isinf(cut.value) else written(cut.value)
+        mark = f"{'▲' if cut.above else '▼'} {said}"
+        parts.append(f'<text x="{x(cut.position):.1f}" y="{edge}" text-anchor="{anchor}">{mark}</text>\n')
     rolling = _("over the last {n} characters").format(n=f"{drawn.window:,}")
     running = _("of everything so far")
     across = _("across: characters read")

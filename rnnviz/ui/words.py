@@ -9,7 +9,6 @@ from typing import Literal
 from rnnviz.figures.frame import RAISED
 from rnnviz.ui.i18n import _, language
 
-
 HUGE, BEYOND = 1e6, 1e15
 """From where on a number is said in words, and from where on as a power of ten."""
 

@@ -163,7 +163,17 @@ def test_the_curve_has_a_bounded_number_of_points(kept: Kept) -> None:
         assert 1000 <= len(points) <= pages.POINTS
         across = [float(x) for x, _ in points]
         assert across == sorted(across)
-        assert all(0 <= float(y) <= 300 for _, y in points)
+        assert 0 <= float(points[-1][1]) <= 300
+
+
+def test_a_curve_that_leaves_its_frame_is_cut_off_and_marked() -> None:
+    line = np.array([9000.0] * 5 + [4.0, 5.0] * 500)
+    drawn = curve(Curve(np.arange(1, 1006), line, line, window=50))
+    assert ">▲ 9,000<" in drawn
+    heights = [float(y) for y in re.findall(r"[ML][\d.]+ (-?[\d.]+)", drawn)]
+    assert min(heights) < 0  # it goes on outside rather than along the frame's edge
+    assert drawn.count("<svg ") == 2  # the inner one cuts off what lies outside it
+    assert "▲" not in curve(Curve(np.arange(1, 1006), line[::-1], line[::-1], window=50))
 
 
 @pytest.mark.parametrize("value", [4.0, np.nan, np.inf, 1e300])

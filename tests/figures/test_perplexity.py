@@ -59,6 +59,25 @@ def test_a_text_shorter_than_a_window_is_seen_but_for_its_beginning() -> None:
     assert low < math.log10(5)
 
 
+def test_a_line_that_leaves_the_axis_has_an_arrow_and_its_value() -> None:
+    dip = curve([900, *[4.0, 5.0] * 20], [0.5, *[4.0, 5.0] * 20], window=20)
+    drawn = perplexity.figure({"gru": CURVE, "3gram": dip})
+    go.Figure(drawn)
+    marks = [(m["text"], m["x"], m["y"], m["yshift"]) for m in drawn["layout"]["annotations"]]
+    assert marks == [("▲ 900", 10, 1, 0), ("▲ 900", 10, 1, -14), ("▼ 0.5", 10, 0, 0)]
+    colours = [m["font"]["color"] for m in drawn["layout"]["annotations"]]
+    assert colours[0] != colours[1] == colours[2]
+
+
+def test_a_line_that_stays_within_the_axis_has_none() -> None:
+    assert perplexity.figure({"gru": curve([4.0, 5.0] * 20, [4.0, 5.0] * 20)})["layout"]["annotations"] == []
+
+
+def test_infinity_is_marked_where_it_is() -> None:
+    cut = perplexity.beyond({"gru": curve([4, 5, 5, 5], [4, 3, math.nan, math.inf])}, (0.0, 1.0))
+    assert [(one.position, one.value, one.above) for one in cut] == [(40, math.inf, True)]
+
+
 def test_what_is_not_finite_is_a_gap() -> None:
     drawn = perplexity.figure({"gru": curve([math.inf, 4, 4], [math.nan, 3, 5])})
     assert drawn["data"][0]["y"] == [None, 3, 5]

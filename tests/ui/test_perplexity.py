@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import Report, perplexity, pieces
+from rnnviz.reports.averages import averages
 from rnnviz.reports.interval import interval
 from rnnviz.text import corpora
 from rnnviz.ui.pages.perplexity import work
@@ -51,7 +52,7 @@ def test_before_any_upload_a_real_example_is_scored(open_app: Open, models_folde
     app = settled(open_app("perplexity"), "perplexity")
     assert shown(app) == f"{expected(models_folder, 'The Time Traveller').perplexity:.2f}"
     assert "An example" in everything(app)
-    assert "this is an anecdote" in everything(app)
+    assert "Short text (18 characters)" in everything(app)
     clean(app)
 
 
@@ -67,39 +68,45 @@ def test_a_file_gets_its_figures(open_app: Open, models_folder: Path) -> None:
         f"**{report.characters}**",
         f"among **{report.perplexity:.1f}** equally likely characters",
         r"Encoding **UTF\-8**, verified",
-        "2 line ends made uniform",
+        "2 line endings converted",
     ):
         assert part in words
     assert "An example" not in words
     assert not app.session_state["perplexity.jobs"].busy()
 
 
-def test_a_short_text_is_an_anecdote_or_has_no_range(open_app: Open) -> None:
+def test_a_short_text_says_so_or_has_no_range(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
     words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
     assert "the perplexity of this text alone" in words
-    assert "From 2,000 characters on" in words
-    assert "in 100" not in words
-    assert "anecdote" not in words
+    assert "No range: that needs 2,000 characters" in words
+    assert "95 %" not in words
+    assert "Short text" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
-    assert "With 12 characters this is an anecdote" in words
-    assert "the perplexity of this text alone" not in words
+    assert "Short text (12 characters)" in words
+    assert "No range: that needs" not in words
 
 
 def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
     open_app: Open, models_folder: Path
 ) -> None:
     even, odd = TEXT * 8, "qzjx" * 1000
-    for text, part in ((even, "The next"), (even[:4000] + odd, "This text drifts")):
+    for text, part in (
+        (even, "95 % range for the next"),
+        (even[:4000] + odd, "No range: the first half has"),
+    ):
         words = everything(upload(open_app("perplexity"), even__txt=text))
         assert part in words
-        assert ("in 100" in words) is (part == "The next")
+        assert ("95 times in 100" in words) is (text == even)
         assert "the perplexity of this text alone" not in words
         found = interval(
             np.concatenate([p.nll for p in pieces(load(models_folder / "tiny-gru.safetensors"), text=text)])
         )
-        said = (found.low, found.high) if found.low is not None else found.halves
-        assert all(rounded(figure) in words for figure in said)
+        if found.low is not None and found.high is not None:
+            assert f"**{rounded(found.low)}–{rounded(found.high)}**" in words
+        else:
+            assert found.halves is not None
+            assert all(rounded(figure) in words for figure in found.halves)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +183,35 @@ def test_many_files_at_once_each_get_the_number_they_get_alone(open_app: Open, m
     assert app.dataframe[0].value["Perplexity"].tolist() == pytest.approx(alone, rel=1e-12)
 
 
+def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open, models_folder: Path) -> None:
+    texts = {"long__txt": TEXT, "short__txt": "grey eyes"}
+    app = upload(open_app("perplexity"), **texts)
+    reports = [expected(models_folder, text) for text in texts.values()]
+    found = averages(reports)
+    assert f"Averages: **{rounded(found.micro)}** by characters (micro)" in everything(app)
+    assert f"**{rounded(found.macro)}** by texts (macro)" in everything(app)
+    assert shown(app) == rounded(reports[0].perplexity)
+    app.session_state["closer"] = 1  # what a click on the second row sets
+    assert shown(settled(app.run(), "perplexity")) == rounded(reports[1].perplexity)
+
+
+def test_a_second_models_number_stands_in_the_answer_whatever_the_section(
+    open_app: Open, models_folder: Path
+) -> None:
+    app = upload(open_app("perplexity"), a__txt=TEXT)
+    app.selectbox(key="second").set_value("tiny-lstm").run()
+    settled(app, "perplexity")
+    clean(app)
+    other = expected(models_folder, TEXT, "tiny-lstm")
+    for name in ("origin", "sum"):
+        section(app, name)
+        assert rf"**{rounded(other.perplexity)}** with tiny\-lstm" in everything(app)
+    more = other.bits_per_character / expected(models_folder, TEXT).bits_per_character - 1
+    assert (
+        "about as many" if abs(more) < 0.005 else "more bits" if more > 0 else "fewer bits"
+    ) in everything(app)
+
+
 def test_a_pasted_text_is_scored_beside_the_files(open_app: Open, models_folder: Path) -> None:
     app = open_app("perplexity")
     app.text_area(key="pasted").set_value("The Time\nTraveller")
@@ -201,16 +237,19 @@ def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
 def test_unknown_characters_are_listed_and_explained(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), mixed__txt="time 时间 时")
     words = everything(app)
-    assert "3 characters are not in its vocabulary" in words
+    assert "**33 % of its characters are unknown to this model.**" in words
+    assert "as unsure as if it chose" not in words  # it is the unknown ones that this number is about
     known = expected(models_folder, "time 时间 时").perplexity_known
-    assert f"without them the perplexity is **{rounded(known or 0)}**" in words
+    assert f"On the others its perplexity is **{rounded(known or 0)}**" in words
     listed = next(d.value for d in app.dataframe if "Code point" in d.value.columns)
     assert listed["Character"].tolist() == ["时", "间"]
     assert listed["Count"].tolist() == [2, 1]
     assert listed["Code point"].tolist() == ["U+65F6", "U+95F4"]
     app = upload(open_app("perplexity"), chinese__txt="时间机器")
-    assert "It knows none of these characters" in everything(app)
+    assert "**100 % of its characters are unknown to this model.** Choose a model" in everything(app)
     assert "**–**" in everything(app)
+    assert shown(app) == rounded(expected(models_folder, "时间机器").perplexity)
+    assert shown(app).endswith("million")
 
 
 def test_html_in_a_name_or_a_text_stays_text(open_app: Open) -> None:
@@ -265,7 +304,7 @@ def test_an_unexpected_failure_costs_one_file_only(
     assert shown(app)
 
 
-def test_a_cancelled_text_says_so_and_can_be_scored_after_all(open_app: Open) -> None:
+def test_a_cancelled_text_says_so_and_can_be_scored_again(open_app: Open) -> None:
     app = open_app("perplexity")
     app.file_uploader[0].upload("long.txt", (TEXT * 2000).encode()).run()
     jobs = app.session_state["perplexity.jobs"]
@@ -275,7 +314,7 @@ def test_a_cancelled_text_says_so_and_can_be_scored_after_all(open_app: Open) ->
     assert jobs.stopped(2)
     assert "cancelled" in app.info[0].value
     assert not app.metric
-    next(b for b in app.button if b.label == "Score it after all").click().run()
+    next(b for b in app.button if b.label == "Score it again").click().run()
     assert [job.title for job in jobs.busy()] == ["long.txt"]
     jobs.cancel([job.key for job in jobs.busy()])
     assert jobs.stopped(2)

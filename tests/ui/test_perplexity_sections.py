@@ -6,18 +6,21 @@ import csv
 import io
 import json
 import math
+import re
 import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step
-from rnnviz.ui.pages.perplexity import answer, encodings, take, work
+from rnnviz.ui.pages.perplexity import comparison, encodings, scale, take, work
+from rnnviz.ui.pages.perplexity.comparison import Bar
 from rnnviz.ui.words import duration, percent, rounded
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
@@ -25,31 +28,62 @@ from tests.ui.conftest import Open, everything
 from tests.ui.test_perplexity import expected, section, upload
 
 
-def test_against_what(open_app: Open, models_folder: Path) -> None:
+def bars(app: AppTest) -> list[str]:
+    """The names of the comparison's bars, from above, the winner with its star."""
+    (markup,) = [html.proto.body for html in app.get("html") if "rv-bars" in html.proto.body]
+    names = re.findall(r"<span class='name'>(.*?)</span>", markup)
+    return [re.sub(r"<.*?>", "", name) for name in names]
+
+
+def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT)
     section(app, "against")
-    table = app.dataframe[0].value.set_index("Who predicts")
-    assert table["Bits per character"].is_monotonic_increasing
-    assert table.index[0] == "tiny-3gram"
-    assert table["best"].tolist() == ["★", "", "", "", "", ""][: len(table)]
+    table = app.dataframe[0].value.set_index("Predicted by")
+    order = table["Bits per character"].sort_values().index.tolist()
+    assert order[0] == "tiny-3gram"
+    assert bars(app) == ["tiny-3gram ★ best", *order[1:]]
     gru = expected(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
-    assert table.loc["blind guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
+    assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)
     assert "tiny-lstm" not in table.index  # nobody asked for it
     app.button(key="compare").click().run()
     settled(app, "perplexity")
-    table = app.dataframe[0].value.set_index("Who predicts")
+    table = app.dataframe[0].value.set_index("Predicted by")
     assert table.loc["tiny-lstm", "Perplexity"] == expected(models_folder, TEXT, "tiny-lstm").perplexity
-    assert table["best"].tolist().count("★") == 1
+    assert [name for name in bars(app) if "★" in name] == ["tiny-3gram ★ best"]
     assert not app.error
 
 
 def test_several_texts_against_several_models(open_app: Open) -> None:
     app = upload(open_app("perplexity"), a__txt=TEXT, b__txt=TEXT[:300])
     section(app, "against")
-    table = next(d.value for d in app.dataframe if "Who predicts" in d.value.columns)
-    assert {"a.txt", "b.txt", "★ a.txt", "★ b.txt"} <= set(table.columns)
-    assert not table[["a.txt", "b.txt"]].isna().any().any()
+    table = next(d.value for d in app.dataframe if "Predicted by" in d.value.columns)
+    figures = [
+        f"{name}: {kind}" for name in ("a.txt", "b.txt") for kind in ("Perplexity", "Bits per character")
+    ]
+    assert set(figures) <= set(table.columns)
+    assert not table[figures].isna().any().any()
+    one = bars(app)
+    app.session_state["compared"] = "all"
+    settled(app.run(), "perplexity")
+    assert sorted(name.removesuffix(" ★ best") for name in bars(app)) == sorted(
+        name.removesuffix(" ★ best") for name in one
+    )
+
+
+def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
+    def bar(name: str, bits: float | None, *, rival: bool = True) -> Bar:
+        return Bar(name, "", "model", bits, None if bits is None else 2**bits, rival)
+
+    shown = [bar("waits", None), bar("poor", 3.0), bar("told", 1.0, rival=False), bar("good", 2.0)]
+    assert [one.name for one in comparison.ordered(shown)] == ["told", "good", "poor", "waits"]
+    winner = comparison.best(shown)
+    assert winner is not None
+    assert winner.name == "good"
+    assert comparison.best([bar("alone", 1.0), bar("waits", None)]) is None
+    markup = comparison.html([bar("<img src=x>", 2.0), bar('a" onclick="x', 3.0)])
+    assert "<img" not in markup
+    assert "title='a\" onclick" not in markup
 
 
 def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:
@@ -159,15 +193,19 @@ def test_an_alternative_reading_shows_the_place_where_encodings_differ() -> None
     assert encodings.sample(b"\xff\xfe\xff", "utf-8") == ""
 
 
-def test_the_scale_holds_perplexities_beyond_every_measure(open_app: Open, models_folder: Path) -> None:
-    class Context:
-        model = load(models_folder / "tiny-gru.safetensors")
-
-        class info:
-            card: dict[str, Any] = {"held_out": {"perplexity": 4.0}}  # noqa: RUF012
-
+def test_the_scale_holds_perplexities_beyond_every_measure(models_folder: Path) -> None:
     report = expected(models_folder, "时间机器")
-    assert "left:100.00%" in answer.scale(Context, report)  # type: ignore[arg-type]
+    vocabulary = load(models_folder / "tiny-gru.safetensors").vocabulary
+    guess = scale.uniform(vocabulary, report)
+    assert guess == pytest.approx(vocabulary.size * math.exp(vocabulary.unknown_cost))
+    markup = scale.html(report.perplexity, guess, 4.0, ("<b>other</b>", math.inf))
+    places = [float(place) for place in re.findall(r"(?:left|right):([\d.]+)%", markup)]
+    assert all(0 <= place <= 100 for place in places)
+    assert "left:100.00%" in markup
+    assert "<b>other" not in markup
+    assert "inf" not in markup
+    assert "nan" not in scale.html(math.inf, 2.0, None)
+    assert "5: uniform guess</span></div></div>" in scale.html(1.0, 5.0, None)
 
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
@@ -194,7 +232,7 @@ def test_what_was_cancelled_is_compared_after_all(open_app: Open, monkeypatch: p
     assert "press **Compare** to go on" in everything(app)
     app.button(key="compare").click().run()
     settled(app, "perplexity")
-    table = next(t.value for t in app.dataframe if "Who predicts" in t.value)
+    table = next(t.value for t in app.dataframe if "Predicted by" in t.value)
     assert table["Perplexity"].notna().all()
     assert "Cancelled" not in everything(app)
 
@@ -216,9 +254,9 @@ def test_characters_that_made_room_are_read_again_when_asked(
     for _ in range(2):
         section(app, name)
         clean(app)
-        assert "The figures of **a\\.txt** are kept" in everything(app)
+        assert "The perplexity of **a\\.txt** is kept" in everything(app)
         assert "Every character of" not in everything(app)
     assert len(next(t.value for t in app.dataframe if "Text" in t.value)) == 2
     app.button(key="read-again-a.txt").click().run()
     settled(app, "perplexity")
-    assert "are kept, but not" not in everything(app)
+    assert "is kept, but" not in everything(app)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,15 +12,18 @@ import streamlit as st
 
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.config import CELLS
+from rnnviz.reading.scoring import of_sum
 from rnnviz.ui import choice, model_cache
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
-from rnnviz.ui.pages.perplexity import work
+from rnnviz.ui.pages.perplexity import comparison, work
+from rnnviz.ui.pages.perplexity.comparison import Bar, Kind
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
+from rnnviz.ui.words import percent
 
 AUTOMATIC = 300_000  # bytes or characters up to which the yardsticks are measured unasked
 PATIENCE = 0.5
@@ -51,13 +54,12 @@ class Row:
         return None if found is None else (found.perplexity, found.bits_per_character)
 
 
-def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) -> list[Hashable]:
-    """A table of models and texts. Returns the jobs it wants."""
+def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]], closer: Text) -> list[Hashable]:
+    """Bars for the text that is looked at, or for all. Returns the jobs it wants."""
     st.markdown(
         _(
-            "A perplexity means little alone. Here are the same texts under other models, under no model "
-            "at all, and in the hands of programs that compress files. **Lower is better**; the best of each "
-            "text is marked once all are known."
+            "Other models, simple baselines and file compressors on the same text. "
+            "**Shorter bars are better**: fewer bits per character, so a lower perplexity."
         )
     )
     usual, more = rows(context)
@@ -86,28 +88,57 @@ def show(context: Context, jobs: Jobs, scored: Sequence[tuple[Text, Scored]]) ->
     elif any(job.state == "cancelled" for key in wanted if (job := jobs.get(key)) is not None):
         st.info(_("Cancelled: press **Compare** to go on."), icon=":material/cancel:")
     texts = [text for text, _s in scored]
-    if len(texts) == 1:  # the best first; what is not known yet comes last
-        chosen.sort(key=lambda row: f[1] if (f := row.figures(texts[0])) else math.inf)
-    table(context, texts, chosen)
+    picture(context, scored, closer, chosen)
+    digits(texts, chosen)
+    failures(jobs, texts, chosen)
+    return wanted
+
+
+def failures(jobs: Jobs, texts: Sequence[Text], chosen: Sequence[Row]) -> None:
+    """What could not be scored, and why."""
     for row in chosen:
         for text in texts:
             job = jobs.get(row.key(text))
             if job is not None and job.state == "failed" and job.error is not None:
                 st.error(f"**{plain(row.name)}**: {describe(job.error, text.name)}", icon=":material/error:")
-    return wanted
+
+
+def picture(
+    context: Context, scored: Sequence[tuple[Text, Scored]], closer: Text, chosen: Sequence[Row]
+) -> None:
+    """The bars, and what to notice in them."""
+    compared = [one for one in scored if one[0] is closer]
+    if len(scored) > 1:
+        words = {"one": closer.name, "all": _("All {n} texts together").format(n=len(scored))}
+        if choice.pick(_("Text"), words, "compared", default="one", required=True, hidden=True) == "all":
+            compared = list(scored)
+    bars = [bar(context, row, compared) for row in chosen]
+    st.html(f"<style>{comparison.STYLE}</style>{comparison.html(bars)}")
+    st.caption(verdict(context.info.path.stem, bars))
+
+
+def bar(context: Context, row: Row, texts: Sequence[tuple[Text, Scored]]) -> Bar:
+    """A row's figures for these texts as one: the average of its bits over all characters."""
+    kind: Kind = "baseline" if row.baseline else "own" if row.info.path == context.info.path else "model"
+    rival = row.baseline != "unigram"  # it was told the text beforehand
+    found = [(f[1], one.report.characters) for text, one in texts if (f := row.figures(text)) is not None]
+    if len(found) < len(texts):
+        return Bar(row.name, row.about, kind, None, None, rival)
+    bits = sum(bits * count for bits, count in found) / sum(count for _bits, count in found)
+    return Bar(row.name, row.about, kind, bits, of_sum(bits * math.log(2), 1), rival)
 
 
 def rows(context: Context) -> tuple[list[Row], list[Row]]:
     """What every text is measured against, and the other models here."""
     own = context.info
-    blind = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
-    letters = _("knows how often each character occurs in this very text: a bound, no predictor")
+    guess = _("every one of {n} symbols equally likely").format(n=f"{context.model.vocabulary.size:,}")
+    letters = _("this text's own character counts, known beforehand: a bound, not a prediction")
     usual = [
         Row(own.path.stem, _("the chosen model"), own),
-        Row(_("blind guess"), blind, own, "uniform"),
-        Row(_("its own letters"), letters, own, "unigram"),
-        Row("gzip", _("a compressor found everywhere, at its strongest"), own, "gzip"),
-        Row("xz", _("a strong compressor, at its strongest"), own, "xz"),
+        Row(_("uniform guess"), guess, own, "uniform"),
+        Row(_("letter frequencies"), letters, own, "unigram"),
+        Row("gzip", _("a common compressor, at its strongest setting"), own, "gzip"),
+        Row("xz", _("a strong compressor, at its strongest setting"), own, "xz"),
     ]
     more = []
     for info in model_cache.listed()[0]:
@@ -123,9 +154,9 @@ def rows(context: Context) -> tuple[list[Row], list[Row]]:
 
 def about(info: ModelInfo) -> str:
     """What a model is and what it read, from its card."""
-    kind = _("counts") if info.kind == "ngram" else CELLS[info.kind].label
+    kind = _("n-gram counts") if info.kind == "ngram" else CELLS[info.kind].label
     title = info.card.get("title") or info.card.get("corpus")
-    return _("{kind}, read {title}").format(kind=kind, title=title) if title else kind
+    return _("{kind}, trained on {title}").format(kind=kind, title=title) if title else kind
 
 
 def ask(
@@ -147,78 +178,44 @@ def ask(
     return wanted
 
 
-def table(context: Context, texts: Sequence[Text], chosen: Sequence[Row]) -> None:
-    """The rows, a column for a single text or one each for several; and what to notice."""
-    found = {(row.name, text.name): row.figures(text) for row in chosen for text in texts}
-    rivals = [row.name for row in chosen if row.baseline != "unigram"]  # it was told the text beforehand
-
-    def compared(text: Text) -> dict[str, Figures | None]:
-        return {name: found[name, text.name] for name in rivals}
-
-    def marks(text: Text) -> list[str]:
-        best = winner(compared(text))
-        return ["★" if row.name == best else "" for row in chosen]
+def digits(texts: Sequence[Text], chosen: Sequence[Row]) -> None:
+    """All figures, for who asks for them: a row for each way to predict, columns for each text."""
 
     def column(text: Text, which: int) -> list[float | None]:
-        return [f[which] if (f := found[row.name, text.name]) else None for row in chosen]
+        return [f[which] if (f := row.figures(text)) else None for row in chosen]
 
-    columns: dict[str, list[Any]] = {_("Who predicts"): [row.name for row in chosen]}
-    config: dict[str, Any] = {}
     number = st.column_config.NumberColumn(format="%.3f")
-    if len(texts) == 1:
-        columns[_("best")] = marks(texts[0])
+    columns: dict[str, list[Any]] = {_("Predicted by"): [row.name for row in chosen]}
+    for text in texts:
         for which, name in enumerate((_("Perplexity"), _("Bits per character"))):
-            columns[name], config[name] = column(texts[0], which), number
-    else:
-        words = {"perplexity": _("Perplexity"), "bits": _("Bits per character")}
-        unit = choice.pick(_("In"), words, "unit", default="bits", required=True)
-        for text in texts:
-            columns[f"★ {text.name}"] = marks(text)
-            config[f"★ {text.name}"] = st.column_config.TextColumn(label="", width=20)
-            columns[text.name] = column(text, 0 if unit == "perplexity" else 1)
-            config[text.name] = number
+            columns[name if len(texts) == 1 else f"{text.name}: {name}"] = column(text, which)
+    config: dict[str, Any] = dict.fromkeys(list(columns)[1:], number)
     columns[_("What it is")] = [row.about for row in chosen]
-    st.dataframe(columns, hide_index=True, width="stretch", column_config=config, key="against")
-    for text in texts[:3]:
-        verdict(context.info.path.stem, compared(text), text.name)
-    st.caption(
-        _(
-            "A compressor predicts, too: what it writes for a character, in bits, is what the character "
-            "cost it, and 2 to that power is its perplexity. On short texts its fixed header weighs heavily."
-        )
-    )
-
-
-def winner(compared: Mapping[str, Figures | None]) -> str | None:
-    """Who needs the fewest bits; None until all figures are known: one still to be scored may be better."""
-    known = {name: figures[1] for name, figures in compared.items() if figures is not None}
-    return min(known, key=lambda name: known[name]) if known and len(known) == len(compared) else None
-
-
-def verdict(own: str, compared: Mapping[str, Figures | None], text: str) -> None:
-    """What to notice about a text, once all figures are known; `own` is the chosen model."""
-    found = {name: figures for name, figures in compared.items() if figures is not None}
-    best = winner(compared)
-    if best is None:
-        if own in found:
-            waiting = len(compared) - len(found)
-            st.caption(
-                ngettext(
-                    "**{text}**: {n} of the rows has no figures yet, so none is marked as the best.",
-                    "**{text}**: {n} of the rows have no figures yet, so none is marked as the best.",
-                    waiting,
-                ).format(text=plain(text), n=waiting)
+    with st.expander(_("Exact figures"), icon=":material/table:"):
+        st.dataframe(columns, hide_index=True, width="stretch", column_config=config, key="against")
+        st.caption(
+            _(
+                "A compressor predicts too: the bits it writes are its bits per character. "
+                "On short texts its fixed header weighs heavily."
             )
-        return
-    (_own, mine), (_best, least) = found[own], found[best]
-    if best != own:
-        line = _("**{text}**: {best} needs {bits} bits a character, {model} {mine}.").format(
-            text=plain(text), best=plain(best), bits=f"{least:.3f}", model=plain(own), mine=f"{mine:.3f}"
         )
-    elif "xz" in found:
-        line = _("**{text}**: {model} predicts it best; xz needs {times} times as many bits.").format(
-            text=plain(text), model=plain(own), times=f"{found['xz'][1] / mine:.1f}"
+
+
+def verdict(own: str, bars: Sequence[Bar]) -> str:
+    """What to notice; `own` is the chosen model."""
+    scored = {bar.name: bar.bits for bar in bars if bar.bits is not None}
+    best = comparison.best(bars)
+    if best is None or best.bits is None:
+        return _("Press **Compare** to score this text with the others.")
+    waiting, mine = len(bars) - len(scored), scored.get(own)
+    if best.name == own or not mine:
+        line = _("**{name}** predicts best among the {n} scored.").format(
+            name=plain(best.name), n=len(scored)
         )
     else:
-        line = _("**{text}**: {model} predicts it best.").format(text=plain(text), model=plain(own))
-    st.caption(line)
+        line = _("**{name}** needs {share} fewer bits than {model}.").format(
+            name=plain(best.name), share=percent(1 - best.bits / mine), model=plain(own)
+        )
+    if waiting:
+        line += " " + ngettext("{n} is not scored yet.", "{n} are not scored yet.", waiting).format(n=waiting)
+    return line

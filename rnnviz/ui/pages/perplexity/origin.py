@@ -1,4 +1,4 @@
-"""Where the number comes from: the curve, the coloured text, and tables of what cost most. The viewer is a
+"""Where the surprise is: the curve, the coloured text, and tables of what cost most. The viewer is a
 fragment inside the tables' fragment: scrolling reruns the viewer alone, a click in a table both.
 """
 
@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable
-from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -18,8 +17,9 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import tables, work
+from rnnviz.ui.pages.perplexity import tables
 from rnnviz.ui.pages.perplexity.scored_text import ScoredText
+from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.viewer import Ask
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -32,37 +32,15 @@ KEPT = 3  # texts of a session beside the newest
 _component = Component("viewer")
 
 
-def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hashable]:
-    """One text, under one model or two. Returns the jobs it wants."""
-    others = {i.path.stem: i for i in model_cache.listed()[0] if i.path != context.info.path}
-    name = st.selectbox(
-        _("Set it against a second model"),
-        list(others),
-        index=None,
-        key="second",
-        persist_state="session",
-        placeholder=_("No other model"),
-        help=_("Colours and passages then show where one model was less surprised than the other."),
-        width=420,
-    )
-    other, wanted = None, list[Hashable]()
-    if name is not None:
-        info, kept = others[name], store.shared()
-        key = (work.full_key(info, text), "second")
-        found: Scored | None = kept.get(key[0])
-        if found is None:
-            job = jobs.ask(key, name, partial(work.scoring, info, text), again=work.NOT_KEPT)
-            wanted.append(key)
-            jobs.wait([key], 0.6)
-            found = kept.get(key[0])
-            if found is None:
-                progress.without_result(jobs, job, "second")
-        if found is not None and found.complete:
-            other = (Record.open(found.folder), model_cache.load(info, to_read=True))
-        elif found is not None:
-            offer_reading(jobs, key, f"{text.name}, {name}")
+def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Second | None) -> None:
+    """One text, under one model or two."""
+    other = None
+    if second is not None and second.scored is not None:
+        if second.scored.complete:
+            other = (Record.open(second.scored.folder), model_cache.load(second.info, to_read=True))
+        else:
+            offer_reading(jobs, second.key, f"{text.name}, {second.name}")
     draw(Record.open(scored.folder), model_cache.load(context.info, to_read=True), other)
-    return wanted
 
 
 def offer_reading(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
@@ -73,8 +51,8 @@ def offer_reading(jobs: Jobs, key: tuple[Hashable, str], name: str) -> None:
         jobs.forget([key])
 
     said = _(
-        "The figures of **{name}** are kept, but not what was found for each character: other texts "
-        "took its place."
+        "The perplexity of **{name}** is kept, but the values of its characters had to make room for "
+        "other texts."
     ).format(name=plain(name))
     progress.offer(said, _("Read it again"), f"read-again-{key[1]}", read, icon=":material/inventory_2:")
 

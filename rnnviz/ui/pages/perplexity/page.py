@@ -8,18 +8,28 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.reading.scoring import Report
 from rnnviz.ui import choice
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Job, Jobs, of_session
-from rnnviz.ui.pages.perplexity import against, answer, compression, encodings, origin, take, texts, work
+from rnnviz.ui.pages.perplexity import (
+    against,
+    answer,
+    compression,
+    encodings,
+    origin,
+    second,
+    several,
+    take,
+    texts,
+    work,
+)
 from rnnviz.ui.pages.perplexity import sum as sum_section
+from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import describe, plain
-from rnnviz.ui.words import rounded
 
 _FILES = "perplexity.held"  # the checksums of the files in view
 PATIENCE = 0.6  # seconds that the page waits for short texts before it shows a progress bar
@@ -41,18 +51,17 @@ def page(context: Context) -> None:
     st.title(_("Perplexity of your texts"))
     st.markdown(
         _(
-            "How well does **{model}** predict a text it has never seen? It reads character by character and "
-            "says before each one how likely every character is. The less it is surprised, the lower the "
-            "**perplexity**: 1 means it always knew what comes; {symbols} means it guessed blindly."
-        ).format(model=plain(context.info.path.stem), symbols=f"{context.model.vocabulary.size:,}")
+            "How well does **{model}** predict your text? It reads one character at a time and predicts the "
+            "next. The better it predicts, the lower the **perplexity**."
+        ).format(model=plain(context.info.path.stem))
     )
     chosen = texts.chosen(jobs)
     if not chosen:
         chosen = [texts.example(context.model.card)]
         st.markdown(
-            _(
-                "**An example**, until you upload a file, paste a text or pick a corpus: *{beginning} …*"
-            ).format(beginning=plain(beginning(chosen[0].text or "")))
+            _("**An example**, until you choose a text: *{beginning} …*").format(
+                beginning=plain(beginning(chosen[0].text or ""))
+            )
         )
     outcomes = score(context, jobs, chosen)
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
@@ -96,41 +105,49 @@ def results(context: Context, jobs: Jobs, outcomes: Sequence[Outcome]) -> list[H
     if busy:
         progress.bar(jobs, busy, "scoring")
     done = [(o.text, o.scored) for o in outcomes if o.scored is not None]
-    if len(done) > 1:
-        overview([scored.report for _text, scored in done], all_known=not busy)
     for one in outcomes:
         if one.scored is None and one.key not in busy:
             without_figures(jobs, one)
     if not done:
         return []
-    text, scored = done[0] if len(done) == 1 else pick(done)
-    answer.show(context, text, scored)
-    return section(context, jobs, done, text, scored)
+    text, scored = done[0] if len(done) == 1 else several.show(done, all_known=not busy)
+    other = second.chosen(context, jobs, text)
+    answer.show(context, jobs, text, scored, other)
+    wanted = section(context, jobs, done, text, scored, other)
+    return wanted if other is None else [other.key, *wanted]
 
 
 def section(
-    context: Context, jobs: Jobs, done: Sequence[tuple[Text, Scored]], text: Text, scored: Scored
+    context: Context,
+    jobs: Jobs,
+    done: Sequence[tuple[Text, Scored]],
+    text: Text,
+    scored: Scored,
+    other: Second | None,
 ) -> list[Hashable]:
     """The chosen section for one of the texts that are `done`; returns the jobs it wants."""
     words = {
-        "origin": _("Where it comes from"),
-        "against": _("Against what"),
-        "sum": _("Show the sum"),
-        "compression": _("It is compression"),
-        "take": _("Take it away"),
+        "origin": _("Where the surprise is"),
+        "against": _("Compare models"),
+        "sum": _("How it's calculated"),
+        "compression": _("Perplexity as compression"),
+        "take": _("Download"),
     }
-    chosen = choice.tab(_("Look at"), words, "section")
+    chosen = choice.tab(_("Section"), words, "section")
     if not scored.complete:
         origin.offer_reading(jobs, (work.full_key(context.info, text), text.name), text.name)
     if chosen == "against":
-        return against.show(context, jobs, done)
+        return against.show(context, jobs, done, text)
     if chosen == "sum":
         sum_section.show(context, scored)
     elif chosen == "take":
         take.show([s.report for _text, s in done], text, scored)
-    elif scored.complete:
-        show = compression.show if chosen == "compression" else origin.show
-        return show(context, jobs, text, scored)
+    elif chosen == "compression":
+        return compression.show(context, jobs, text, scored) if scored.complete else []
+    else:
+        second.pick(context)
+        if scored.complete:
+            origin.show(context, jobs, text, scored, other)
     return []
 
 
@@ -142,55 +159,9 @@ def without_figures(jobs: Jobs, one: Outcome) -> None:
         st.error(words, icon=":material/error:")
         encodings.mend(one.text)
         return
-    said = _("**{name}**: cancelled, so it has no figures.").format(name=name)
+    said = _("**{name}**: cancelled, so it has no perplexity.").format(name=name)
     key = f"again-{hash(one.key)}"
-    progress.offer(said, _("Score it after all"), key, lambda: jobs.forget([one.key]))
-
-
-def pick(done: Sequence[tuple[Text, Scored]]) -> tuple[Text, Scored]:
-    """Which of several texts is looked at closely."""
-    index = st.selectbox(
-        _("Look closer at"),
-        range(len(done)),
-        key="closer",
-        width=420,
-        format_func=lambda i: done[i][0].name if i < len(done) else "",
-    )
-    return done[min(index or 0, len(done) - 1)]
-
-
-def overview(reports: Sequence[Report], *, all_known: bool) -> None:
-    """All texts in one table, sortable by its column heads."""
-    columns = {
-        _("Text"): [r.file for r in reports],
-        _("Perplexity"): [r.perplexity for r in reports],
-        _("Without unknown"): [r.perplexity_known for r in reports],
-        _("Bits per character"): [r.bits_per_character for r in reports],
-        _("Bits per byte"): [r.bits_per_byte for r in reports],
-        _("Characters"): [r.characters for r in reports],
-        _("Unknown"): [r.unknown for r in reports],
-        _("Encoding"): [
-            f"{r.encoding}, {encodings.how_known(r.certainty)}" if r.encoding else "–" for r in reports
-        ],
-    }
-    formats = ["%.3f"] * 4 + ["localized"] * 2
-    st.dataframe(
-        columns,
-        hide_index=True,
-        width="stretch",
-        column_config={
-            name: st.column_config.NumberColumn(format=kind)
-            for name, kind in zip(list(columns)[1:7], formats, strict=True)
-        },
-    )
-    if not all_known:
-        return
-    best = min(reports, key=lambda r: r.bits_per_character)
-    st.caption(
-        _("**{name}** surprised the model least: {perplexity}.").format(
-            name=plain(best.file), perplexity=rounded(best.perplexity)
-        )
-    )
+    progress.offer(said, _("Score it again"), key, lambda: jobs.forget([one.key]))
 
 
 # Figures and text need a projector's full width.
@@ -198,4 +169,5 @@ _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 86rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }
 [data-testid="stHeader"] button { pointer-events: auto; }
+@media (max-width: 700px) { [data-testid="stMainBlockContainer"] { padding: 4rem 1.2rem 3rem; } }
 """

@@ -73,9 +73,12 @@ class ScoredText:
 
     def _make_static(self) -> dict[str, Any]:
         names, length, ends = tuple(self.names), len(self.record), figures.extent(self.curves)
+        cuts = figures.beyond(self.curves, ends)
         colours = themes(surprisal=SURPRISAL_STEPS, versus=VERSUS_STEPS)
         for name, theme in THEMES.items():
-            colours[name]["figure"] = figures.skeleton(names, length=length, ends=ends, theme=theme)
+            colours[name]["figure"] = figures.skeleton(
+                names, length=length, ends=ends, theme=theme, cuts=cuts
+            )
         return {
             "words": words(),
             "names": self.names,

@@ -1,0 +1,102 @@
+"""Details of the answer: other figures, unknown characters, the range, the encoding, how it was read."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rnnviz.reading.scoring import Report
+from rnnviz.text.characters import visible
+from rnnviz.ui.i18n import _, ngettext
+from rnnviz.ui.pages.perplexity import caution, encodings
+from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.pages.perplexity.work import Scored
+from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import named, percent, rounded
+
+
+def show(text: Text, scored: Scored) -> None:
+    """Closed at first, but where the encoding is a guess, which the reader should check."""
+    report = scored.report
+    doubtful = report.certainty == "guessed" or text.encoding is not None
+    with st.expander(_("Details"), expanded=doubtful, icon=":material/info:"):
+        columns = st.columns(5)
+        for column, (label, value, about) in zip(columns, figures(report), strict=True):
+            column.markdown(f":small[:gray[{label}]]  \n**{value}**", help=about)
+        if report.unknown:
+            with columns[3], st.popover(_("Show them"), type="tertiary"):
+                unknown(scored)
+        for paragraph in caution.explained(scored):
+            st.caption(paragraph)
+        if report.encoding is not None:
+            encodings.control(text, report.encoding, report.certainty)
+        st.caption(provenance(text, report))
+
+
+def figures(report: Report) -> list[tuple[str, str, str]]:
+    """Name, value and explanation of the figures beside the perplexity."""
+    known = report.perplexity_known
+    return [
+        (
+            _("Bits per character"),
+            f"{report.bits_per_character:.3f}",
+            _("The base-2 logarithm of the perplexity."),
+        ),
+        (
+            _("Bits per byte"),
+            f"{report.bits_per_byte:.3f}",
+            _("The same per byte of the text in UTF-8. Stored as it is, a byte takes 8 bits."),
+        ),
+        (
+            _("Characters"),
+            f"{report.characters:,}",
+            _("Every character counts, the first one, spaces and line breaks too."),
+        ),
+        (
+            _("Unknown characters"),
+            f"{report.unknown:,}"
+            + (f" ({percent(report.unknown / report.characters)})" if report.unknown else ""),
+            _("Characters outside the model's vocabulary. Each also costs what it takes to spell it out."),
+        ),
+        (
+            _("Perplexity without unknown"),
+            "–" if known is None else rounded(known) if report.unknown else _("the same"),
+            _("The perplexity over the known characters alone."),
+        ),
+    ]
+
+
+def unknown(scored: Scored) -> None:
+    """The characters outside the vocabulary, with counts and code points."""
+    st.dataframe(
+        {
+            _("Character"): [visible(c) for c, _n in scored.unknown],
+            _("Count"): [n for _c, n in scored.unknown],
+            _("Code point"): [f"U+{ord(c):04X}" for c, _n in scored.unknown],
+            _("Name"): [named(c) for c, _n in scored.unknown],
+        },
+        hide_index=True,
+        key="unknown",
+    )
+    if scored.kinds_unknown > len(scored.unknown):
+        st.caption(
+            _("The {shown} most frequent of {all} different ones.").format(
+                shown=f"{len(scored.unknown):,}", all=f"{scored.kinds_unknown:,}"
+            )
+        )
+
+
+def provenance(text: Text, report: Report) -> str:
+    """What was done to the text before it was read, and how long scoring took."""
+    parts = []
+    if report.normalised:
+        parts.append(
+            ngettext("{n} line ending converted", "{n} line endings converted", report.normalised).format(
+                n=f"{report.normalised:,}"
+            )
+        )
+    elif text.data is not None:
+        parts.append(_("read unchanged"))
+    parts.append(_("model: {model}").format(model=plain(report.model)))
+    parts.append(_("scored in {seconds} s").format(seconds=f"{report.seconds:.2f}"))
+    words = " · ".join(parts)
+    return words[:1].upper() + words[1:]
