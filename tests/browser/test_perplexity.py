@@ -47,7 +47,7 @@ def test_an_example_is_there_before_any_upload(page: Page, app_url: str) -> None
     open_page(page, app_url)
     expect(page.get_by_text("An example").first).to_be_visible()
     assert float(large(page)) > 1
-    expect(page.get_by_text("Where it comes from")).to_be_visible()
+    expect(page.get_by_text("Where the surprise is")).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
@@ -66,7 +66,7 @@ def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
     alert = page.get_by_role("alert").filter(has_text="picture.png")
     expect(alert).to_have_count(1)
     expect(alert).to_contain_text("PNG")
-    page.get_by_role("combobox", name="Look closer at").click()
+    page.get_by_role("combobox", name="Text shown below").click()
     page.get_by_role("option", name="b.txt").click()
     expect(figure).to_have_text(f"{perplexity(model, text='grey eyes').perplexity:.2f}")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
@@ -82,12 +82,12 @@ def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_i
     bar = page.get_by_test_id("stProgress")
     expect(bar).to_contain_text("perplexity so far")
     expect(bar).to_contain_text("left")
-    page.get_by_text("Show the sum").click()  # the page stays usable
+    page.get_by_text("How it's calculated").click()  # the page stays usable
     expect(page.get_by_text("start symbol")).to_be_visible()
     expect(bar).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     expect(bar).to_have_count(0)
-    expect(page.get_by_text("cancelled, so it has no figures")).to_be_visible()
+    expect(page.get_by_text("cancelled, so it has no perplexity")).to_be_visible()
     expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
 
 
@@ -215,7 +215,7 @@ def test_after_a_restart_no_example_stands_under_a_files_name(tab: Page, models_
         open_page(tab, url)
         scored(tab, "mine.txt", b"The Time Traveller smiled.")
     with serve(ROOT / "app.py", environment=environment, port=port):  # the browser comes back by itself
-        tab.get_by_text("Show the sum").click()
+        tab.get_by_text("How it's calculated").click()
         expect(tab.get_by_text("has forgotten the files that were here")).to_be_visible()
         expect(tab.get_by_text("Perplexity of an example")).to_be_visible()
         expect(tab.get_by_text("mine.txt")).to_have_count(0)

@@ -29,8 +29,8 @@ class Bar:
 
 
 def ordered(bars: Sequence[Bar]) -> list[Bar]:
-    """The fewest bits first; what is not scored comes last, in its order."""
-    return sorted(bars, key=lambda bar: (bar.bits is None, bar.bits or 0.0))
+    """The fewest bits first; then who was told the text, then what is not scored."""
+    return sorted(bars, key=lambda bar: (bar.bits is None, not bar.rival, bar.bits or 0.0))
 
 
 def best(bars: Sequence[Bar]) -> Bar | None:
