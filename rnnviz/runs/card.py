@@ -14,9 +14,12 @@ from rnnviz.text.corpora import Corpus, sha256
 from rnnviz.units.claims import ENOUGH, MARGIN, Verdict
 from rnnviz.units.controls import COPIES
 
-# The first text shown for each shipped corpus: original, in the style of what the model has read.
+# The first text shown for each shipped corpus: original, in the style of what the model has read. Chosen by
+# tests/benchmarks/openings.py, so that the networks read it better than n-gram counts do.
 EXAMPLES = {
-    "timemachine": "The Time Traveller drew his chair to the fire, and for a long while nobody in the room",
+    "timemachine": (
+        'I looked at the Time Traveller. "There is something the matter with the machine," he said.'
+    ),
     "tinyshakespeare": "KING RICHARD:\nWhat is the night, my lord? The morning",
     "python-source": "def average(self, values):\n    if not values:\n        raise ValueError(",
     "xiyouji": "行者笑道：“师父莫怕！那妖精就在前面山",

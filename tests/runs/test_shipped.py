@@ -107,6 +107,16 @@ def test_it_loads_and_reads_its_example(name: str) -> None:
     assert 1 < report.perplexity < model.vocabulary.size / 2
 
 
+@pytest.mark.parametrize("name", [name for name in LIMITS if not name.endswith(("gram", "mlp"))])
+def test_a_network_with_a_memory_reads_its_opening_text_better_than_counting_does(name: str) -> None:
+    """The mlp sees one character and can't; the page says so beside its line."""
+    model = checkpoint.load(name)
+    text = model.card["example"]
+    assert text == model_card.EXAMPLES[model.card["corpus"]]
+    counted = scoring.perplexity(checkpoint.load(model.card["ngram"]), text=text).perplexity
+    assert scoring.perplexity(model, text=text).perplexity < 0.97 * counted
+
+
 @pytest.fixture(scope="module")
 def known() -> dict[str, str]:
     """The texts at hand: python-source where the library is the model's, fetched corpora, and files."""
