@@ -6,7 +6,7 @@
 
 A recurrent network forgets, so a stretch's state after its warm-up is usually that in which the one before
 ends. If they differ by more than TOLERANCE, it is read again from the right state until it meets the first
-reading. A batch is faster because memory limits a matrix-vector product.
+reading; the states are looked at every CHUNK steps.
 
 Some texts keep a network from forgetting, mostly those unlike all it was trained on: rounding then grows with
 every step instead of fading, and two orders of computing, each as right as the other, give single characters
@@ -19,18 +19,16 @@ Shape letters: B stretches, T time steps, L layers, H hidden units, n symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from rnnviz.networks import bptt, prediction
+from rnnviz.networks.abreast import CHUNK, Abreast
 from rnnviz.networks.prediction import Scores
-from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.networks.torch_network import State, TorchNetwork
 
 WARM_UP = 256
@@ -39,9 +37,6 @@ WARM_UP = 256
 TOLERANCE = 1e-5
 """The largest difference of two states, of entries up to 1 in absolute and of larger ones in relative terms,
 that passes for none. Where differences fade it moves no -log P by 1e-4."""
-
-CHUNK = 64
-"""Time steps between two looks at the states."""
 
 SHORTEST = 2048
 """Characters of a stretch at least: a long memory crosses few seams then."""
@@ -82,10 +77,9 @@ class SideBySide:
     """
 
     def __init__(self, model: TorchNetwork) -> None:
-        self.model, self.read_again, self.unsettled = model, 0, 0
-        self._threads = Threads(worth_trying(model.device.type))
-        quick = bptt.suits(model.config, model.readout.bias)
-        self._read = self._unrolled() if quick else self._through_layers
+        self.read_again, self.unsettled = 0, 0
+        self._abreast = Abreast(model)
+        self._threads = self._abreast.threads
 
     def score(
         self, inputs: Ids, targets: Ids, state: State, *, want: bool
@@ -96,8 +90,8 @@ class SideBySide:
         """
         rows = count(len(inputs))
         length = len(inputs) // rows
-        x = self._tensor(inputs).view(rows, length)
-        y = self._tensor(targets).view(rows, length)
+        x = self._abreast.tensor(inputs).view(rows, length)
+        y = self._abreast.tensor(targets).view(rows, length)
         out = _Found(rows, length, want)
         start = self._warm_up(x, state)
         grid: list[State] = []
@@ -105,15 +99,12 @@ class SideBySide:
         for begin in range(0, length, CHUNK):
             now = slice(begin, begin + CHUNK)
             with torch.inference_mode(), self._threads.piece(x[:, now].numel()):
-                top, reading = self._read(x[:, now], reading)
+                top, reading = self._abreast.read(x[:, now], reading)
                 self._measure(top, y[:, now], out, slice(None), now)
                 grid.append(tuple(part.clone() for part in reading))
             yield out.done
         yield from self._mend(x, y, out, start, grid)
         return out.flat(), tuple(part[:, -1:].clone() for part in grid[-1])
-
-    def _tensor(self, ids: Ids) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(ids)).to(self.model.device)
 
     def _warm_up(self, x: Tensor, state: State) -> State:
         """The state each stretch begins with: exact for the first, likely for the others."""
@@ -125,7 +116,7 @@ class SideBySide:
         warm = tuple(part.expand(-1, rows - 1, -1).contiguous() for part in state)
         with torch.inference_mode(), self._threads.piece():
             for begin in range(0, WARM_UP, CHUNK):
-                _, warm = self._read(before[:, begin : begin + CHUNK], warm)
+                _, warm = self._abreast.read(before[:, begin : begin + CHUNK], warm)
         return tuple(torch.cat(parts, dim=1) for parts in zip(state, warm, strict=True))
 
     def _mend(
@@ -146,7 +137,7 @@ class SideBySide:
             for begin, kept in zip(range(0, length, CHUNK), grid, strict=True):
                 now = slice(begin, begin + CHUNK)
                 with torch.inference_mode(), self._threads.piece():
-                    top, reading = self._read(x[stretches, now], reading)
+                    top, reading = self._abreast.read(x[stretches, now], reading)
                     self._measure(top, y[stretches, now], out, stretches.cpu().numpy(), now)
                     self.read_again += top.shape[0] * top.shape[1]
                     going = _differ(reading, tuple(part[:, stretches] for part in kept))
@@ -158,43 +149,13 @@ class SideBySide:
             never_met.update(stretches.tolist())
 
     def _measure(self, top: Tensor, y: Tensor, out: _Found, which: Any, when: slice) -> None:
-        h, targets = top.flatten(0, 1), y.flatten()  # (B·T, H), (B·T,)
-        step = max(1, (1 << 20) // self.model.config.vocabulary_size)
-        parts = [self._rows(h[n : n + step], targets[n : n + step], out.want) for n in range(0, len(h), step)]
-        found = Scores.joined(parts)
+        found = self._abreast.scores(top, y, want=out.want)
         out.log_p[which, when] = found.log_p.reshape(y.shape)
         if out.want:
             out.rank[which, when] = found.rank.reshape(y.shape)
             out.entropy[which, when] = found.entropy.reshape(y.shape)
         if isinstance(which, slice):
             out.done = out.done.plus(Done(len(found.log_p), -float(found.log_p.sum())))
-
-    def _rows(self, h: Tensor, targets: Tensor, want: bool) -> Scores:
-        logits = F.linear(h, self.model.readout_weight, self.model.readout.bias).float()
-        log_p = -F.cross_entropy(logits, targets, reduction="none").double().cpu().numpy()
-        if not want:
-            return Scores.unranked(log_p)
-        table, came = logits.cpu().numpy(), targets.cpu().numpy()
-        return Scores(log_p, prediction.rank(table, came), prediction.entropy(table))
-
-    def _through_layers(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
-        return self.model.hidden(self.model.embed(inputs), state)
-
-    def _unrolled(self) -> Callable[[Tensor, State], tuple[Tensor, State]]:
-        """Step by step on a CPU, with each symbol's part of the first layer looked up."""
-        with torch.inference_mode():
-            layers = bptt.layers(self.model.config, self.model)
-            first = layers[0]
-            if self.model.embedding is None:
-                table = first.w_x.T + first.b
-            else:
-                table = F.linear(self.model.embedding.weight, first.w_x, first.b)
-
-        def read(inputs: Tensor, state: State) -> tuple[Tensor, State]:
-            h, last = bptt.states(layers, F.embedding(inputs.T, table), state[0])
-            return h, (last,)
-
-        return read
 
 
 class _Found:

@@ -20,6 +20,7 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt
+from rnnviz.networks.abreast import ShortTexts
 from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import weights_from
@@ -247,6 +248,10 @@ class CharModel(Pictured, nn.Module):
     def scorer(self) -> CharScorer:
         """A reader at the start of a text."""
         return CharScorer(self)
+
+    def short_texts(self) -> ShortTexts:
+        """A reader of many short texts side by side."""
+        return ShortTexts(self)
 
     def precise_scorer(self) -> PreciseScorer:
         """A reader in float64 on the CPU, from the weights as they are now."""

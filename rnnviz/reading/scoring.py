@@ -18,9 +18,7 @@ float64.
 
 from __future__ import annotations
 
-import math
 import os
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -28,15 +26,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.errors import ConfigError, EmptyTextError, TextError
 from rnnviz.networks.prediction import Scorer
 from rnnviz.networks.progress import Clock, mapped, run
 from rnnviz.reading.language_model import LanguageModel as LanguageModel
 from rnnviz.reading.language_model import Stepwise, scorer_of
 from rnnviz.reading.language_model import UniformModel as UniformModel
+from rnnviz.reading.report import Progress as Progress
+from rnnviz.reading.report import Report as Report
+from rnnviz.reading.report import Sum as Sum
+from rnnviz.reading.report import Totals, no_probability
+from rnnviz.reading.report import costs as costs
+from rnnviz.reading.report import of_sum as of_sum
 from rnnviz.text.decoding import Source
+from rnnviz.text.normalising import normalise
 from rnnviz.text.pieces import SourceText
-from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.vocabulary import UNKNOWN, Ids
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,72 +67,6 @@ class Piece:
     entropy: npt.NDArray[np.float32] | None = None
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How far a text has been scored, and its cost `nll` in nats so far."""
-
-    characters: int
-    unknown: int
-    nll: float
-    bytes_read: int
-    bytes_total: int
-    seconds: float
-
-    @property
-    def perplexity(self) -> float:
-        """Of the characters scored so far."""
-        return of_sum(self.nll, self.characters)
-
-    @property
-    def fraction(self) -> float:
-        """The share of the text read, 0 to 1."""
-        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
-
-
-@dataclass(frozen=True)
-class Report:
-    """How well a model predicts a text.
-
-    perplexity_known      without the `unknown` characters; None if there are no others
-    bits_per_byte         per UTF-8 byte of the normalised text
-    encoding, certainty   None for a text that was not a file
-    normalised            how many characters normalising changed or removed
-    precise               whether all was computed in float64, in sequence
-    unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
-                          one end to the other: another machine gives other costs there. 0 for texts below
-                          16,384 characters and precise readings, which are not examined
-    """
-
-    file: str
-    model: str
-    characters: int
-    unknown: int
-    perplexity: float
-    perplexity_known: float | None
-    bits_per_character: float
-    bits_per_byte: float
-    encoding: str | None
-    seconds: float
-    certainty: str | None
-    normalised: int
-    bytes: int
-    precise: bool = False
-    unsettled: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields in their order, as plain values."""
-        return dict(vars(self))
-
-
-def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
-    """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
-
-    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came.
-    """
-    nll = -np.asarray(log_probabilities, np.float64)
-    return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
-
-
 def running(nll: npt.ArrayLike) -> Floats:
     """The perplexity of each prefix, (T,), of costs in nats (T,)."""
     nll = np.asarray(nll, np.float64)
@@ -145,13 +84,15 @@ def perplexity(
     name: str | None = None,
     precise: bool = False,
     costs: Callable[[Floats], None] | None = None,
+    given: str = "",
 ) -> Report:
     """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
 
     `encoding` declares the file's encoding, else it is found. `progress` is called about ten times a second,
     and once at the end. `name` is the text's in the report. `precise` reads in sequence, in float64
     throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
-    the characters, (k,) at a time, in order.
+    the characters, (k,) at a time, in order. `given` is a context: it is read first and not counted, so that
+    the report is of log P(text | given).
     Raises TextError for a file that can't be read, DecodingError for one that is no text, EmptyTextError for
     no characters, ConfigError for a model of your own without a `precise_scorer`.
 
@@ -159,11 +100,16 @@ def perplexity(
     >>> report = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="The Time Traveller smiled.")
     >>> report.characters, report.unknown, round(report.perplexity, 1)
     (26, 0, 2.3)
+    >>> traveller = rnnviz.perplexity(rnnviz.load("timemachine-gru"), text="Traveller", given="The Time ")
+    >>> traveller.given_characters, round(traveller.perplexity, 2)
+    (9, 1.09)
     """
     if isinstance(path, str) and text is None and not os.path.lexists(path):
         start = path if len(path) <= 60 else f"{path[:60]}…"
         raise TextError("there is no file {name!r}; if that is the text itself, write text=…", name=start)
-    steps = score(model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs)
+    steps = score(
+        model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs, given=given
+    )
     return run(steps, progress)
 
 
@@ -178,6 +124,7 @@ def score(
     each: Callable[[Piece], None] | None = None,
     precise: bool = False,
     costs: Callable[[Floats], None] | None = None,
+    given: str = "",
 ) -> Generator[Progress, None, Report]:
     """`perplexity` step by step: yields Progress about ten times a second and at the end, returns the Report.
 
@@ -186,14 +133,15 @@ def score(
     """
     scorer = scorer_of(model, details=each is not None, precise=precise)
     source, clock, step = SourceText(path, text, encoding, name, model.normaliser), Clock(), None
-    totals = _Totals(source)
+    totals = _Scored(source)
+    totals.given = _read(model, scorer, given)
     for part in _pieces(model, scorer, source, piece, details=each is not None):
         if isinstance(part, Piece):
             if each is not None:
                 each(part)
             if costs is not None:
                 costs(part.nll)
-            totals.add(part)
+            totals.take(part)
             step = totals.progress()
         if clock.due():
             yield totals.progress(_NOTHING if isinstance(part, Piece) else part)
@@ -216,13 +164,16 @@ def pieces(
     name: str | None = None,
     piece: int | None = None,
     details: bool = False,
+    given: str = "",
 ) -> Iterator[Piece]:
     """The cost of every character of a text, piece by piece; with `details` rank and entropy too.
 
     The arguments and errors are those of `score`, but an empty text has no pieces.
     """
     source = SourceText(path, text, encoding, name, model.normaliser)
-    steps = _pieces(model, scorer_of(model, details=details, precise=False), source, piece, details)
+    scorer = scorer_of(model, details=details, precise=False)
+    _read(model, scorer, given)
+    steps = _pieces(model, scorer, source, piece, details)
     return (step for step in steps if isinstance(step, Piece))
 
 
@@ -235,49 +186,47 @@ class _Doing(NamedTuple):
 _NOTHING = _Doing(0, 0.0, 0.0)
 
 
-class _Totals:
-    def __init__(self, source: SourceText) -> None:
-        self._source, self._began = source, time.perf_counter()
-        self.characters = self._unknown = self._size = self._bytes_read = 0
-        self._nats, self._nats_known = Sum(), Sum()
+class _Scored(Totals):
+    """The sums of one text that is read from a source."""
 
-    def add(self, part: Piece) -> None:
-        self.characters += len(part.text)
-        self._unknown += len(part.text) - int(part.known.sum())
-        self._size += len(part.text.encode("utf-8"))
+    def __init__(self, source: SourceText) -> None:
+        super().__init__()
+        self._source, self._bytes_read = source, 0
+
+    def take(self, part: Piece) -> None:
+        self.add(part.text, part.nll, part.known)
         self._bytes_read = part.bytes_read
-        self._nats.add(float(part.nll.sum()))
-        self._nats_known.add(float(part.nll[part.known].sum()))
 
     def progress(self, more: _Doing = _NOTHING) -> Progress:
         return Progress(
             self.characters + more.characters,
-            self._unknown,
-            self._nats.value + more.nats,
+            self.unknown,
+            self.nats + more.nats,
             self._bytes_read + int(more.share * (self._source.bytes_read - self._bytes_read)),
             self._source.bytes_total,
-            time.perf_counter() - self._began,
+            self.seconds,
         )
 
     def report(self, model: str, precise: bool, unsettled: int) -> Report:
-        known, bits = self.characters - self._unknown, self._nats.value / math.log(2)
         return Report(
             file=self._source.name,
             model=model,
-            characters=self.characters,
-            unknown=self._unknown,
-            perplexity=of_sum(self._nats.value, self.characters),
-            perplexity_known=of_sum(self._nats_known.value, known) if known else None,
-            bits_per_character=bits / self.characters,
-            bits_per_byte=bits / self._size,
             encoding=self._source.encoding,
-            seconds=time.perf_counter() - self._began,
             certainty=self._source.certainty,
             normalised=self._source.normaliser.changed,
-            bytes=self._size,
             precise=precise,
             unsettled=unsettled,
+            **self.figures(),
         )
+
+
+def _read(model: LanguageModel, scorer: Scorer, context: str) -> int:
+    """Let the scorer read a context first; returns its length, normalised."""
+    text = normalise(context, model.normaliser)
+    length = getattr(scorer, "piece", PIECE)
+    for begin in range(0, len(text), length):
+        scorer.advance(model.vocabulary.encode(text[begin : begin + length]))
+    return len(text)
 
 
 def _pieces(
@@ -293,13 +242,7 @@ def _pieces(
         log_p, rank, entropy = yield from _scores(scorer, ids, details, unknown_cost)
         nll = costs(log_p, ids, model.vocabulary)
         if nll.shape != ids.shape or not np.isfinite(nll).all():
-            raise CheckpointError(
-                "the model {name!r} gave no probability for a character between {first:,} and "
-                "{last:,}: its weights are damaged, or its training diverged; use another model",
-                name=model.name,
-                first=start + 1,
-                last=start + len(text),
-            )
+            raise no_probability(model.name, start + 1, start + len(text))
         yield Piece(start, text, nll, ids != UNKNOWN, source.bytes_read, rank, entropy)
         start += len(text)
 
@@ -318,28 +261,3 @@ def _scores(
     else:
         return scorer.advance(ids), None, None
     return scores if details else (scores[0], None, None)
-
-
-class Sum:
-    """A running sum in float64, compensated (Neumaier 1974) so that it doesn't depend on a book's cuts."""
-
-    def __init__(self) -> None:
-        self._sum = self._lost = 0.0
-
-    def add(self, value: float) -> None:
-        """Add one term."""
-        total = self._sum + value
-        large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
-        self._lost += (large - total) + small
-        self._sum = total
-
-    @property
-    def value(self) -> float:
-        """The sum so far."""
-        return self._sum + self._lost
-
-
-def of_sum(nats: float, characters: int) -> float:
-    """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
-    # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
-    return math.exp(nats / characters) if nats / characters < 709 else math.inf

@@ -232,7 +232,8 @@ def test_the_json_of_a_report() -> None:
     value = json.loads(json.dumps(report.to_json()))
     assert ", ".join(value) == (
         "file, model, characters, unknown, perplexity, perplexity_known, bits_per_character, bits_per_byte, "
-        "encoding, seconds, certainty, normalised, bytes, precise, unsettled"
+        "encoding, seconds, certainty, normalised, bytes, precise, unsettled, words, word_perplexity, "
+        "given_characters"
     )
     assert value["model"] == "bigram-on-paper"
     assert value["perplexity"] == report.perplexity

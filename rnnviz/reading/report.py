@@ -1,0 +1,172 @@
+"""What is said of a scored text: its Report, the Progress on the way, and the sums that both are made of."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import CheckpointError
+from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.words import WordCount
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a text has been scored, and its cost `nll` in nats so far."""
+
+    characters: int
+    unknown: int
+    nll: float
+    bytes_read: int
+    bytes_total: int
+    seconds: float
+
+    @property
+    def perplexity(self) -> float:
+        """Of the characters scored so far."""
+        return of_sum(self.nll, self.characters)
+
+    @property
+    def fraction(self) -> float:
+        """The share of the text read, 0 to 1."""
+        return min(self.bytes_read / self.bytes_total, 1.0) if self.bytes_total else 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """How well a model predicts a text.
+
+    perplexity_known      without the `unknown` characters; None if there are no others
+    bits_per_byte         per UTF-8 byte of the normalised text
+    encoding, certainty   None for a text that was not a file
+    normalised            how many characters normalising changed or removed
+    precise               whether all was computed in float64, in sequence
+    words                 runs of characters between white space; None in languages that don't part words so
+    word_perplexity       exp(total cost in nats / words): what all characters cost, white space too, shared
+                          out among the words
+    given_characters      of the context, which was read before and is not counted
+    unsettled             characters in stretches of 2,048 and more where the network magnified rounding from
+                          one end to the other: another machine gives other costs there. 0 for texts below
+                          16,384 characters and precise readings, which are not examined
+    """
+
+    file: str
+    model: str
+    characters: int
+    unknown: int
+    perplexity: float
+    perplexity_known: float | None
+    bits_per_character: float
+    bits_per_byte: float
+    encoding: str | None
+    seconds: float
+    certainty: str | None
+    normalised: int
+    bytes: int
+    precise: bool = False
+    unsettled: int = 0
+    words: int | None = None
+    word_perplexity: float | None = None
+    given_characters: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields in their order, as plain values."""
+        return dict(vars(self))
+
+
+def costs(log_probabilities: npt.ArrayLike, ids: Ids, vocabulary: Vocabulary) -> Floats:
+    """The cost of each character in nats, (n,): -log P, plus `Vocabulary.unknown_cost` where it is unknown.
+
+    `log_probabilities` (n,) are those of the symbols `ids` (n,) that came.
+    """
+    nll = -np.asarray(log_probabilities, np.float64)
+    return nll + np.where(ids == UNKNOWN, vocabulary.unknown_cost, 0.0)
+
+
+def no_probability(model: str, first: int, last: int) -> CheckpointError:
+    """What to raise where a model's prediction is no number, at characters first … last, from 1."""
+    return CheckpointError(
+        "the model {name!r} gave no probability for a character between {first:,} and "
+        "{last:,}: its weights are damaged, or its training diverged; use another model",
+        name=model,
+        first=first,
+        last=last,
+    )
+
+
+class Sum:
+    """A running sum in float64, compensated (Neumaier 1974) so that it doesn't depend on a book's cuts."""
+
+    def __init__(self) -> None:
+        self._sum = self._lost = 0.0
+
+    def add(self, value: float) -> None:
+        """Add one term."""
+        total = self._sum + value
+        large, small = (self._sum, value) if abs(self._sum) >= abs(value) else (value, self._sum)
+        self._lost += (large - total) + small
+        self._sum = total
+
+    @property
+    def value(self) -> float:
+        """The sum so far."""
+        return self._sum + self._lost
+
+
+def of_sum(nats: float, characters: int) -> float:
+    """The perplexity of `characters` characters (at least 1) whose costs sum to `nats`."""
+    # A model can be certain of the wrong thing: beyond float64, say so rather than fail.
+    return math.exp(nats / characters) if nats / characters < 709 else math.inf
+
+
+class Totals:
+    """The sums of scored texts."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.characters = self.unknown = self.bytes = self.given = 0
+        self.words = WordCount()
+        self._nats, self._nats_known = Sum(), Sum()
+
+    def add(self, text: str, nll: Floats, known: npt.NDArray[np.bool_]) -> None:
+        """The next piece of a text of n characters: its costs in nats (n,), and which of them are known."""
+        self.characters += len(text)
+        self.unknown += len(text) - int(known.sum())
+        self.bytes += len(text.encode("utf-8"))
+        self.words.add(text)
+        self._nats.add(float(nll.sum()))
+        self._nats_known.add(float(nll[known].sum()))
+
+    @property
+    def nats(self) -> float:
+        """The cost so far."""
+        return self._nats.value
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.perf_counter() - self.began
+
+    def figures(self) -> dict[str, Any]:
+        """The fields of a Report that follow from the sums. At least one character must have been added."""
+        known, bits, words = self.characters - self.unknown, self.nats / math.log(2), self.words.count
+        return {
+            "characters": self.characters,
+            "unknown": self.unknown,
+            "perplexity": of_sum(self.nats, self.characters),
+            "perplexity_known": of_sum(self._nats_known.value, known) if known else None,
+            "bits_per_character": bits / self.characters,
+            "bits_per_byte": bits / self.bytes,
+            "seconds": self.seconds,
+            "bytes": self.bytes,
+            "words": words,
+            "word_perplexity": of_sum(self.nats, words) if words else None,
+            "given_characters": self.given,
+        }
