@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError, ExportError
+from rnnviz.text.row_parquet import parquet_library as parquet_library
 from rnnviz.text.vocabulary import code_points
 
 if TYPE_CHECKING:
@@ -217,17 +218,6 @@ def _write_parquet(stretches: Iterator[_Rows], file: BinaryIO) -> int:
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema), row_group_size=max(n, 1))
             count += n
     return count
-
-
-def parquet_library() -> Any:
-    """The module pyarrow. Raises ConfigError where it is missing."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise ConfigError(
-            "a Parquet file needs pyarrow: pip install 'rnnviz[app]', or write a .csv file"
-        ) from None
-    return pyarrow
 
 
 _WRITERS: dict[Format, Callable[[Iterator[_Rows], BinaryIO], int]] = {

@@ -23,9 +23,13 @@ def cell(value: object) -> object:
 
 def write(out: TextIO | IO[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Write a table as CSV, a row at a time."""
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(cell, columns))
-    writer.writerows(map(cell, row) for row in rows)
+    add(out, [columns])
+    add(out, rows)
+
+
+def add(out: TextIO | IO[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows of a table."""
+    csv.writer(out, lineterminator="\n").writerows(map(cell, row) for row in rows)
 
 
 def of(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ Shape letters: B rows, T time steps, L layers, H hidden units, V symbols, n pred
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,6 @@ from rnnviz.networks.torch_network import State, TorchNetwork
 
 CHUNK = 64
 """Time steps read at a time."""
-
-ROWS = 64
-"""Short texts side by side, at most: more are no faster, their states leave the cache."""
 
 LOGITS = 1 << 20
 """Entries, predictions by symbols, of one block of the readout."""
@@ -83,48 +80,3 @@ class Abreast:
             return h, (last,)
 
         return read
-
-
-class ShortTexts:
-    """Scores many short texts, each from a text's beginning, as if one after the other.
-
-    How many are read side by side, and beside which others, moves a cost by rounding alone.
-    """
-
-    def __init__(self, model: TorchNetwork) -> None:
-        self.model, self._abreast = model, Abreast(model)
-
-    def advance(self, texts: Sequence[Ids]) -> list[npt.NDArray[np.float64]]:
-        """log P in nats of each symbol of each text, (n,), given all before it in that text."""
-        found: dict[int, npt.NDArray[np.float64]] = {}
-        for group in _groups([len(text) for text in texts]):
-            rows = [texts[n] for n in group]
-            found.update(zip(group, self._side_by_side(rows), strict=True))
-        return [found[n] for n in range(len(texts))]
-
-    def _side_by_side(self, rows: Sequence[Ids]) -> list[npt.NDArray[np.float64]]:
-        """The costs of texts, the longest first: those that have ended leave the batch."""
-        lengths = np.array([len(row) for row in rows])
-        targets = np.zeros((len(rows), int(lengths[0])), np.int64)
-        for row, ids in zip(targets, rows, strict=True):
-            row[: len(ids)] = ids
-        inputs = np.empty_like(targets)
-        inputs[:, 0], inputs[:, 1:] = self.model.vocabulary.start, targets[:, :-1]
-        out = np.empty(targets.shape)
-        x, y, state = self._abreast.tensor(inputs), self._abreast.tensor(targets), None
-        for begin in range(0, int(lengths[0]), CHUNK):
-            alive = int((lengths > begin).sum())
-            now = slice(begin, begin + CHUNK)
-            with torch.inference_mode(), self._abreast.threads.piece(x[:alive, now].numel()):
-                state = tuple(part[:, :alive].contiguous() for part in state or self.model.zero_state(alive))
-                top, state = self._abreast.read(x[:alive, now], state)
-                log_p = self._abreast.scores(top, y[:alive, now], want=False).log_p
-            out[:alive, now] = log_p.reshape(alive, -1)
-        return [row[:n].copy() for row, n in zip(out, lengths.tolist(), strict=True)]
-
-
-def _groups(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The texts that have symbols in batches, the longest first: so few rows of one are empty."""
-    order = sorted((n for n, length in enumerate(lengths) if length), key=lambda n: -lengths[n])
-    for begin in range(0, len(order), ROWS):
-        yield order[begin : begin + ROWS]

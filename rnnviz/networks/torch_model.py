@@ -20,11 +20,11 @@ from torch.nn import functional as F
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks import bptt
-from rnnviz.networks.abreast import ShortTexts
 from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
+from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.torch_network import State as State
 from rnnviz.pictured import Pictured

@@ -137,12 +137,16 @@ class Totals:
 
     def add(self, text: str, nll: Floats, known: npt.NDArray[np.bool_]) -> None:
         """The next piece of a text of n characters: its costs in nats (n,), and which of them are known."""
+        self.count(text, len(text) - int(known.sum()), float(nll.sum()), float(nll[known].sum()))
+
+    def count(self, text: str, unknown: int, nats: float, nats_known: float) -> None:
+        """The same by the piece's sums."""
         self.characters += len(text)
-        self.unknown += len(text) - int(known.sum())
+        self.unknown += unknown
         self.bytes += len(text.encode("utf-8"))
         self.words.add(text)
-        self._nats.add(float(nll.sum()))
-        self._nats_known.add(float(nll[known].sum()))
+        self._nats.add(nats)
+        self._nats_known.add(nats_known)
 
     @property
     def nats(self) -> float:

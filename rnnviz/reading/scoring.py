@@ -38,9 +38,11 @@ from rnnviz.reading.report import Sum as Sum
 from rnnviz.reading.report import Totals, no_probability
 from rnnviz.reading.report import costs as costs
 from rnnviz.reading.report import of_sum as of_sum
+from rnnviz.reading.rows import score_rows
 from rnnviz.text.decoding import Source
 from rnnviz.text.normalising import normalise
 from rnnviz.text.pieces import SourceText
+from rnnviz.text.row_files import is_packed_rows, open_rows
 from rnnviz.text.vocabulary import UNKNOWN, Ids
 
 Floats = npt.NDArray[np.float64]
@@ -85,6 +87,7 @@ def perplexity(
     precise: bool = False,
     costs: Callable[[Floats], None] | None = None,
     given: str = "",
+    column: str | None = None,
 ) -> Report:
     """How well `model` predicts `text`, or a file, given by its path or as a seekable binary file.
 
@@ -93,6 +96,10 @@ def perplexity(
     throughout, with the weights as they are stored, which is many times slower. `costs` is given the nats of
     the characters, (k,) at a time, in order. `given` is a context: it is read first and not counted, so that
     the report is of log P(text | given).
+
+    With `column`, and for Parquet and packed files without, the file is one of rows (.jsonl, .csv, .parquet,
+    also .jsonl.gz and so on), each a text of its own: the report is a RowsReport, of all rows together.
+    `column` holds the texts ("": the only one that does), and `given` names the column of their contexts.
     Raises TextError for a file that can't be read, DecodingError for one that is no text, EmptyTextError for
     no characters, ConfigError for a model of your own without a `precise_scorer`.
 
@@ -107,6 +114,16 @@ def perplexity(
     if isinstance(path, str) and text is None and not os.path.lexists(path):
         start = path if len(path) <= 60 else f"{path[:60]}…"
         raise TextError("there is no file {name!r}; if that is the text itself, write text=…", name=start)
+    if path is None and column is not None:
+        raise ConfigError("column=… names a column of a file of rows; received a text")
+    if path is not None and (column is not None or is_packed_rows(path, name)):
+        file = open_rows(path, column=column or None, given=given or None, encoding=encoding, name=name)
+        if costs is not None:
+            raise ConfigError("costs are those of one text's characters; rows have none in order")
+        report = run(score_rows(model, file, precise=precise), progress)
+        if report.damage is not None:
+            raise report.damage
+        return report
     steps = score(
         model, path, text=text, encoding=encoding, name=name, precise=precise, costs=costs, given=given
     )

@@ -91,7 +91,7 @@ class TextStream:
 
     def __iter__(self) -> Iterator[str]:
         self.bytes_read = 0
-        with _opened(self._source, self.name) as file:
+        with opened_source(self._source, self.name) as file:
             decoder = _Decoder(self.encoding, self.name)
             while data := _read(file, self._chunk, self.name):
                 self.bytes_read += len(data)
@@ -109,10 +109,10 @@ def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK
     """
     if chunk < 1:
         raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
-    declared = _canonical(encoding) if encoding is not None else None
+    declared = canonical(encoding) if encoding is not None else None
     name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)
-    with _opened(source, name) as file:
-        size = _size(file, name)
+    with opened_source(source, name) as file:
+        size = size_of(file, name)
         head = _read(file, 512, name)
         mark = next((e for m, e in _MARKS if head.startswith(m)), None)
         if declared is not None:
@@ -259,7 +259,8 @@ class _Decoder:
         return text
 
 
-def _canonical(encoding: str) -> str:
+def canonical(encoding: str) -> str:
+    """Python's name of a text encoding. Raises ConfigError for what is none."""
     try:
         info = codecs.lookup(encoding)
         codecs.getincrementaldecoder(encoding)
@@ -281,9 +282,10 @@ def _name_of(file: BinaryIO) -> str:
 
 
 @contextmanager
-def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
+def opened_source(source: Source, name: str) -> Iterator[BinaryIO]:
+    """The regular file at a path, or a seekable file at its beginning. Raises TextError for anything else."""
     if not isinstance(source, str | os.PathLike):
-        _size(source, name)
+        size_of(source, name)
         yield source
         return
     path = Path(source)
@@ -311,7 +313,8 @@ def _opened(source: Source, name: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _size(file: BinaryIO, name: str) -> int:
+def size_of(file: BinaryIO, name: str) -> int:
+    """The bytes of a seekable file, which stands at its beginning afterwards. Raises TextError for others."""
     try:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

@@ -1,0 +1,266 @@
+"""Write the scores of rows beside the rows: as Parquet, JSON Lines or CSV, streaming.
+
+A row of the table has all columns of the row that was scored, then
+
+    file              the file it came from
+    row               its number there, from 0
+    characters        as normalised; 0 where the row could not be scored
+    unknown           those outside the model's vocabulary
+    nll               nats, -log P of the whole text: the sum over rows is that of the corpus
+    perplexity        exp(nll / characters)
+    words             runs of characters between white space; empty in languages that don't part words so
+    word_perplexity   exp(nll / words)
+    given_characters  of the context, read before and not counted
+    error             why it could not be scored, else empty
+
+If a column of the file's own has one of these names, all of these begin with rnnviz_ instead. In Parquet and
+CSV a column has one type in all rows: values of several types are written as JSON.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures import spreadsheet
+from rnnviz.text.row_files import RowFile
+from rnnviz.text.row_parquet import Parquet, parquet_library
+
+if TYPE_CHECKING:
+    from rnnviz.reading.rows import RowScore, Scored
+
+Format = Literal["parquet", "jsonl", "csv"]
+FORMATS: tuple[Format, ...] = ("parquet", "jsonl", "csv")
+
+COLUMNS = (
+    "file", "row", "characters", "unknown", "nll", "perplexity", "words", "word_perplexity",
+    "given_characters", "error",
+)  # fmt: skip
+PREFIX = "rnnviz_"
+
+MOST_COLUMNS = 1000
+"""Of rows' own columns, in Parquet and CSV."""
+
+GROUP_ROWS, GROUP_BYTES = 1 << 15, 1 << 26
+"""Of one row group of a Parquet file, about at most."""
+
+JSON = "json"  # a column of values of several types, or nested ones
+_TYPES = {str: "string", int: "int64", float: "float64", bool: "bool"}
+
+Kinds = dict[str, Any]
+"""Rows' own columns, each with its type: the name of one of pyarrow's, a type of pyarrow's, or JSON."""
+
+
+def format_of(target: str) -> Format:
+    """The format that an output's ending says. Raises ConfigError for another, or without pyarrow."""
+    ending = Path(target).suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise ConfigError(
+            "scored rows are written as .parquet, .jsonl or .csv; received {ending!r}",
+            ending=ending or target,
+        )
+    if ending == "parquet":
+        parquet_library()
+    return ending
+
+
+def kinds(files: Iterable[RowFile]) -> Kinds:
+    """The own columns of files' rows. Reads JSON Lines to their end, as any line may add a column.
+
+    Raises ConfigError for more columns than MOST_COLUMNS.
+    """
+    found: Kinds = {}
+    for file in files:
+        for name, kind in _kinds_of(file):
+            if kind is not None and found.get(name) not in (None, kind):
+                both = {found[name], kind}
+                kind = "float64" if both == {"int64", "float64"} else JSON
+            found[name] = kind if kind is not None else found.get(name)
+            if len(found) > MOST_COLUMNS:
+                raise ConfigError(
+                    "the rows of {name} have more than {most:,} columns; write them as .jsonl",
+                    name=file.name,
+                    most=MOST_COLUMNS,
+                )
+    return {name: kind or "string" for name, kind in found.items()}
+
+
+def _kinds_of(file: RowFile) -> Iterable[tuple[str, Any]]:
+    """Names and types, some of them again and again; None for a null."""
+    if isinstance(file.reader, Parquet):
+        yield from ((field.name, field.type) for field in file.reader.schema)
+    elif file.format == "csv":
+        yield from ((name, "string") for name in file.columns)
+    else:
+        for rows in file.whole_batches():
+            for row in rows:
+                yield from ((name, _kind(value)) for name, value in row.items())
+
+
+def _kind(value: Any) -> str | None:
+    if value is None:
+        return None
+    if type(value) is int and not -(2**63) <= value < 2**63:
+        return JSON
+    return _TYPES.get(type(value), JSON)
+
+
+class RowTable:
+    """A table of scored rows, written as they come into an open file. Close it, or it is not complete.
+
+    `own` are the `kinds` of the rows' own columns, without which JSON Lines can do.
+    """
+
+    def __init__(self, file: BinaryIO, format: Format, own: Kinds) -> None:
+        self._file, self._format, self._own = file, format, own
+        taken = set(own) & set(COLUMNS)
+        self.columns = tuple(f"{PREFIX}{name}" if taken else name for name in COLUMNS)
+        self._waiting: list[Any] = []
+        self._writer: Any = None
+        if format == "csv":
+            self._text = io.TextIOWrapper(file, "utf-8", "backslashreplace", newline="", write_through=True)
+            spreadsheet.write(self._text, [*own, *self.columns], [])
+        elif format == "parquet":
+            self._open_parquet()
+
+    def add(self, scored: Scored, name: str) -> None:
+        """Write a batch of rows of the file called `name`."""
+        if self._format == "parquet":
+            self._add_parquet(scored, name)
+            return
+        own = scored.own if isinstance(scored.own, list) else scored.own.to_pylist()
+        scores = [_values(score, name) for score in scored.scores]
+        if self._format == "csv":
+            rows = (
+                [*(_cell(row.get(c)) for c in self._own), *values]
+                for row, values in zip(own, scores, strict=True)
+            )
+            spreadsheet.add(self._text, rows)
+            return
+        for row, values in zip(own, scores, strict=True):
+            self._file.write(_line({**row, **dict(zip(self._names(row), values, strict=True))}))
+
+    def close(self) -> None:
+        """Write what waits. The file stays open: it is its owner's."""
+        if self._format == "csv":
+            self._text.detach()
+        elif self._format == "parquet":
+            self._flush()
+            self._writer.close()
+
+    def _names(self, row: dict[str, Any]) -> Sequence[str]:
+        if self._own:
+            return self.columns
+        return [f"{PREFIX}{name}" for name in COLUMNS] if not row.keys().isdisjoint(COLUMNS) else COLUMNS
+
+    def _open_parquet(self) -> None:
+        pa = parquet_library()
+        import pyarrow.parquet as pq
+
+        types = (
+            "string",
+            "int64",
+            "int64",
+            "int64",
+            "float64",
+            "float64",
+            "int64",
+            "float64",
+            "int64",
+            "string",
+        )
+        own = [(name, _arrow_type(pa, kind)) for name, kind in self._own.items()]
+        mine = [(name, _arrow_type(pa, kind)) for name, kind in zip(self.columns, types, strict=True)]
+        self._schema = pa.schema([*own, *mine])
+        self._writer = pq.ParquetWriter(self._file, self._schema, compression="zstd")
+
+    def _add_parquet(self, scored: Scored, name: str) -> None:
+        pa = parquet_library()
+        mine = list(zip(*(_values(score, name) for score in scored.scores), strict=True))
+        own = [self._own_array(pa, scored.own, column, kind) for column, kind in self._own.items()]
+        arrays = [
+            pa.array(values, field.type)
+            for values, field in zip(mine, list(self._schema)[len(own) :], strict=True)
+        ]
+        self._waiting.append(pa.Table.from_arrays([*own, *arrays], schema=self._schema))
+        rows, size = sum(map(len, self._waiting)), sum(table.nbytes for table in self._waiting)
+        if rows >= GROUP_ROWS or size >= GROUP_BYTES:
+            self._flush()
+
+    def _own_array(self, pa: Any, own: Any, column: str, kind: Any) -> Any:
+        """One of the rows' own columns, of the table's type; null where a row hasn't got it."""
+        wanted = _arrow_type(pa, kind)
+        if isinstance(own, list):
+            values = [row.get(column) for row in own]
+        else:
+            n = own.schema.get_field_index(column)
+            if n >= 0 and own.schema.field(n).type == wanted:
+                return own.column(n)
+            values = [None] * len(own) if n < 0 else own.column(n).to_pylist()
+        if kind == JSON:
+            values = [None if value is None else _json(value) for value in values]
+        if wanted == pa.string():
+            values = [_sound(value) for value in values]
+        elif wanted == pa.float64():
+            values = [None if value is None else float(value) for value in values]
+        return pa.array(values, wanted)
+
+    def _flush(self) -> None:
+        pa = parquet_library()
+        if self._waiting:
+            self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks())
+            self._waiting = []
+
+
+def _arrow_type(pa: Any, kind: Any) -> Any:
+    if not isinstance(kind, str):
+        return kind
+    return pa.string() if kind == JSON else getattr(pa, {"bool": "bool_"}.get(kind, kind))()
+
+
+def _values(score: RowScore, name: str) -> tuple[Any, ...]:
+    """A row's figures, in the order of COLUMNS; None for what it has not, or what is beyond float64."""
+    return (
+        _sound(name),
+        score.row,
+        score.characters,
+        score.unknown,
+        score.nll if score.fault is None else None,
+        _finite(score.perplexity),
+        score.words,
+        _finite(score.word_perplexity),
+        score.given_characters,
+        None if score.fault is None else str(score.fault),
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _sound(value: Any) -> Any:
+    """A text without half surrogates, which no file takes."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    return value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cell(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float) else _json(value)
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    line = _json(row)
+    try:
+        return f"{line}\n".encode()
+    except UnicodeEncodeError:  # half a surrogate pair: as an escape it is JSON
+        return f"{json.dumps(row, default=str)}\n".encode()

@@ -1,0 +1,298 @@
+"""The perplexity of every row of a file, and of all of them together.
+
+    exp( -(1/n) Σ log P )     over the n characters of all rows, each row read from a text's beginning
+
+Short rows are read side by side (`rnnviz.networks.short_texts`), which moves no figure by more than 1e-4 of
+itself. Memory does not grow with the number of rows. The definition is that of `rnnviz.reading.scoring`.
+
+Shape letters: k rows, n symbols.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import EmptyTextError, RnnvizError, TextError
+from rnnviz.networks.progress import Clock
+from rnnviz.reading.language_model import LanguageModel, scorer_of
+from rnnviz.reading.report import Floats, Progress, Report, Totals, no_probability, of_sum
+from rnnviz.text.normalising import Normaliser
+from rnnviz.text.row_files import RowFile, Rows
+from rnnviz.text.row_lines import Fault
+from rnnviz.text.vocabulary import UNKNOWN, Ids, Vocabulary
+from rnnviz.text.words import WordCount
+
+PIECE = 1 << 16  # symbols handed at a time to a model that has no wish of its own
+EXAMPLES = 5  # rows left out that a report names
+
+
+class Window(NamedTuple):
+    """Rows to be scored, as they travel: the symbols of one after another (n,), int32, each row's `lengths`
+    (k,), and how many of them are its context, `given` (k,), read first and not counted.
+    """
+
+    ids: npt.NDArray[np.int32]
+    lengths: Ids
+    given: Ids
+
+
+@runtime_checkable
+class Farm(Protocol):
+    """A model that scores windows elsewhere: see `rnnviz.reading.cluster`."""
+
+    def window_costs(self, windows: Iterable[Window], precise: bool) -> Iterator[Floats]:
+        """What `WindowScorer` makes of each, in their order."""
+        ...
+
+
+class WindowScorer:
+    """Scores windows one after another with a model that is here."""
+
+    def __init__(self, model: LanguageModel, precise: bool) -> None:
+        self._model, self._precise = model, precise
+        scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
+        self._short = None if precise else getattr(model, "short_texts", lambda: None)()
+
+    def __call__(self, window: Window) -> Floats:
+        """-Σ log P in nats of each row, of its known and its unknown symbols, (k, 2)."""
+        rows = np.split(window.ids.astype(np.int64), np.cumsum(window.lengths)[:-1])
+        found = self._short.advance(rows) if self._short is not None else [self._one(row) for row in rows]
+        out = np.empty((len(rows), 2))
+        for n, (ids, log_p, begin) in enumerate(zip(rows, found, window.given.tolist(), strict=True)):
+            unknown = ids[begin:] == UNKNOWN
+            out[n] = -log_p[begin:][~unknown].sum(), -log_p[begin:][unknown].sum()
+        return out
+
+    def _one(self, ids: Ids) -> Floats:
+        scorer = scorer_of(self._model, details=False, precise=self._precise)
+        step: int = getattr(scorer, "piece", PIECE)
+        parts = [scorer.advance(ids[n : n + step]) for n in range(0, len(ids), step)]
+        return np.concatenate([np.empty(0), *parts])
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What one row costs: `nll` nats in all. Row 0 is the first; a row with a `fault` has no figures."""
+
+    row: int
+    characters: int
+    unknown: int
+    nll: float
+    words: int | None
+    given_characters: int
+    fault: TextError | None = None
+
+    @property
+    def perplexity(self) -> float | None:
+        """exp(nll / characters); None where there are none."""
+        return of_sum(self.nll, self.characters) if self.characters else None
+
+    @property
+    def word_perplexity(self) -> float | None:
+        """exp(nll / words); None where there are none, or the language doesn't part them by spaces."""
+        return of_sum(self.nll, self.words) if self.words else None
+
+
+@dataclass(frozen=True)
+class RowsReport(Report):
+    """How well a model predicts the rows of a file: the figures are those of all characters of all rows.
+
+    rows, rows_scored  how many there are, and how many were scored
+    rows_left_out      the others, by what is wrong with them
+    column, given      where the texts, and the contexts, stood
+    column_found       whether the column was found rather than named
+    damage             why the file could not be read to its end, or None
+    examples           the first rows left out, with their numbers
+    """
+
+    rows: int = 0
+    rows_scored: int = 0
+    rows_left_out: dict[str, int] = field(default_factory=dict)
+    column: str = ""
+    given: str | None = None
+    column_found: bool = False
+    damage: RnnvizError | None = None
+    examples: tuple[tuple[int, TextError], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields in their order, as plain values."""
+        values = super().to_json()
+        del values["examples"]
+        return {**values, "damage": self.damage and str(self.damage)}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A batch of rows and their scores; `own` are the columns that the file has for them."""
+
+    scores: list[RowScore]
+    own: Any
+
+
+def score_rows(
+    model: LanguageModel,
+    file: RowFile,
+    *,
+    precise: bool = False,
+    each: Callable[[Scored], None] | None = None,
+    own: bool = False,
+) -> Generator[Progress, None, RowsReport]:
+    """Score a file of rows step by step: yields Progress about ten times a second and at the end.
+
+    `each` is given every batch of rows, in order; `own` keeps the rows' own columns with them. Raises
+    TextError where not one row can be scored, and what scoring raises. See `rnnviz.text.row_files.open_rows`.
+    """
+    work = _Work(model, file, own)
+    clock, farm = Clock(), model if isinstance(model, Farm) else None
+    if farm is not None:
+        costs = farm.window_costs(work.windows(), precise)
+    else:
+        costs = map(WindowScorer(model, precise), work.windows())
+    for found in costs:
+        batch = work.take(found)
+        if each is not None:
+            each(batch)
+        if clock.due():
+            yield work.progress()
+    if work.totals.characters:
+        yield work.progress()
+    return work.report(precise)
+
+
+class _Prepared(NamedTuple):
+    """Rows on their way to the model and back."""
+
+    rows: Rows
+    texts: list[str]
+    given: Ids
+    unknown: Ids
+
+
+class _Work:
+    """The rows of a file on their way to a model, and the sums of what comes back."""
+
+    def __init__(self, model: LanguageModel, file: RowFile, own: bool) -> None:
+        self._model, self._file, self._own = model, file, own
+        self._normaliser = Normaliser(model.normaliser)
+        self._waiting: deque[_Prepared] = deque()
+        self._damage: RnnvizError | None = None
+        self.totals, self._left_out = Totals(), Counter[str]()
+        self._rows = 0
+        self._examples: list[tuple[int, TextError]] = []
+
+    def windows(self) -> Iterator[Window]:
+        """The file's rows, in order; a damaged file ends early."""
+        batches = self._file.batches(own=self._own)
+        while True:
+            try:
+                rows = next(batches, None)
+            except TextError as error:
+                self._damage = error
+                return
+            if rows is None:
+                return
+            prepared, window = self._prepare(rows)
+            self._waiting.append(prepared)
+            yield window
+
+    def _prepare(self, rows: Rows) -> tuple[_Prepared, Window]:
+        texts, given = self._normalised(rows.texts), self._normalised(rows.given)
+        for n, text in enumerate(texts):
+            if not text and rows.faults[n] is None:
+                rows.faults[n] = Fault("empty", EmptyTextError("it has no characters"))
+                given[n] = ""
+        vocabulary: Vocabulary = self._model.vocabulary
+        ids = vocabulary.encode("".join(part for pair in zip(given, texts, strict=True) for part in pair))
+        before, lengths = _lengths(given), _lengths(texts)
+        ends = np.cumsum(before + lengths)
+        unknown = np.concatenate([[0], np.cumsum(ids == UNKNOWN)])
+        counted = unknown[ends] - unknown[ends - lengths]
+        window = Window(ids.astype(np.int32), before + lengths, before)
+        return _Prepared(rows, texts, before, counted), window
+
+    def _normalised(self, texts: Sequence[str]) -> list[str]:
+        feed, finish = self._normaliser.feed, self._normaliser.finish
+        return [feed(text) + finish() if "\r" in text else text for text in texts]
+
+    def take(self, found: Floats) -> Scored:
+        """The scores of the next window, by its costs (k, 2)."""
+        rows, texts, given, unknown = self._waiting.popleft()
+        if not np.isfinite(found).all():
+            row = int(np.flatnonzero(~np.isfinite(found).all(axis=1))[0])
+            raise no_probability(self._model.name, 1, len(texts[row]))
+        nats = found[:, 0] + found[:, 1] + unknown * self._model.vocabulary.unknown_cost
+        sums = zip(given.tolist(), unknown.tolist(), nats.tolist(), found[:, 0].tolist(), strict=True)
+        scores = [
+            self._score(rows, n, text, *of) for n, (text, of) in enumerate(zip(texts, sums, strict=True))
+        ]
+        self._rows += len(texts)
+        return Scored(scores, rows.own)
+
+    def _score(
+        self, rows: Rows, n: int, text: str, given: int, unknown: int, nats: float, nats_known: float
+    ) -> RowScore:
+        number, fault = rows.start + n, rows.faults[n]
+        if fault is not None:
+            self._left_out[fault.kind] += 1
+            if len(self._examples) < EXAMPLES:
+                self._examples.append((number, fault.error))
+            return RowScore(number, 0, 0, 0.0, None, 0, fault.error)
+        words = WordCount()
+        words.add(text)
+        self.totals.words.end()
+        self.totals.count(text, unknown, nats, nats_known)
+        self.totals.given += given
+        return RowScore(number, len(text), unknown, nats, words.count, given)
+
+    def progress(self) -> Progress:
+        return Progress(
+            self.totals.characters,
+            self.totals.unknown,
+            self.totals.nats,
+            self._file.bytes_read,
+            self._file.bytes_total,
+            self.totals.seconds,
+        )
+
+    def report(self, precise: bool) -> RowsReport:
+        if not self.totals.characters:
+            raise self._damage or self._nothing()
+        return RowsReport(
+            file=self._file.name,
+            model=self._model.name,
+            encoding=self._file.reader.encoding,
+            certainty=self._file.reader.certainty,
+            normalised=self._normaliser.changed,
+            precise=precise,
+            rows=self._rows,
+            rows_scored=self._rows - self._left_out.total(),
+            rows_left_out=dict(self._left_out),
+            column=self._file.column,
+            given=self._file.given,
+            column_found=self._file.found,
+            damage=self._damage,
+            examples=tuple(self._examples),
+            **self.totals.figures(),
+        )
+
+    def _nothing(self) -> TextError:
+        if not self._rows:
+            return EmptyTextError("{name} has no rows, so it has no perplexity", name=self._file.name)
+        row, error = self._examples[0]
+        return EmptyTextError(
+            "{name} has no row that can be scored; in the first of {rows:,}, row {row:,}: {error}",
+            name=self._file.name,
+            rows=self._rows,
+            row=row,
+            error=error,
+        )
+
+
+def _lengths(texts: Sequence[str]) -> Ids:
+    return np.fromiter(map(len, texts), np.int64, len(texts))
