@@ -5,60 +5,53 @@ exactly those of rnnviz.reading.scoring; a file that can't be scored doesn't sto
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
-from rnnviz.cli.output import (
-    STANDARD_INPUT,
-    add_model,
-    add_quiet,
-    as_json,
-    command,
-    complain,
-    load,
-    opened,
-    print_table,
-    progress_bar,
-    scoring_bar,
+from rnnviz.cli.output import STANDARD_INPUT, add_model, add_quiet, as_json, command, complain
+from rnnviz.cli.perplexity_scoring import Found, Outputs, Scoring
+from rnnviz.cli.perplexity_words import (
+    Compared,
+    complain_of_rows,
+    in_words,
+    print_matrix,
+    print_rows,
+    range_json,
+    rows_in_words,
 )
-from rnnviz.errors import ModelNotFoundError, RnnvizError
-
-if TYPE_CHECKING:
-    from rnnviz.networks.ngram import NgramModel
-    from rnnviz.networks.torch_model import CharModel
-    from rnnviz.reading.scoring import LanguageModel, Report
-    from rnnviz.reports.interval import Interval
-    from rnnviz.reports.record import Record
+from rnnviz.errors import RnnvizError, TextError
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
 
-Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
+_EXAMPLES = """\
+files of rows:
+  .jsonl and .csv, as they are or packed (.gz, .zst), and .parquet hold a text a row. Each row is read from a
+  text's beginning; the figures of the file are those of all characters of all rows. A row that can't be
+  scored is left out and counted.
 
+  rnnviz perplexity corpus/ 'more/*.jsonl.gz' --model timemachine-gru --output scored.parquet
+  rnnviz perplexity pairs.jsonl --column answer --given question --model timemachine-gru
 
-@dataclass(frozen=True)
-class Row:
-    """What a file costs under something. `kind` is model, n-gram, uniform, unigram or compressor; `about`
-    describes it. Costs are the whole text's, unknown characters' included; the `best` row has the fewest
-    bits, except the unigram, which is no code.
-    """
-
-    name: str
-    kind: str
-    about: str
-    perplexity: float
-    bits_per_character: float
-    best: bool = False
+words:
+  a word's perplexity is exp(total cost / words): all that the characters cost, white space too, shared out
+  among the words, which are runs of characters between white space.
+"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the `perplexity` command."""
-    parser = command(commands, "perplexity", main, "Score text files")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="text files; - reads standard input")
+    parser = command(commands, "perplexity", main, "Score text files", _EXAMPLES)
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="text files, files of rows, folders, or patterns with *; - reads standard input",
+    )
     add_model(parser)
     parser.add_argument("--encoding", help="the files' encoding (default: found for each file)")
     parser.add_argument(
@@ -75,7 +68,7 @@ def add_parser(commands: Any) -> None:
         default=(),
         metavar="A,B,…",
         help="score the files with these models too, and show what guessing blindly, counting characters, "
-        "the model's n-gram, gzip and xz make of them",
+        "the model's n-gram, gzip and xz make of them (of rows: the models alone)",
     )
     parser.add_argument(
         "--per-character",
@@ -89,7 +82,38 @@ def add_parser(commands: Any) -> None:
         metavar="OUT",
         help=f"write a page with the figures, the curve and the coloured text; {PLACE} too",
     )
+    _add_rows(parser)
     parser.set_defaults(misspelt=parser.error)
+
+
+def _add_rows(parser: argparse.ArgumentParser) -> None:
+    rows = parser.add_argument_group("files of rows")
+    rows.add_argument(
+        "--column", metavar="NAME", help="the column of the texts (default: the only one with texts)"
+    )
+    rows.add_argument(
+        "--given",
+        metavar="NAME",
+        help="the column of what comes before each text: it is read first and not counted",
+    )
+    rows.add_argument(
+        "--output",
+        metavar="OUT",
+        help="write every row with its perplexity beside it, as .parquet, .jsonl or .csv; a text file is one "
+        "row",
+    )
+    rows.add_argument(
+        "--as",
+        dest="read_as",
+        choices=("text", "jsonl", "csv", "parquet"),
+        help="what the files are, whatever their names; text: each is one text",
+    )
+    rows.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="share the work among the machines of a Dask cluster, such as tcp://host:8786 (default: this "
+        "process)",
+    )
 
 
 def _names(value: str) -> tuple[str, ...]:
@@ -101,57 +125,86 @@ def _names(value: str) -> tuple[str, ...]:
 
 def main(args: argparse.Namespace) -> int:
     """Run `perplexity`; returns the exit status, 1 where a file could not be scored."""
-    outputs = _outputs(args)
-    model = load(args)
-    others = _others(args, model)
-    failed = False
-    compared: dict[str, list[Row]] = {}
-    for file, (table, page) in zip(args.files, outputs, strict=True):
-        try:
-            with opened(file) as source:
-                report, rows, lies = _score(args, model, others, source, file, table, page)
-        except RnnvizError as error:
-            complain(f"{file}: {error}" if file not in str(error) else str(error))
-            failed = True
-            continue
-        if args.json:
-            values = {**report.to_json(), **_range(lies)}
-            print(
-                as_json({**values, "compared": [asdict(row) for row in rows]} if rows else values), flush=True
-            )
-        else:
-            print(_as_words(report, lies), flush=True)
-            if rows:
-                _print_rows(rows)
-                compared[file] = rows
-    if len(compared) > 1:
-        _print_matrix(compared)
+    files, failed = _files(args)
+    outputs = _outputs(args, files)
+    compared: dict[str, list[Compared]] = {}
+    with contextlib.ExitStack() as stack:
+        for file, found in Scoring(args, stack).each(list(zip(files, outputs, strict=True))):
+            if isinstance(found, RnnvizError):
+                complain(f"{file}: {found}" if file not in str(found) else str(found))
+                failed = True
+                continue
+            failed |= found.rows is not None and found.rows.damage is not None
+            _print(args, found)
+            if found.compared:
+                compared[file] = found.compared
+    if len(compared) > 1 and not args.json:
+        print_matrix(compared)
     return 1 if failed else 0
+
+
+def _files(args: argparse.Namespace) -> tuple[list[str], bool]:
+    """The files that are named, and whether something is named that isn't there."""
+    from rnnviz.text.gathering import gathered
+
+    files: list[str] = []
+    failed = False
+    for named in args.files:
+        try:
+            files += [named] if named == STANDARD_INPUT else gathered(named)
+        except TextError as error:
+            complain(str(error))
+            failed = True
+    return files, failed
+
+
+def _print(args: argparse.Namespace, found: Found) -> None:
+    if found.rows is not None:
+        complain_of_rows(found.rows)
+    if args.json:
+        values = {**found.report.to_json(), **range_json(found.interval)}
+        compared = {"compared": [asdict(one) for one in found.compared]} if found.compared else {}
+        print(as_json({**values, **compared}), flush=True)
+        return
+    if found.interval is not None:
+        print(in_words(found.report, found.interval), flush=True)
+    elif found.rows is not None:
+        print(rows_in_words(found.rows), flush=True)
+    if found.compared:
+        print_rows(found.compared)
 
 
 # what to write
 
 
-def _outputs(args: argparse.Namespace) -> list[tuple[str | None, str | None]]:
+def _outputs(args: argparse.Namespace, files: Sequence[str]) -> list[Outputs]:
     """Where to write each file's table and page; fails early if that is impossible."""
+    from rnnviz.figures import row_table
     from rnnviz.figures.export import check
 
-    read = {_identity(file) for file in args.files if file != STANDARD_INPUT}
+    read = {_identity(file) for file in files if file != STANDARD_INPUT}
+
+    def keep_texts(path: str) -> None:
+        if (written := _identity(path)) is not None and written in read:
+            args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
+
     outputs: list[list[str | None]] = []
     for option, formats in ((args.per_character, None), (args.html, ("html",))):
-        paths = [option and option.replace(PLACE, _stem(file)) for file in args.files]
+        paths = [option and option.replace(PLACE, _stem(file)) for file in files]
         twice = [path for path, n in Counter(paths).items() if path and n > 1]
         if twice:
             args.misspelt(
-                f"{len(args.files)} files would be written to {twice[0]}; put {PLACE} into its name, as in "
+                f"{len(files)} files would be written to {twice[0]}; put {PLACE} into its name, as in "
                 f"{PLACE}-{Path(option).name}, and give files of the same name one at a time"
             )
         for path in filter(None, paths):
             check(path) if formats is None else check(path, formats)
-            if (written := _identity(path)) is not None and written in read:
-                args.misspelt(f"{path} is a text to be scored, and would be written over; give another name")
+            keep_texts(path)
         outputs.append(paths)
-    return list(zip(*outputs, strict=True))
+    if args.output is not None:
+        check(args.output, (row_table.format_of(args.output),))
+        keep_texts(args.output)
+    return [Outputs(*paths) for paths in zip(*outputs, strict=True)]
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -165,189 +218,3 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 def _stem(file: str) -> str:
     return "stdin" if file == STANDARD_INPUT else Path(file).stem
-
-
-def _score(
-    args: argparse.Namespace,
-    model: LanguageModel,
-    others: Sequence[Other],
-    source: str | BinaryIO,
-    file: str,
-    table: str | None,
-    page: str | None,
-) -> tuple[Report, list[Row], Interval]:
-    from rnnviz.reading.scoring import perplexity
-    from rnnviz.reports.interval import Sums, interval
-
-    if not (args.compare or table or page):
-        sums = Sums()
-        with scoring_bar(file, args) as progress:
-            report = perplexity(
-                model,
-                source,
-                encoding=args.encoding,
-                progress=progress,
-                name=file,
-                precise=args.precise,
-                costs=sums.add,
-            )
-            return report, [], interval(sums)
-    from rnnviz.figures import export
-    from rnnviz.networks.progress import run
-    from rnnviz.reports.record import record
-
-    with tempfile.TemporaryDirectory(prefix="rnnviz-") as folder:
-        with scoring_bar(file, args) as progress:
-            steps = record(
-                model,
-                source,
-                Path(folder) / "record",
-                encoding=args.encoding,
-                name=file,
-                precise=args.precise,
-            )
-            scored = run(steps, progress)
-        if table is not None:
-            export.per_character(scored, table)
-        if page is not None:
-            export.html(scored, scored.report, page)
-        rows = _compared(args, scored, model, others, source) if args.compare else []
-        return scored.report, rows, interval(scored)
-
-
-# what to compare with
-
-
-def _others(args: argparse.Namespace, model: CharModel | NgramModel) -> list[Other]:
-    """The models to compare with and what they are, with the model's own n-gram if it is installed."""
-    if not args.compare:
-        return []
-    others = {name: load(args, name) for name in args.compare if name != args.model}
-    found: list[Other] = [("model", "another model", other) for other in others.values()]
-    ngram = model.card.get("ngram")
-    if isinstance(ngram, str) and ngram not in {model.name, *(other.name for other in others.values())}:
-        try:
-            found.append(("n-gram", "counts of what the model read", load(args, ngram)))
-        except ModelNotFoundError:
-            complain(f"{args.model} was compared with {ngram} when it was trained; that model is not here")
-    return found
-
-
-def _compared(
-    args: argparse.Namespace,
-    scored: Record,
-    model: LanguageModel,
-    others: Sequence[Other],
-    source: str | BinaryIO,
-) -> list[Row]:
-    from rnnviz.networks.progress import run
-    from rnnviz.reading.scoring import perplexity
-    from rnnviz.reports import baselines
-
-    report = scored.report
-    rows = [Row(report.model, "model", "the model", report.perplexity, report.bits_per_character)]
-    for kind, about, other in others:
-        with scoring_bar(f"{report.file}: {other.name}", args) as progress:
-            its = perplexity(
-                other,
-                source,
-                encoding=args.encoding,
-                progress=progress,
-                name=report.file,
-                precise=report.precise,
-            )
-        rows.append(Row(its.model, kind, about, its.perplexity, its.bits_per_character))
-    with progress_bar(f"{report.file}: gzip, xz", args) as show:
-
-        def step(done: int) -> None:
-            if show is not None:
-                show(done / report.characters, f"{done:,} characters")
-
-        found = run(baselines.measuring(scored, model.vocabulary), step)
-    without_model = {
-        "uniform": f"a blind guess among {model.vocabulary.size:,}",
-        "unigram": "the file's own frequencies, for free",
-    }
-    for one in found:
-        kind = one.name if one.name in without_model else "compressor"
-        said = without_model.get(one.name, "a compressor at its best")
-        rows.append(Row(one.name, kind, said, one.perplexity, one.bits_per_character))
-    # The unigram was told the file's own frequencies: only what could code the file can be the best.
-    codes = [n for n, row in enumerate(rows) if row.kind != "unigram"]
-    best = min(codes, key=lambda n: rows[n].bits_per_character)
-    rows[best] = replace(rows[best], best=True)
-    return rows
-
-
-# in words
-
-
-def _range(lies: Interval) -> dict[str, Any]:
-    from rnnviz.reports.interval import METHOD
-
-    return {
-        "interval": None if lies.low is None else [lies.low, lies.high],
-        "interval_method": METHOD,
-        "interval_why_not": lies.reason or None,
-    }
-
-
-_WHY_NOT = {
-    "drifts": "no range for the characters that follow: the first half comes to {first:.4g}, the second to "
-    "{second:.4g}, further apart than the passages within them",
-    "uneven": "no range for the characters that follow: the passages of this text differ too much",
-}
-
-
-def _range_in_words(lies: Interval) -> str:
-    if lies.low is not None:
-        return (
-            f"\n  the next {lies.characters:,} characters of the same text: "
-            f"{lies.low:.4g} to {lies.high:.4g}, to hold 95 times in 100"
-        )
-    if lies.halves is None:  # too short
-        return ""
-    first, second = lies.halves
-    return "\n  " + _WHY_NOT[lies.reason].format(first=first, second=second)
-
-
-def _as_words(report: Report, lies: Interval) -> str:
-    unknown = f"{report.unknown:,} unknown"
-    if report.unknown and report.perplexity_known is not None:
-        unknown += f" (without them {report.perplexity_known:.4g})"
-    return (
-        f"{report.file}: perplexity {report.perplexity:.4g}, "
-        f"{report.bits_per_character:.4g} bits a character, {report.bits_per_byte:.4g} bits a byte\n"
-        f"  {report.characters:,} characters, {unknown}; {report.encoding}, {report.certainty}; "
-        f"{report.seconds:.2f} s{', in float64' if report.precise else ''}{_range_in_words(lies)}"
-        + (f"\n  {_UNSETTLED.format(report.unsettled)}" if report.unsettled else "")
-    )
-
-
-_UNSETTLED = (
-    "on {:,} of these the network magnified rounding instead of forgetting it: their costs, and the "
-    "last digits above, depend on the order of computing; --precise computes in float64"
-)
-
-
-def _print_rows(rows: Sequence[Row]) -> None:
-    print_table(
-        ("", "under", "what it is", "perplexity", "bits a character"),
-        [
-            ("*" if r.best else "", r.name, r.about, f"{r.perplexity:.4g}", f"{r.bits_per_character:.4g}")
-            for r in rows
-        ],
-        numbers=(3, 4),
-        indent="  ",
-    )
-
-
-def _print_matrix(compared: dict[str, list[Row]]) -> None:
-    print("\nperplexity")
-    files = list(compared)
-    names = [row.name for row in compared[files[0]]]
-    cells = [
-        (name, *(f"{'*' if (row := compared[file][n]).best else ''}{row.perplexity:.4g}" for file in files))
-        for n, name in enumerate(names)
-    ]
-    print_table(("under", *files), cells, numbers=range(1, len(files) + 1))

@@ -22,12 +22,14 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from rnnviz.errors import ConfigError
 from rnnviz.figures import spreadsheet
+from rnnviz.figures.export import replacing
 from rnnviz.text.row_files import RowFile
 from rnnviz.text.row_parquet import Parquet, parquet_library
 
@@ -215,6 +217,17 @@ class RowTable:
         if self._waiting:
             self._writer.write_table(pa.concat_tables(self._waiting).combine_chunks())
             self._waiting = []
+
+
+@contextmanager
+def writing(target: str, own: Kinds) -> Iterator[RowTable]:
+    """A table at a path, which gets its new content once all of it is written. Raises ExportError."""
+    with replacing(target) as file:
+        table = RowTable(file, format_of(target), own)
+        try:
+            yield table
+        finally:
+            table.close()
 
 
 def _arrow_type(pa: Any, kind: Any) -> Any:
