@@ -32,6 +32,7 @@ from rnnviz.figures import spreadsheet
 from rnnviz.figures.export import replacing
 from rnnviz.text.row_files import RowFile
 from rnnviz.text.row_parquet import Parquet, parquet_library
+from rnnviz.text.row_parquet import values as column_values
 
 if TYPE_CHECKING:
     from rnnviz.reading.rows import RowScore, Scored
@@ -135,7 +136,7 @@ class RowTable:
         if self._format == "parquet":
             self._add_parquet(scored, name)
             return
-        own = scored.own if isinstance(scored.own, list) else scored.own.to_pylist()
+        own = scored.own if isinstance(scored.own, list) else _dicts(scored.own)
         scores = [_values(score, name) for score in scored.scores]
         if self._format == "csv":
             rows = (
@@ -203,7 +204,7 @@ class RowTable:
             n = own.schema.get_field_index(column)
             if n >= 0 and own.schema.field(n).type == wanted:
                 return own.column(n)
-            values = [None] * len(own) if n < 0 else own.column(n).to_pylist()
+            values = [None] * len(own) if n < 0 else column_values(own.column(n))
         if kind == JSON:
             values = [None if value is None else _json(value) for value in values]
         if wanted == pa.string():
@@ -234,6 +235,12 @@ def _arrow_type(pa: Any, kind: Any) -> Any:
     if not isinstance(kind, str):
         return kind
     return pa.string() if kind == JSON else getattr(pa, {"bool": "bool_"}.get(kind, kind))()
+
+
+def _dicts(batch: Any) -> list[dict[str, Any]]:
+    names = batch.schema.names
+    rows = zip(*(column_values(column) for column in batch.columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _values(score: RowScore, name: str) -> tuple[Any, ...]:

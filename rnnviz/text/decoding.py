@@ -101,16 +101,20 @@ class TextStream:
                 yield text
 
 
-def open_text(source: Source, *, encoding: str | None = None, chunk: int = CHUNK) -> TextStream:
+def open_text(
+    source: Source, *, encoding: str | None = None, chunk: int = CHUNK, name: str | None = None
+) -> TextStream:
     """Find the encoding of a file, a path or a seekable binary file object, and return its text as a stream.
 
-    `encoding` declares it. `chunk` is in bytes. Raises TextError for a path that can't be read, DecodingError
-    for a file that is no text or not in `encoding`, ConfigError for an unknown encoding.
+    `encoding` declares it. `chunk` is in bytes. `name` is the file's in messages. Raises TextError for a path
+    that can't be read, DecodingError for a file that is no text or not in `encoding`, ConfigError for an
+    unknown encoding.
     """
     if chunk < 1:
         raise ConfigError("a chunk is at least 1 byte; received {chunk}", chunk=chunk)
     declared = canonical(encoding) if encoding is not None else None
-    name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)
+    if name is None:
+        name = _name_of(cast(BinaryIO, source)) if hasattr(source, "read") else check_path(source)
     with opened_source(source, name) as file:
         size = size_of(file, name)
         head = _read(file, 512, name)

@@ -15,7 +15,7 @@ from rnnviz.errors import ConfigError, TextError
 
 RATIO = 300
 FREE = 64 << 20
-BUFFER = 1 << 18
+BUFFER = 1 << 16
 
 PACKINGS = (".gz", ".zst")
 
@@ -69,7 +69,7 @@ class _Guarded(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            data = self._stream.read(len(buffer))
+            data = self._stream.read1(len(buffer))  # what there is: the rest may be missing
         except TextError:
             raise
         except (OSError, EOFError, zlib.error, ValueError) as error:

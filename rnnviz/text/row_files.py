@@ -24,6 +24,7 @@ from rnnviz.text.packed import packing
 from rnnviz.text.row_columns import SAMPLE, no_column, only_text
 from rnnviz.text.row_lines import LONGEST, Csv, Fault, JsonLines, Row, json_type, too_long
 from rnnviz.text.row_parquet import Parquet
+from rnnviz.text.row_parquet import values as column_values
 from rnnviz.text.vocabulary import code_points
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -115,7 +116,7 @@ class RowFile:
             self.columns = self.reader.columns
         self.found = column is None
         for named in filter(None, (column, given)):
-            if named not in self.columns and (self.format != "jsonl" or not self.columns):
+            if named not in self.columns and format != "jsonl":  # where any later line may have it
                 raise no_column(name, named, self.columns)
         others = [each for each in self.columns if each != given]
         self.column = column if column is not None else only_text(name, others, sample)
@@ -184,7 +185,7 @@ class RowFile:
     def _column(self, values: Any, column: str, faults: list[Fault | None]) -> list[str]:
         """The texts of a column; adds the fault of each row that has none."""
         if isinstance(self.reader, Parquet):
-            cells = values.column(column).to_pylist()
+            cells = column_values(values.column(column))
         else:
             cells = [row.get(column, _MISSING) for row in values]
         for n, cell in enumerate(cells):
@@ -198,10 +199,12 @@ class RowFile:
 
     def _sample(self) -> list[Row]:
         if isinstance(self.reader, Parquet):
-            batch = (
-                next(self.reader.batches(self.reader.texts, whole=False), None) if self.reader.texts else None
-            )
-            return [] if batch is None else batch.to_pylist()[:SAMPLE]
+            names = self.reader.texts
+            batch = next(self.reader.batches(names, whole=False), None) if names else None
+            if batch is None:
+                return []
+            columns = [column_values(batch.column(name))[:SAMPLE] for name in names]
+            return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
         rows: list[Row] = []
         try:
             for row in islice(self.reader, SAMPLE):
@@ -259,6 +262,8 @@ def _fault(cell: object, column: str) -> Fault | None:
         return None
     if cell is _MISSING:
         return Fault("missing", TextError("it has no {column}", column=column))
+    if isinstance(cell, bytes):
+        return Fault("broken", TextError("its {column} is not UTF-8", column=column))
     if cell is None:
         return Fault("null", TextError("its {column} is null", column=column))
     return Fault(

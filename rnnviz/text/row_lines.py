@@ -119,7 +119,7 @@ class Csv(Lines):
     def __init__(self, source: Source, name: str, encoding: str | None) -> None:
         super().__init__(source, name, encoding)
         if not packing(name):
-            stream = open_text(source, encoding=encoding)
+            stream = open_text(source, encoding=encoding, name=name)
             self.encoding, self.certainty = stream.encoding, stream.certainty
         self.columns = tuple(self._head())
 
@@ -189,7 +189,7 @@ class Csv(Lines):
 
     def _chunks(self) -> Iterator[str]:
         if not packing(self.name):
-            stream = open_text(self.source, encoding=self.encoding)
+            stream = open_text(self.source, encoding=self.encoding, name=self.name)
             for text in stream:
                 self.bytes_read = stream.bytes_read
                 yield text

@@ -29,6 +29,24 @@ def parquet_library() -> Any:
     return pyarrow
 
 
+def values(column: Any) -> list[Any]:
+    """A column's values; the bytes of texts that are not UTF-8, which Parquet doesn't rule out."""
+    try:
+        found: list[Any] = column.to_pylist()
+        return found
+    except UnicodeDecodeError:
+        import pyarrow.compute as pc
+
+        return [_decoded(value) for value in pc.cast(column, parquet_library().large_binary()).to_pylist()]
+
+
+def _decoded(value: bytes | None) -> str | bytes | None:
+    try:
+        return value if value is None else value.decode("utf-8")
+    except UnicodeDecodeError:
+        return value
+
+
 class Parquet:
     """The batches of one file. `schema` is pyarrow's, `texts` the names of its columns of texts."""
 

@@ -1,0 +1,237 @@
+"""`rnnviz perplexity` on files of rows, folders and patterns, and the table of scored rows."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rnnviz.networks.checkpoint import load
+from rnnviz.reading.scoring import perplexity
+from tests.cli.conftest import Run
+from tests.conftest import TEXT
+
+ROWS = [{"id": n, "asked": TEXT[n : n + 9], "text": TEXT[n + 9 : 3 * n + 40]} for n in range(0, 90, 3)]
+FIGURES = ["file", "row", "characters", "unknown", "nll", "perplexity", "words", "word_perplexity"]
+MODEL = ["-m", "tiny-gru", "--json"]
+
+
+def written(rows: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def scored(run: Run, tmp_path: Path) -> Run:
+    """Run `perplexity` in a folder of rows in all formats."""
+    (tmp_path / "a.jsonl").write_text(written(ROWS))
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(written(ROWS).encode()))
+    with (tmp_path / "c.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([list(ROWS[0]), *(row.values() for row in ROWS)])
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "d.parquet")
+    (tmp_path / "e.txt").write_text(TEXT)
+    return partial(run, "perplexity")
+
+
+def test_every_format_says_the_same(scored: Run, models_folder: Path) -> None:
+    done = scored("a.jsonl", "b.jsonl.gz", "c.csv", "d.parquet", "--column", "text", *MODEL)
+    assert (done.code, done.err) == (0, "")
+    model = load(models_folder / "tiny-gru.safetensors")
+    alone = [perplexity(model, text=row["text"]) for row in ROWS]
+    characters = sum(one.characters for one in alone)
+    nats = sum(one.characters * math.log(one.perplexity) for one in alone)
+    for report in done.objects:
+        assert report["perplexity"] == pytest.approx(math.exp(nats / characters), rel=1e-4)
+        assert (report["rows"], report["rows_scored"], report["column"]) == (len(ROWS), len(ROWS), "text")
+        assert (report["interval"], report["interval_why_not"]) == (None, "rows")
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl", "csv"])
+@pytest.mark.parametrize("file", ["a.jsonl", "c.csv", "d.parquet"])
+def test_each_rows_perplexity_is_written_beside_it(
+    scored: Run, file: str, ending: str, models_folder: Path, tmp_path: Path
+) -> None:
+    options = ["--column", "text", "--given", "asked", "--output", f"out.{ending}"]
+    (report,) = scored(file, *options, *MODEL).objects
+    read = {"parquet": pd.read_parquet, "csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
+    table = read[ending](tmp_path / f"out.{ending}")
+    assert list(table.columns) == ["id", "asked", "text", *FIGURES, "given_characters", "error"]
+    assert table["text"].tolist() == [row["text"] for row in ROWS]
+    assert table["id"].astype(int).tolist() == [row["id"] for row in ROWS]
+    assert set(table["file"]) == {file}
+    assert table["row"].tolist() == list(range(len(ROWS)))
+    model = load(models_folder / "tiny-gru.safetensors")
+    for row, value in zip(ROWS, table["perplexity"], strict=True):
+        alone = perplexity(model, text=str(row["text"]), given=str(row["asked"]))
+        assert value == pytest.approx(alone.perplexity, rel=1e-4)
+    total = table["nll"].sum() / table["characters"].sum()
+    assert math.exp(total) == pytest.approx(report["perplexity"], rel=1e-9)
+
+
+def test_parquet_keeps_the_types_of_its_columns(scored: Run, tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "text": pa.array(["one two", "three"], pa.large_string()),
+            "when": pa.array([datetime(2020, 1, 2), None], pa.timestamp("ns")),
+            "tags": [["a"], []],
+            "small": pa.array([1, 2], pa.int8()),
+            "kind": pa.array(["x y", "z"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "typed.parquet")
+    assert scored("typed.parquet", "--column", "text", "--output", "out.parquet", *MODEL).code == 0
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out.select(table.schema.names).schema.types == table.schema.types
+    assert out.select(table.schema.names).to_pylist() == table.to_pylist()
+    assert scored("typed.parquet", "--column", "kind", "--output", "out.csv", *MODEL).code == 0
+    assert pd.read_csv(tmp_path / "out.csv")["tags"].tolist() == ['["a"]', "[]"]
+
+
+def test_rows_of_several_files_and_texts_go_into_one_table(scored: Run, tmp_path: Path) -> None:
+    done = scored("a.jsonl", "e.txt", "d.parquet", "--column", "text", "--output", "out.parquet", *MODEL)
+    assert (done.code, len(done.objects)) == (0, 3)
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    assert table["file"].value_counts().to_dict() == {"a.jsonl": 30, "e.txt": 1, "d.parquet": 30}
+    (text,) = table[table["file"] == "e.txt"].to_dict("records")
+    assert text["perplexity"] == pytest.approx(done.objects[1]["perplexity"], rel=1e-12)
+    assert text["characters"] == len(TEXT)
+
+
+def test_values_of_several_types_are_written_as_json(scored: Run, tmp_path: Path) -> None:
+    values = [1, 2.5, "a", None, [1], {"b": None}, 2**70, True]
+    rows = [{"text": "one two", "mixed": v, "number": n} for n, v in enumerate(values)]
+    rows[3]["number"] = 0.5
+    rows[4]["file"] = "=SUM(A1)"
+    rows[5]["odd"] = "\ud800"
+    (tmp_path / "m.jsonl").write_text(written(rows))
+    assert scored("m.jsonl", "--column", "text", "--output", "out.parquet", *MODEL).code == 0
+    table = pq.read_table(tmp_path / "out.parquet").to_pydict()
+    assert [v if v is None else json.loads(v) for v in table["mixed"]] == values
+    assert table["number"] == [0, 1, 2, 0.5, 4, 5, 6, 7]
+    assert table["rnnviz_file"] == ["m.jsonl"] * 8, "the name was taken"
+    assert table["file"][4] == "=SUM(A1)"
+    assert table["odd"][5] == "\\ud800"
+    for ending in ("csv", "jsonl"):
+        assert scored("m.jsonl", "--column", "text", "--output", f"out.{ending}", *MODEL).code == 0
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        assert [row["file"] for row in csv.DictReader(file)][4] == "'=SUM(A1)", "no formula for a spreadsheet"
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
+    assert [line["mixed"] for line in lines] == values
+    assert lines[5]["odd"] == "\ud800"
+
+
+def test_bad_rows_cost_themselves_and_are_counted(scored: Run, tmp_path: Path) -> None:
+    bad = ["{", '{"text": null}', '{"text": 7}', "", '{"text": ""}', '{"text": "\\udfff"}', "[1, 2]", "{{"]
+    good = '{"text": "The Time Traveller"}'
+    (tmp_path / "bad.jsonl").write_text("\n".join([good, *bad, good]))
+    done = scored("bad.jsonl", "--column", "text", "--output", "out.jsonl", *MODEL)
+    assert done.code == 0
+    (report,) = done.objects
+    assert (report["rows"], report["rows_scored"]) == (9, 2)
+    assert report["rows_left_out"] == {"broken": 3, "null": 1, "type": 1, "empty": 1, "surrogate": 1}
+    said = done.err.splitlines()
+    assert len(said) == 6, "five rows by name, and all of them counted"
+    assert said[1] == "rnnviz: bad.jsonl, row 2: its text is null"
+    assert said[-1].startswith(
+        "rnnviz: bad.jsonl: 7 of 9 rows were left out (not readable 3, null 1, no text 1"
+    )
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [line["perplexity"] is None for line in lines] == [False, *[True] * 7, False]
+    assert lines[2]["error"] == "its text is null"
+    assert lines[0]["perplexity"] == lines[-1]["perplexity"] == report["perplexity"]
+
+
+def test_a_damaged_file_gives_what_comes_before_and_exit_1(scored: Run, tmp_path: Path) -> None:
+    many = "".join(f'{{"text": "{n} {n * 7919 % 1000} words"}}\n' for n in range(9000))
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(many.encode())[:-2000])
+    done = scored(
+        "cut.jsonl.gz", "a.jsonl", "--column", "text", "--output", "out.csv", "-m", "tiny-3gram", "--json"
+    )
+    assert done.code == 1
+    cut, whole = done.objects
+    assert 1000 < cut["rows"] < 9000
+    assert "cut.jsonl.gz is damaged or cut off" in cut["damage"]
+    assert f"the {cut['rows']:,} rows before that were read" in done.err
+    assert whole["rows"] == len(ROWS)
+    assert len(pd.read_csv(tmp_path / "out.csv")) == cut["rows"] + len(ROWS)
+
+
+def test_folders_and_patterns(scored: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "f.txt").write_text("The time")
+    (tmp_path / "deep" / "a.jsonl").write_text(written(ROWS))
+    done = scored("deep", "*.txt", "no*", "--column", "text", *MODEL)
+    assert [one["file"] for one in done.objects] == ["deep/a.jsonl", "deep/er/f.txt", "e.txt"]
+    assert (done.code, done.err) == (1, "rnnviz: no file fits no*; check the folder that it begins with\n")
+
+
+def test_in_words(scored: Run) -> None:
+    done = scored("c.csv", "--column", "text", "--given", "asked", "-m", "tiny-gru")
+    assert done.out.startswith("c.csv: perplexity ")
+    assert " a word, " in done.out
+    assert "30 rows, column 'text', given 'asked'; " in done.out
+    assert f"after {9 * 30} of context, 0 unknown" in done.out
+    assert " words between white space" in done.out
+    done = scored("-", "--as", "jsonl", "-m", "tiny-gru", data=b'{"n": 1, "said": "The time"}\n{"n": 2}')
+    assert "1 of 2 rows, column 'said', the only one with texts; 8 characters" in done.out
+    assert "row 1: it has no said" in done.err
+
+
+def test_the_name_says_the_format_unless_told(scored: Run, tmp_path: Path) -> None:
+    (as_text,) = scored("c.csv", "--as", "text", *MODEL).objects
+    assert as_text["characters"] == len((tmp_path / "c.csv").read_text())
+    assert "rows" not in as_text
+    assert as_text["interval_why_not"] != "rows"
+    (from_input,) = scored(
+        "-", "--as", "csv", "--column", "text", *MODEL, data=(tmp_path / "c.csv").read_bytes()
+    ).objects
+    assert from_input["rows"] == len(ROWS)
+    data = (tmp_path / "d.parquet").read_bytes()
+    options = ["--as", "parquet", "--column", "text", "--output", "out.parquet"]
+    (from_input,) = scored("-", *options, *MODEL, data=data).objects
+    assert from_input["rows"] == len(pq.read_table(tmp_path / "out.parquet")) == len(ROWS)
+
+
+def test_models_are_compared_on_rows(scored: Run) -> None:
+    (report,) = scored("a.jsonl", "--column", "text", "--compare", "tiny-lstm", *MODEL).objects
+    assert [one["name"] for one in report["compared"]] == ["tiny-gru", "tiny-lstm", "tiny-3gram"]
+    assert report["compared"][0]["perplexity"] == report["perplexity"]
+    assert sum(one["best"] for one in report["compared"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.jsonl"], "more than one column of texts: 'asked', 'text'; say which with --column"),
+        (["c.csv", "--column", "body"], "c.csv has no column 'body'; it has 'id', 'asked', 'text'"),
+        (["e.txt", "--given", "asked"], "--given names a column, and e.txt is one text"),
+        (["a.jsonl", "--column", "text", "--html", "out.html"], "--per-character and --html are of one text"),
+        (
+            ["a.jsonl", "--column", "text", "--output", "out.xlsx"],
+            "as .parquet, .jsonl or .csv; received 'xlsx'",
+        ),
+        (["a.jsonl", "--column", "text", "--output", "absent/out.csv"], "there is no folder for it"),
+        (["e.txt", "--as", "parquet", "--column", "text"], "e.txt is no Parquet file"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(scored: Run, arguments: list[str], message: str) -> None:
+    done = scored(*arguments, *MODEL)
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+    assert message in done.err
+
+
+def test_a_file_to_be_scored_is_not_written_over(scored: Run, tmp_path: Path) -> None:
+    before = (tmp_path / "c.csv").read_bytes()
+    done = scored("c.csv", "--column", "text", "--output", "./c.csv", *MODEL)
+    assert done.code == 2
+    assert (tmp_path / "c.csv").read_bytes() == before

@@ -1,0 +1,301 @@
+"""Files of rows: which there are, which column holds the texts, and what is wrong with a row or a file."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rnnviz.errors import ConfigError, DecodingError, RnnvizError, TextError
+from rnnviz.text import packed, row_files, row_lines, row_parquet
+from rnnviz.text.gathering import gathered
+from rnnviz.text.row_files import RowFile, format_of, is_packed_rows, open_rows
+
+ROWS = [{"id": n, "text": f"row {n} — ü", "label": "ab"[n % 2]} for n in range(5)]
+TEXTS = [str(row["text"]) for row in ROWS]
+
+
+def lines(rows: Iterable[Any]) -> bytes:
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def comma(rows: Iterable[dict[str, Any]], delimiter: str = ",") -> bytes:
+    rows = list(rows)
+    return "\r\n".join(delimiter.join(map(str, r)) for r in [rows[0], *(r.values() for r in rows)]).encode()
+
+
+def parquet(rows: list[dict[str, Any]], **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), out, **options)
+    return out.getvalue()
+
+
+def zstandard(data: bytes) -> bytes:
+    return bytes(pa.compress(data, codec="zstd", asbytes=True))
+
+
+def rows_of(data: bytes, name: str, **options: Any) -> RowFile:
+    return open_rows(io.BytesIO(data), name=name, **options)
+
+
+def texts(file: RowFile) -> list[str]:
+    return [text for rows in file.batches() for text in rows.texts]
+
+
+def faults(file: RowFile) -> list[str]:
+    """The kind of each row's fault, or "" """
+    return [fault.kind if fault else "" for rows in file.batches() for fault in rows.faults]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.jsonl", lines(ROWS)),
+        ("a.ndjson", b"\xef\xbb\xbf" + lines(ROWS) + b"\n\n"),
+        ("a.jsonl.gz", gzip.compress(lines(ROWS))),
+        ("a.JSONL.zst", zstandard(lines(ROWS))),
+        ("a.csv", comma(ROWS)),
+        ("a.csv", comma(ROWS, ";")),
+        ("a.csv", comma(ROWS).decode().encode("utf-16")),
+        ("a.tsv", comma(ROWS, "\t")),
+        ("a.csv.gz", gzip.compress(b"\xef\xbb\xbf" + comma(ROWS))),
+        ("a.csv.zst", zstandard(comma(ROWS))),
+        ("a.parquet", parquet(ROWS)),
+        ("a.parquet", parquet(ROWS, row_group_size=2, compression="zstd")),
+        ("a.parquet", parquet(ROWS, use_dictionary=False)),
+    ],
+)
+def test_the_same_rows_in_every_format(name: str, data: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    for source in (io.BytesIO(data), tmp_path / name):
+        file = open_rows(source, name=name)
+        assert (file.column, file.found) == ("text", True), "the one with blanks in it"
+        assert texts(file) == TEXTS
+        assert texts(file) == TEXTS, "again, from the beginning"
+        assert not any(faults(file))
+        assert file.bytes_read <= file.bytes_total == len(data)
+        own = [row for rows in file.batches(own=True) for row in _dicts(rows.own)]
+        assert [str(row["label"]) for row in own] == [row["label"] for row in ROWS]
+
+
+def _dicts(own: Any) -> list[dict[str, Any]]:
+    return own if isinstance(own, list) else own.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "column"),
+    [
+        ({"anything": "word"}, {}, "anything"),
+        ({"id": 3, "said": "word"}, {}, "said"),
+        ({"id": "a7", "said": "two words"}, {}, "said"),
+        ({"id": "a7", "said": "一二三"}, {}, "said"),
+        ({"prompt": "two words", "said": "two words"}, {"given": "prompt"}, "said"),
+        ({"id": "a7", "said": "two words"}, {"column": "id"}, "id"),
+    ],
+)
+def test_the_column_of_the_texts_is_found_where_one_alone_may_be_it(
+    row: dict[str, Any], options: dict[str, str], column: str
+) -> None:
+    for data, name in ((lines([row]), "a.jsonl"), (parquet([row]), "a.parquet")):
+        file = rows_of(data, name, **options)
+        assert (file.column, file.found) == (column, "column" not in options)
+
+
+@pytest.mark.parametrize(
+    ("row", "options", "message"),
+    [
+        ({"a": "two words", "b": "two words"}, {}, r"more than one column of texts: 'a', 'b'; say which"),
+        ({"a": 1, "b": None}, {}, r"has no column of texts; it has 'a', 'b'"),
+        ({"a": "word"}, {"given": "a"}, r"has no column of texts"),
+    ],
+)
+def test_a_column_in_doubt_is_asked_for(row: Any, options: dict[str, str], message: str) -> None:
+    for data, name in ((lines([row]), "a.jsonl"), (parquet([row]), "a.parquet")):
+        with pytest.raises(ConfigError, match=message):
+            rows_of(data, name, **options)
+
+
+def test_a_column_that_is_not_there_is_named() -> None:
+    for data, name in ((comma(ROWS), "a.csv"), (parquet(ROWS), "a.parquet")):
+        for option in ("column", "given"):
+            with pytest.raises(ConfigError, match=rf"{name} has no column 'body'; it has 'id', 'text'"):
+                rows_of(data, name, **{option: "body"})
+
+
+def test_what_is_wrong_with_a_row_costs_that_row() -> None:
+    bad = [
+        b'{"text": null}', b'{"text": 3}', b'{"text": ["a"]}', b'{"other": "a"}', b'{"text": "a"', b"[1]",
+        b'"text"', b'{"text": "\\ud800"}', b"\xff\xfe", b"[" * 100_000, b'{"text": ' + b"9" * 5000 + b"}",
+        b"NaN", b"\0",
+    ]  # fmt: skip
+    data = b"\n".join(part for row in bad for part in (row, b'{"text": "good"}'))
+    file = rows_of(data, "a.jsonl", column="text")
+    assert faults(file)[::2] == [
+        "null", "type", "type", "missing", "broken", "broken", "broken", "surrogate", "broken", "broken",
+        "broken", "broken", "broken",
+    ]  # fmt: skip
+    assert not any(faults(file)[1::2])
+    assert texts(file)[1::2] == ["good"] * len(bad)
+    said = [str(fault.error) for rows in file.batches() for fault in rows.faults if fault]
+    assert said[0] == "its text is null"
+    assert said[1] == "its text is a number, no text"
+    assert said[3] == "it has no text"
+    assert said[4].startswith("line 9 is no JSON: Expecting")
+    assert all("\n" not in one and len(one) < 250 for one in said)
+
+
+def test_what_is_wrong_with_a_record_costs_that_record() -> None:
+    file = rows_of(b'id,text\n1,good one\n2\n3,"quoted, ""twice""\nand broken"\n\n4,a,b\n5,\n', "a.csv")
+    assert texts(file) == ["good one", "", 'quoted, "twice"\nand broken', "", ""]
+    assert faults(file) == ["", "broken", "", "broken", ""]
+    unclosed = rows_of(b'id,text\n1,a b\n2,"no end\n3,c\n', "a.csv")
+    assert texts(unclosed) == ["a b", "no end\n3,c\n"], "as CSV has it"
+
+
+def test_columns_of_one_name_are_told_apart() -> None:
+    file = rows_of(b"text,text, text \na b,c d,e f\n", "a.csv", column="text (2)")
+    assert (file.columns, texts(file)) == (("text", "text (2)", "text (3)"), ["c d"])
+
+
+def test_a_row_too_long_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_lines, "LONGEST", 1000)
+    monkeypatch.setattr(row_files, "LONGEST", 1000)
+    long = {"text": "x " * 2000}
+    file = rows_of(lines([ROWS[0], long, ROWS[1]]), "a.jsonl")
+    assert (texts(file), faults(file)) == ([TEXTS[0], "", TEXTS[1]], ["", "long", ""])
+    file = rows_of(parquet([{"text": "a b"}, long]), "a.parquet")
+    assert faults(file) == ["", "long"]
+
+
+def test_batches_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_files, "ROWS", 10)
+    monkeypatch.setattr(row_files, "CHARACTERS", 100)
+    rows = [{"text": "a " * (n % 40)} for n in range(200)]
+    for data, name in ((lines(rows), "a.jsonl"), (parquet(rows), "a.parquet")):
+        file, start = rows_of(data, name), 0
+        for batch in file.batches(own=True):
+            assert batch.start == start
+            assert sum(map(len, batch.texts[:-1])) < 100, "the row that fills it is its last"
+            assert len(_dicts(batch.own)) == len(batch.texts)
+            start += len(batch.texts)
+        assert start == 200
+
+
+# ---- damage ------------------------------------------------------------------------------------------------
+
+MANY = [{"text": f"{n} {n * 7919 % 1000} words"} for n in range(20_000)]
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_packed_file_that_was_cut_off_gives_what_comes_before(ending: str) -> None:
+    data = (gzip.compress if ending == ".gz" else zstandard)(lines(MANY))
+    for name in ("a.jsonl", "a.csv"):
+        file = rows_of(data[: len(data) * 2 // 3], f"{name}{ending}", column=None)
+        found: list[str] = []
+        steps = file.batches()
+        with pytest.raises(TextError, match=rf"{name}{ending} is damaged or cut off: after [\d,]+ bytes"):
+            found.extend(text for rows in steps for text in rows.texts)
+        assert 1000 < len(found) < len(MANY)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.jsonl.gz", b"no gzip", "can't be unpacked as gzip"),
+        ("a.jsonl.zst", b"no zst!", "can't be unpacked as Zstandard"),
+        ("a.jsonl.gz", gzip.compress(lines(ROWS))[:20], "can't be unpacked as gzip"),
+        ("a.parquet", parquet(ROWS)[:-40], "is no Parquet file, or it is damaged or cut off"),
+        ("a.parquet", b"PAR1", "is no Parquet file"),
+        ("a.parquet", b"", "is no Parquet file"),
+        ("a.csv", bytes(100), "is NUL"),
+        ("a.csv.gz", gzip.compress(b"text\n\xff\xff"), "is not utf-8"),
+    ],
+)
+def test_a_damaged_file_is_a_sentence(name: str, data: bytes, message: str) -> None:
+    with pytest.raises((TextError, DecodingError), match=message) as error:
+        texts(rows_of(data, name))
+    assert str(error.value).startswith(name)
+    assert "\n" not in str(error.value)
+
+
+def test_every_byte_of_a_parquet_file_may_be_wrong() -> None:
+    data = parquet(ROWS * 20)
+    for n in range(0, len(data), 7):
+        damaged = bytearray(data)
+        damaged[n] ^= 0x5A
+        try:
+            texts(rows_of(bytes(damaged), "a.parquet", column="text"))
+        except RnnvizError as error:
+            assert "\n" not in str(error)  # noqa: PT017  # some damage can't be told from other texts
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed, "FREE", 1 << 20)
+    bomb = (gzip.compress if ending == ".gz" else zstandard)(b" " * (8 << 20))
+    with pytest.raises(TextError, match="unpacks to more than 300 times its size"):
+        texts(rows_of(bomb, f"a.csv{ending}"))
+
+
+def test_a_parquet_bomb_is_noticed_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_parquet, "MOST", 1 << 20)
+    bomb = parquet([{"text": "x " * 5000}] * 1000)
+    assert len(bomb) < 10_000
+    with pytest.raises(TextError, match=r"unpacks to more than 1 MB of text in 1,?\d* rows"):
+        texts(rows_of(bomb, "a.parquet"))
+
+
+# ---- names -------------------------------------------------------------------------------------------------
+
+
+def test_the_name_says_the_format(tmp_path: Path) -> None:
+    assert [format_of(n) for n in ("a.txt", "a.gz", "a.parquet.gz", "a.tar.gz", "jsonl")] == [None] * 5
+    assert [is_packed_rows(n) for n in ("a.jsonl", "a.jsonl.gz", "a.parquet")] == [False, True, True]
+    with pytest.raises(ConfigError, match=r"a\.txt is no file of rows by its ending"):
+        rows_of(b"", "a.txt")
+    assert texts(rows_of(lines(ROWS), "a.txt", format="jsonl")) == TEXTS
+    with pytest.raises(TextError, match="there is no file"):
+        open_rows(tmp_path / "absent.jsonl")
+
+
+def test_an_encoding_is_declared_where_a_file_has_one() -> None:
+    latin = comma([{"text": "Größe und Ärger"}]).decode().encode("cp1252")
+    for name, data in (("a.csv", latin), ("a.csv.gz", gzip.compress(latin))):
+        file = rows_of(data, name, encoding="cp1252")
+        assert texts(file) == ["Größe und Ärger"]
+        assert (file.reader.encoding, file.reader.certainty) == ("cp1252", "declared")
+    line = '{"text": "Größe und"}'.encode("latin-1")
+    assert texts(rows_of(line, "a.jsonl", encoding="latin-1")) == ["Größe und"]
+    with pytest.raises(ConfigError, match="writes a line end as one byte; received 'utf-16'"):
+        rows_of(lines(ROWS), "a.jsonl", encoding="utf-16")
+    with pytest.raises(ConfigError, match="no text encoding is called 'rot13'"):
+        rows_of(lines(ROWS), "a.jsonl", encoding="rot13")
+    with pytest.raises(ConfigError, match="a Parquet file has no encoding to name"):
+        rows_of(parquet(ROWS), "a.parquet", encoding="utf-8")
+
+
+def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.jsonl", "sub/c.txt", ".hidden/d.txt", ".e.txt", "sub/[1].txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "sub" / "round").symlink_to(tmp_path)
+    (tmp_path / "empty").mkdir()
+
+    def names(named: str) -> list[str]:
+        return [str(Path(found).relative_to(tmp_path)) for found in gathered(str(tmp_path / named))]
+
+    assert names("") == ["a.jsonl", "b.txt", "sub/[1].txt", "sub/c.txt"]
+    assert names("*.txt") == ["b.txt"]
+    assert names("**/*.txt")[:2] == ["b.txt", "sub/[1].txt"]
+    assert names("sub/[1].txt") == ["sub/[1].txt"], "a file is itself before it is a pattern"
+    assert names("absent.txt") == ["absent.txt"]
+    for nothing, message in (("empty", "is a folder without files"), ("*.md", "no file fits")):
+        with pytest.raises(TextError, match=message):
+            names(nothing)
