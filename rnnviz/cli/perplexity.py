@@ -67,7 +67,7 @@ def add_parser(commands: Any) -> None:
         type=_names,
         default=(),
         metavar="A,B,…",
-        help="score the files with these models too, and show what guessing blindly, counting characters, "
+        help="score the files with these models too, and show what a uniform guess, letter frequencies, "
         "the model's n-gram, gzip and xz make of them (of rows: the models alone)",
     )
     parser.add_argument(

@@ -213,7 +213,7 @@ class Scoring:
 
             found = run(baselines.measuring(scored, self._model.vocabulary), step)
         without_model = {
-            "uniform": f"a blind guess among {self._model.vocabulary.size:,}",
+            "uniform": f"a uniform guess among {self._model.vocabulary.size:,}",
             "unigram": "the file's own frequencies, for free",
         }
         for one in found:

@@ -359,7 +359,7 @@ def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme 
 
 
 ENGLISH = {
-    "uniform": "blind guess",
+    "uniform": "uniform guess",
     "unigram": "unigram",
     "ngram": "n-gram",
     "gradient": "gradient norm",

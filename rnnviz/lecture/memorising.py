@@ -31,7 +31,7 @@ class Curves:
     passes     how often the text had been read
     train      over the characters read since the last report
     held_out   over text never trained on
-    uniform    |V|, of guessing blindly
+    uniform    |V|, of a uniform guess
     """
 
     passes: tuple[float, ...]

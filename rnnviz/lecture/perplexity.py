@@ -1,7 +1,7 @@
 """Perplexity as a game: give the next character a probability, and pay for it.
 
     surprisal   -log P of what came
-    perplexity  exp of the mean surprisal: 1 for certainty, |V| for guessing blindly, infinite for a P of 0
+    perplexity  exp of the mean surprisal: 1 for certainty, |V| for a uniform guess, infinite for a P of 0
 
 It follows why likelihoods can't compare texts of different lengths, and how far a text can be compressed.
 """

@@ -169,4 +169,4 @@ def played(expected: Doubles, sentence: int, characters: int) -> Played:
 
 
 UNIFORM_BITS = math.log2(len(ALPHABET))
-"""Bits per character of guessing blindly among 27 symbols: 4.75."""
+"""Bits per character of a uniform guess among 27 symbols: 4.75."""

@@ -67,7 +67,7 @@ def _passes(recipe: Mapping[str, Any]) -> str:
         return ""
     epochs, batch, steps = numbers
     return _(
-        "It read that text {epochs} times, as {batch} streams side by side; every update looks "
+        "It read that text {epochs} times, with batch size {batch}; every update looks "
         "back {steps} characters."
     ).format(epochs=f"{epochs:g}", batch=f"{batch:.0f}", steps=f"{steps:.0f}")
 
@@ -93,7 +93,7 @@ def _dropout(recipe: Mapping[str, Any]) -> str:
         for share in _numbers(recipe, name)
         if share
     ]
-    return _("Against learning by heart, dropout: {list}.").format(list=_(", ").join(used)) if used else ""
+    return _("Regularisation by dropout: {list}.").format(list=_(", ").join(used)) if used else ""
 
 
 def _time(card: Mapping[str, Any]) -> str:

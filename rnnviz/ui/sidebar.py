@@ -150,7 +150,7 @@ def held_out(figures: Any) -> None:
         for name, value, digits in (
             (_("this model"), own, 2),
             (_("n-gram counts"), figures.get("ngram"), 2),
-            (_("blind guess"), figures.get("uniform"), 0),
+            (_("uniform guess"), figures.get("uniform"), 0),
         )
         if isinstance(value, int | float)
     ]

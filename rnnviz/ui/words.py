@@ -68,7 +68,7 @@ def view_words() -> dict[str, str]:
         "layer.n": _("layer {n}"),
         "order": _("Units"),
         "order.index": _("by number"),
-        "order.alike": _("alike together"),
+        "order.alike": _("grouped by similarity"),
         "zoom": _("Rows"),
         "zoom.all": _("all {n}"),
         "next": _("Next character"),

@@ -45,7 +45,7 @@ def test_what_is_pointed_at_is_what_a_click_takes(ratio: float, page: Page, app_
         assert said is not None
         page.mouse.click(x, y)
         expect(page.locator(".rv-colour")).to_have_value(said[2])
-        expect(live.readout).to_contain_text("Escape lets go")
+        expect(live.readout).to_contain_text("Escape unpins")
         assert re.search(r"character (\d+)", live.readout.inner_text())[1] == said[1]  # type: ignore[index]
         kept = box_of(page.locator(".rv-pinned"))
         assert kept["x"] - 1 <= x <= kept["x"] + kept["width"] + 1

@@ -50,7 +50,7 @@ def test_a_click_pins_and_escape_lets_go(live: Live) -> None:
     live.page.mouse.click(*live.column(2.5 / 24, "perplexity"))
     live.page.mouse.move(5, 5)
     expect(live.readout).to_contain_text("character 3 ·")
-    expect(live.readout).to_contain_text("Escape lets go")
+    expect(live.readout).to_contain_text("Escape unpins")
     assert framed(live, "pin", 2)
     live.page.keyboard.press("Escape")
     expect(live.readout).to_be_empty()

@@ -56,7 +56,7 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_ur
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()
     # Seven characters leave none to measure on.
     expect(view.locator(".rt-legend")).to_have_text("training text")
-    expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a blind guess")
+    expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a uniform guess")
     learnt = view.evaluate(PICTURE)
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")

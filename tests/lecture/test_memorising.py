@@ -15,7 +15,7 @@ from rnnviz.lecture import memorising
 def test_the_recording_shows_what_the_lecture_says() -> None:
     run = memorising.recorded()
     assert run.train[-1] < 1.05
-    assert run.held_out[-1] > 5 * run.uniform, "far worse than guessing blindly"
+    assert run.held_out[-1] > 5 * run.uniform, "far worse than a uniform guess"
     assert min(run.held_out) < run.uniform / 2, "and it had been better"
     assert run.passes[run.best] < 60
     assert (run.uniform, run.characters, run.held_out_characters) == (28, 10_000, 10_000)

@@ -46,7 +46,7 @@ def test_the_card_stands_beside_its_yardsticks(open_app: Open) -> None:
     assert r"Tiny \*text\*" in words  # a title is data, not markup
     assert "GRU, 12 hidden units, on CPU" in words
     bars = re.sub(r"<[^>]+>", " ", app.sidebar.get("html")[0].value).split()
-    assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 blind guess 30"
+    assert " ".join(bars) == "this model 4.33 n-gram counts 4.36 uniform guess 30"
     assert "4.3 equally likely characters" in words
     assert "python -m rnnviz train --corpus tiny" in "\n".join(h.value for h in app.sidebar.get("html"))
 

@@ -55,15 +55,15 @@ def words() -> dict[str, str]:
         "perplexity.title": _("Running perplexity"),
         "surprisal.title": _("Surprisal, bits"),
         "line.model": _("this network"),
-        "line.uniform": _("blind guess"),
+        "line.uniform": _("uniform guess"),
         "next.came": _("came"),
         "readout.at": _("character {n}"),
         "readout.came": _("{c}: surprisal {bits} bits"),
         "readout.unit": _("unit {n}: {v}"),
-        "readout.pinned": _("kept; Escape lets go"),
+        "readout.pinned": _("pinned; Escape unpins"),
         "figure": _(
             "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "
-            "Enter keeps one, Escape lets go."
+            "Enter pins one, Escape unpins."
         ),
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),

@@ -289,7 +289,7 @@ WORDS = {
             "passes": N_("passes"),
             "train": N_("training perplexity"),
             "held_out": N_("held-out perplexity"),
-            "uniform": N_("guessing blindly"),
+            "uniform": N_("a uniform guess"),
         },
         reason=N_(
             "Training perplexity only says that the text is known by heart. Held-out text is the test."

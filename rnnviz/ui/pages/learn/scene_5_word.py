@@ -79,7 +79,7 @@ def picture(state: State) -> dict[str, Any]:
             "seed": _("Other weights"),
             "step": _("training step {n} of {count}"),
             "perplexity": _("perplexity"),
-            "blind": _("blind guess"),
+            "blind": _("uniform guess"),
             "writes": _("it writes"),
         },
     }

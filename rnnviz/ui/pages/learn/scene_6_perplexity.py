@@ -64,7 +64,7 @@ def notice(state: State) -> str:
             "Every further character lowers a text's likelihood, of sense and nonsense alike. "
             "Perplexity counts per character, so any two lengths compare."
         ),
-        _("While the training perplexity goes to 1, the held-out one climbs above guessing blindly."),
+        _("While the training perplexity goes to 1, the held-out one climbs above a uniform guess."),
         _("Your guesses alone, without any probability, pin down how much you know about the next letter."),
     ][state["step"]]
 
@@ -119,7 +119,7 @@ def _game(state: State) -> dict[str, Any]:
             "cost": "−log P",
             "mean": _("mean"),
             "perplexity": _("perplexity"),
-            "blind": _("blind guess among {n}"),
+            "blind": _("uniform guess among {n}"),
             "certain": _("Certain"),
             "zero": _("One impossible"),
             "uniform": _("All alike"),
@@ -146,7 +146,7 @@ def _rain(state: State) -> dict[str, Any]:
         "uniform": model.vocabulary.size,
         "kind": state["kind"],
         "limit": ENDING,
-        "words": {**_kinds(), "perplexity": _("perplexity"), "blind": _("blind guess"), "bits": _("bits")},
+        "words": {**_kinds(), "perplexity": _("perplexity"), "blind": _("uniform guess"), "bits": _("bits")},
     }
 
 
@@ -197,7 +197,7 @@ def _heart(state: State) -> dict[str, Any]:
         "words": {
             "train": _("training"),
             "held": _("held out"),
-            "blind": _("blind guess {n}"),
+            "blind": _("uniform guess {n}"),
             "passes": _("passes over 10,000 characters"),
             "pass": _("pass"),
             "play": _("Play"),
@@ -242,7 +242,7 @@ def _shannon(state: State) -> dict[str, Any]:
             "other": _("Another sentence"),
             "ranks": _("found at guess"),
             "class": _("the class"),
-            "blind": _("blind guess"),
+            "blind": _("uniform guess"),
             "bits": _("bits per character"),
             "few": _("{n} characters so far: with few, these bounds are rough."),
             "begin": _("Say the next letter. Guess until it is right."),
