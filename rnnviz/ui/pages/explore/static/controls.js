@@ -221,7 +221,7 @@ export class Controls {
   /** @param {string} text */
   put(text) {
     this.appending = true;
-    this.view.editor.append(text);
+    this.view.editor.write(text, this.view.editor.points.length, "run");
     this.appending = false;
   }
 

@@ -1,8 +1,11 @@
 // The text area: what is typed there, in code points, and the colours behind it.
 
-import { clean, commonPrefix, commonSuffix, toPoint } from "../../../browser/static/characters.js";
+import { clean, commonPrefix, commonSuffix, toPoint, toUnit } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
+import { History, HUMAN, NETWORK } from "./history.js";
 import { Tint } from "./tint.js";
+
+/** @import { Step } from "./history.js" */
 
 /** @typedef {{ change(): void, caret(): void, point(t: number | null): void, limit(leftOut: number): void }} Listener */
 
@@ -24,6 +27,13 @@ export class Editor {
   frame = 0; // the browser's, with which the colours will be painted
   refused = 0; // how many characters there was no room for
   was = 0; // the caret, when it was last spoken of
+  history = new History();
+  /** @type {string[]} the characters that the history knows */
+  kept = [];
+  by = ""; // who wrote each of them
+  kind = ""; // of the change that comes next
+  from = Infinity; // the character that it begins at, or later
+  seeking = false; // whether the caret is to be scrolled into sight
   onMove = () => this.moved();
 
   /** @param {HTMLElement} root @param {number} limit of its characters @param {Listener} on */
@@ -42,6 +52,7 @@ export class Editor {
       this.typed();
     });
     area.addEventListener("beforeinput", (event) => this.admit(event));
+    root.addEventListener("keydown", (event) => this.undoes(event)); // a button may have the focus
     area.oninput = () => this.typed();
     area.onscroll = () => {
       this.tint.scroll = area.scrollTop;
@@ -71,26 +82,53 @@ export class Editor {
   moved() {
     if (this.composing || this.caret === this.was) return;
     this.was = this.caret;
+    this.history.seal();
     this.on.caret();
   }
 
-  /**
-   * Let in only what there is room for. Cutting the text afterwards would take away the browser's undo.
-   * @param {InputEvent} event
-   */
+  /** What the browser is about to do. @param {InputEvent} event */
   admit(event) {
-    const { area, limit } = this;
-    const data = event.inputType === "insertLineBreak" ? "\n" : event.data;
+    const { area } = this;
+    const { inputType } = event;
+    if (inputType === "historyUndo" || inputType === "historyRedo") {
+      event.preventDefault(); // asked for in a menu
+      return this.step(inputType === "historyUndo");
+    }
+    const data = inputType === "insertLineBreak" ? "\n" : event.data;
+    if (/^insert(Text|LineBreak)$/.test(inputType)) this.kind = "type";
+    else this.kind = /^deleteContent(Back|For)ward$/.test(inputType) ? "delete" : "";
+    const { selectionStart, selectionEnd } = area;
+    if (!this.composing) this.from = toPoint(this.text, selectionStart, this.astral);
     if (this.composing || !data) return;
-    const replaced = Array.from(area.value.slice(area.selectionStart, area.selectionEnd));
-    const room = limit - this.points.length + replaced.length;
+    const replaced = Array.from(area.value.slice(selectionStart, selectionEnd));
+    const room = this.limit - this.points.length + replaced.length;
     const list = Array.from(clean(data));
     if (list.length <= room) return;
-    event.preventDefault();
+    event.preventDefault(); // let in only what there is room for
     this.refused = list.length - room;
-    if (room > 0 && document.execCommand("insertText", false, list.slice(0, room).join(""))) return;
+    if (room > 0) return this.insert(list.slice(0, room).join(""), selectionStart, selectionEnd);
     this.on.limit(this.refused);
     this.refused = 0;
+  }
+
+  /** @param {KeyboardEvent} event */
+  undoes(event) {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || (key !== "z" && key !== "y")) return;
+    event.preventDefault();
+    this.step(key === "z" && !event.shiftKey);
+  }
+
+  /** Take the last change back, or do it again. @param {boolean} back */
+  step(back) {
+    const step = this.composing ? null : back ? this.history.undo() : this.history.redo();
+    if (!step) return;
+    const { text, astral, area } = this;
+    const [start, end] = [step.at, step.at + step.outBy.length].map((t) => toUnit(text, t, astral));
+    this.by = spliced(this.by, step);
+    this.put(step.into, start, end);
+    this.kept = Array.from(clean(area.value));
+    this.typed();
   }
 
   typed() {
@@ -105,12 +143,29 @@ export class Editor {
         this.area.value = text;
         this.area.setSelectionRange(caret, caret);
       }
+      this.record(list);
       this.on.limit(beyond + this.refused);
       this.refused = 0;
     }
     this.take(text, list);
     // While an input method composes, what stands there is not yet what the writer means.
     if (!this.composing) this.on.change();
+  }
+
+  /** Remember what has changed as a step. @param {string[]} list @param {string} by */
+  record(list, by = HUMAN) {
+    const { kept, kind } = this;
+    const at = Math.min(this.from, commonPrefix(kept, list));
+    const tail = commonSuffix(kept, list, at);
+    const [out, into] = [kept, list].map((points) => points.slice(at, points.length - tail));
+    this.kind = "";
+    this.from = Infinity;
+    this.kept = list;
+    if (!out.length && !into.length) return;
+    const outBy = this.by.slice(at, at + out.length);
+    const step = { at, out: out.join(""), into: into.join(""), outBy, intoBy: by.repeat(into.length), kind };
+    this.by = spliced(this.by, step);
+    this.history.add(step);
   }
 
   /** Know a text, each character with the colour it had: the new colours come with the answer. @param {string} text */
@@ -123,33 +178,46 @@ export class Editor {
     this.draw();
   }
 
-  /** Replace the whole text, as if it had been typed: the browser's own undo brings it back. @param {string} text */
+  /** Replace the whole text, as if it had been typed: undone like anything else. @param {string} text */
   replace(text) {
     this.insert(text, 0, this.area.value.length);
   }
 
-  /** Write at the end. @param {string} text */
-  append(text) {
-    this.insert(text, this.area.value.length, this.area.value.length);
+  /**
+   * Write before character t, for the network where `kind` names a continuation of its.
+   * @param {string} text @param {number} t @param {string} kind
+   */
+  write(text, t, kind = "") {
+    const unit = toUnit(this.text, t, this.astral);
+    this.insert(text, unit, unit, kind);
+  }
+
+  /** @param {string} text @param {number} start @param {number} end @param {string} kind */
+  insert(text, start, end, kind = "") {
+    const { area } = this;
+    this.kind = kind;
+    this.from = toPoint(this.text, start, this.astral);
+    this.put(text, start, end);
+    if (kind) this.record(Array.from(clean(area.value)), NETWORK);
+    this.typed();
   }
 
   /** @param {string} text @param {number} start @param {number} end */
-  insert(text, start, end) {
+  put(text, start, end) {
     const { area } = this;
-    area.focus({ preventScroll: true });
-    area.setSelectionRange(start, end);
-    const done = text.length < 2000 && document.execCommand("insertText", false, text);
-    if (!done) {
-      area.setRangeText(text, start, end, "end");
-      this.typed();
-    }
-    area.scrollTop = area.scrollHeight;
+    const { scrollTop } = area;
+    area.setRangeText(text, start, end, "end");
+    area.scrollTop = scrollTop;
+    this.seeking = true; // which a browser does for keys alone
   }
 
   /** Put a text there that nobody typed, without asking the server about it. @param {string} text */
   set(text) {
     if (this.area.value !== text) this.area.value = text;
     this.take(clean(text));
+    this.kept = this.points;
+    this.by = HUMAN.repeat(this.points.length);
+    this.history.clear();
   }
 
   /**
@@ -173,6 +241,8 @@ export class Editor {
     this.frame = 0;
     const { tint, text, points } = this;
     if (tint.points !== points) tint.follow(text, points, this.astral, ...edges(tint.points, points));
+    if (this.seeking) tint.reveal(this.caret);
+    this.seeking = false;
     const [start, tail] = this.shared;
     const behind = points.length - tail;
     const ahead = this.answered.length - points.length;
@@ -188,6 +258,11 @@ export class Editor {
     this.tint.reset();
     this.draw();
   }
+}
+
+/** The marks of a text after a step. @param {string} by @param {Step} step */
+function spliced(by, { at, outBy, intoBy }) {
+  return by.slice(0, at) + intoBy + by.slice(at + outBy.length);
 }
 
 /**

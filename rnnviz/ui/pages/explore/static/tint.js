@@ -85,11 +85,27 @@ export class Tint {
     return [left, rect.top - origin.top, right, rect.bottom - origin.top];
   }
 
+  /** Where the mirror's text begins on the screen. @returns {Origin} */
+  get origin() {
+    const frame = this.mirror.getBoundingClientRect();
+    return { left: frame.left + this.mirror.clientLeft, top: frame.top + this.mirror.clientTop };
+  }
+
+  /** Scroll the place before character t into sight. @param {number} t */
+  reveal(t) {
+    const { area, points } = this;
+    const { scrollTop: seen, clientHeight: height } = area;
+    if (t >= points.length) area.scrollTop = area.scrollHeight;
+    else {
+      const [, top, , bottom] = this.box(t, toUnit(this.text, t, this.astral), this.origin);
+      if (top < seen || bottom > seen + height) area.scrollTop = top - height / 2;
+    }
+    this.scroll = area.scrollTop;
+  }
+
   /** Know the boxes of all characters that can be seen. */
   measure() {
-    const frame = this.mirror.getBoundingClientRect();
-    const origin = { left: frame.left + this.mirror.clientLeft, top: frame.top + this.mirror.clientTop };
-    const { points, scroll: top } = this;
+    const { points, scroll: top, origin } = this;
     const bottom = top + this.height;
     if (this.boxes[0]?.[3] < top - ABOVE) {
       const from = this.boxes.findIndex((box) => box[3] >= top);

@@ -1,0 +1,87 @@
+// What was done to the text, step by step, to be undone and done again. The browser's own history ends where a
+// script writes, and takes seconds to write twenty thousand characters; this one knows whose they were, too.
+
+const MOST = 400; // steps that are kept
+
+/**
+ * One change: `out` stood at character `at`, and `into` came in its place.
+ * @typedef {object} Step
+ * @property {number} at in characters
+ * @property {string} out
+ * @property {string} into
+ * @property {string} outBy who wrote each character of `out`: HUMAN or NETWORK
+ * @property {string} intoBy
+ * @property {string} kind what may grow: "type", "delete", or one continuation's name; "" for what stands alone
+ */
+
+export const HUMAN = ".";
+export const NETWORK = "n";
+
+export class History {
+  /** @type {Step[]} */
+  done = [];
+  /** @type {Step[]} */
+  undone = [];
+  open = false; // whether the last step may still grow
+
+  clear() {
+    this.done = [];
+    this.undone = [];
+    this.open = false;
+  }
+
+  /** The next change begins a step of its own. */
+  seal() {
+    this.open = false;
+  }
+
+  /** @param {Step} step */
+  add(step) {
+    const last = this.done.at(-1);
+    const joined = this.open && last ? join(last, step) : null;
+    if (joined) this.done.pop();
+    this.done.push(joined ?? step);
+    this.undone = [];
+    this.open = step.kind !== "";
+    if (this.done.length > MOST) this.done.shift();
+  }
+
+  /** What takes the last step back, or null. */
+  undo() {
+    const step = this.done.pop();
+    this.open = false;
+    if (!step) return null;
+    this.undone.push(step);
+    return turned(step);
+  }
+
+  /** The step that was taken back last, or null. */
+  redo() {
+    const step = this.undone.pop();
+    this.open = false;
+    if (step) this.done.push(step);
+    return step ?? null;
+  }
+}
+
+/** @param {Step} step @returns {Step} */
+function turned({ at, out, into, outBy, intoBy, kind }) {
+  return { at, out: into, into: out, outBy: intoBy, intoBy: outBy, kind };
+}
+
+/**
+ * Two steps as one: letters of a word, characters deleted one after another, and what a network writes.
+ * @param {Step} last @param {Step} step @returns {Step | null}
+ */
+function join(last, step) {
+  if (last.kind !== step.kind) return null;
+  const after = last.at + last.intoBy.length; // a mark a character
+  if (step.kind === "delete") {
+    const [one, other] = step.at === last.at ? [last, step] : [step, last];
+    if (step.at !== last.at && step.at + step.outBy.length !== last.at) return null;
+    return { ...step, out: one.out + other.out, outBy: one.outBy + other.outBy };
+  }
+  if (step.out || step.at !== after) return null;
+  if (step.kind === "type" && /\s$/.test(last.into) && /^\S/.test(step.into)) return null;
+  return { ...last, into: last.into + step.into, intoBy: last.intoBy + step.intoBy };
+}
