@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def live(
-    model: Network, text: str | None = None, *, ngram: NgramModel | None = None, temperature: float = 0.8
+    model: Network, text: str | None = None, *, ngram: NgramModel | None = None, temperature: float = 1.0
 ) -> Live:
     """The Explore page's view of `model` as a Jupyter widget: type, and look inside while it reads. Each
     keystroke is answered by the kernel, as by the app's server, so it must not be busy. Words are English.
@@ -22,7 +22,7 @@ def live(
     model        a network; an n-gram model has no hidden state to show
     text         what stands there at first, by default the example in the model's card
     ngram        the n-gram model beside it, by default the one that the card names, where it is here
-    temperature  of what Continue writes
+    temperature  that the bars and Continue begin with; at 1 they are the network's own
 
     The widget's `text` is what stands there now, and may be set; `trace` is the Trace of it. Needs anywidget
     and Plotly: `pip install "rnnviz[notebook]"`. Raises ConfigError where anywidget is missing, for a model

@@ -94,8 +94,7 @@ class Live(anywidget.AnyWidget):
         if ask.fresh:
             ask = Ask(client=ask.client, seq=ask.seq, text=self._text)
             extra = {"text": self._text, "offer": self._offer}
-        temperature = ask.temperature or self._temperature
-        answer = session.answer(ask, *self._fixed, temperature=temperature, **extra)
+        answer = session.answer(ask, *self._fixed, temperature=self._temperature, **extra)
         self._text = session.text
         self.send({"kind": "answer", "client": ask.client}, [answer])
 

@@ -26,6 +26,11 @@ def whole(low: int = 0, high: int = 2**53 - 1) -> Accepts:
     return lambda value: type(value) is int and low <= value <= high
 
 
+def number(low: float, high: float) -> Accepts:
+    """A number from `low` to `high`, no bool."""
+    return lambda value: type(value) in (int, float) and low <= value <= high
+
+
 def true(value: Any) -> bool:
     """True itself."""
     return value is True

@@ -19,7 +19,7 @@ from rnnviz.runs import unit_findings
 from rnnviz.ui import examples
 from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.pages.explore import fixed, page, rows, tracks
-from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
+from rnnviz.ui.pages.explore.session import LIMIT, SHORT, Ask, LiveSession
 from rnnviz.ui.pages.explore.tracks import Track
 from tests.conftest import TEXT, tiny
 from tests.ui.apptest import clean, sent
@@ -76,7 +76,7 @@ class Browser:
 
     def take(self, header: dict[str, Any], new: dict[str, np.ndarray]) -> None:
         known, old = header["known"], self.arrays
-        arrays = {}
+        arrays = {"reshaped": new["reshaped"]} if "reshaped" in new else {}
         for name in ("ids", "nll", "rank", "ngram"):
             if name in new:
                 arrays[name] = np.concatenate([old[name][:known], new[name]]) if known else new[name]
@@ -104,19 +104,34 @@ ASKS = st.fixed_dictionaries(
         "unit": st.none() | st.integers(0, 12),
     }
 )
+SHAPES = st.fixed_dictionaries(
+    {
+        "temperature": st.sampled_from([0.0, 0.4, 1.0, 1.7]),
+        "top_k": st.none() | st.integers(1, 40),
+        "top_p": st.none() | st.sampled_from([0.1, 0.5, 0.9, 1.0]),
+    }
+)
 
 
 @pytest.mark.parametrize("model", [GRU, LSTM], ids=["gru", "lstm"])
-@given(asks=st.lists(st.tuples(ASKS, st.booleans()), min_size=1, max_size=6), joined=st.booleans())
+@given(
+    asks=st.lists(st.tuples(ASKS, st.booleans()), min_size=1, max_size=6),
+    joined=st.booleans(),
+    shapes=st.lists(SHAPES, min_size=1, max_size=2),
+)
 def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
-    model: rnnviz.CharModel, asks: list[tuple[dict[str, Any], bool]], joined: bool
+    model: rnnviz.CharModel,
+    asks: list[tuple[dict[str, Any], bool]],
+    joined: bool,
+    shapes: list[dict[str, Any]],
 ) -> None:
     session, browser = LiveSession(model, YARDSTICK), Browser()
     session.tracks = TRACKS[model]
     text = ""
-    for ask, lost in asks:
+    for n, (ask, lost) in enumerate(asks):
+        shape = shapes[n * len(shapes) // len(asks)]
         text = (text + ask["text"])[:60] if joined else ask["text"]
-        header, arrays = answered(session, **{**ask, "text": text}, base=browser.revision)
+        header, arrays = answered(session, **{**ask, **shape, "text": text}, base=browser.revision)
         if lost:  # an answer that never arrives must not do harm
             continue
         browser.take(header, arrays)
@@ -132,6 +147,7 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         np.testing.assert_allclose(got["entropy"], fresh.entropy[start : stop + 1], rtol=1e-4)
         _, chances = fresh.top_at(start, stop + 1, live.NEXT)
         np.testing.assert_allclose(got["chances"], chances, rtol=1e-3, atol=1e-6)
+        same_as_reshaped(got, fresh, start, stop, shape)
         costs = -YARDSTICK.score(YARDSTICK.vocabulary.encode(text))
         costs[YARDSTICK.vocabulary.encode(text) == 0] += YARDSTICK.vocabulary.unknown_cost
         np.testing.assert_allclose(got["ngram"], costs, rtol=1e-4)
@@ -142,6 +158,24 @@ def test_after_any_asks_the_browser_holds_what_a_fresh_trace_says(
         if header["unit"] is not None:
             values = live.plane(fresh, quantity, layer, 0, len(text))[:, header["unit"]]
             assert np.abs(got["unit"].astype(int) - live.scale(quantity).levels(values)).max(initial=0) <= 1
+
+
+def same_as_reshaped(
+    got: dict[str, np.ndarray], fresh: rnnviz.Trace, start: int, stop: int, shape: dict[str, Any]
+) -> None:
+    """What the browser draws is what `sample` would draw from."""
+    if shape in ({"temperature": 1.0, "top_k": None, "top_p": p} for p in (None, 1.0)):
+        assert shape["top_p"] or "reshaped" not in got
+        return
+    P = rnnviz.reshaped(fresh.log_probs[start : stop + 1], **shape)
+    *listed, came, left = got["reshaped"].T
+    for n, row in enumerate(P):
+        np.testing.assert_allclose(
+            [p[n] for p in listed], row[got["next"][n].astype(int)], rtol=1e-3, atol=1e-6
+        )
+        symbol = None if start + n == len(fresh) else fresh.ids[start + n]
+        assert came[n] == pytest.approx(0 if symbol is None else row[symbol], rel=1e-3, abs=1e-6)
+        assert left[n] == np.count_nonzero(row)
 
 
 def test_a_keystroke_sends_the_same_little_at_any_length() -> None:
@@ -161,7 +195,24 @@ def test_a_keystroke_sends_the_same_little_at_any_length() -> None:
 def test_a_continuation_keeps_to_the_limit() -> None:
     session = LiveSession(GRU)
     text = "e" * (LIMIT - 3)
-    assert len(answered(session, text=text, write=True)[0]["continuation"]) == 3
+    (written,) = answered(session, text=text, at=5, write=1)[0]["continuations"]
+    assert len(written) == 3
+    assert answered(session, text=text + "abc", at=5, write=3)[0]["continuations"] == []
+
+
+def test_continuations_follow_the_caret_as_they_are_drawn() -> None:
+    session, text = LiveSession(GRU), "The Time shone"
+    (best,) = answered(session, text=text, at=4, write=3, temperature=0)[0]["continuations"]  # no two alike
+    assert best == rnnviz.sample(GRU, "The ", SHORT, temperature=0)
+    assert answered(session, text=text, at=99, write=1, temperature=0)[0]["continuations"][0].startswith(
+        rnnviz.sample(GRU, text, SHORT, temperature=0)
+    )
+    three = answered(session, text=text, at=4, write=3, top_k=3, top_p=0.9)[0]["continuations"]
+    assert len(set(three)) == 3
+    for written in three:
+        read = rnnviz.trace(GRU, "The " + written)
+        drawn = rnnviz.reshaped(read.log_probs[4:-1], top_k=3, top_p=0.9)
+        assert drawn[np.arange(len(written)), read.ids[4:]].all()
 
 
 def test_alike_units_keep_their_order_while_typing() -> None:
@@ -172,7 +223,10 @@ def test_alike_units_keep_their_order_while_typing() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [None, 3, [], {"seq": "x", "text": 7, "columns": 10**9, "layer": -1, "unit": True}]
+    "value",
+    [None, 3, [], {"seq": "x", "text": 7, "columns": 10**9, "layer": -1, "unit": True}]
+    + [{"temperature": t, "top_k": 0, "top_p": p, "write": 4} for t, p in ((-1, 0), (11, 2), (True, "1"))]
+    + [{"temperature": float("nan"), "top_p": float("nan"), "write": True, "at": -1}],
 )
 def test_whatever_arrives_is_a_valid_ask(value: object) -> None:
     assert Ask.from_json(value) == Ask()

@@ -15,6 +15,7 @@ from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
 
 KEY = "live"
+TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
@@ -43,8 +44,7 @@ def _live(context: Context) -> None:
     if ask.fresh:
         ask = Ask(client=ask.client, seq=ask.seq, text=session.text)
         extra = {"text": session.text, "offer": state[_OFFERED][0]}
-    chosen = ask.temperature or context.temperature
-    data = session.answer(ask, static, digest, temperature=chosen, **extra)
+    data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY, on_ask=_take)
 
 
@@ -54,10 +54,10 @@ def _take() -> None:
 
 def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and its digest."""
-    mark = (session, language(), context.temperature)
+    mark = (session, language())
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        kept = (mark, *fixed(context.network, context.yardstick, context.temperature))
+        kept = (mark, *fixed(context.network, context.yardstick, TEMPERATURE))
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,17 +17,20 @@ import numpy.typing as npt
 from rnnviz.figures import live
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
-from rnnviz.reading.sampling import sample
+from rnnviz.reading.sampling import PLAIN, Shape, resume
 from rnnviz.reading.trace import Trace, Tracer
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import rows, tracks
+from rnnviz.ui.pages.explore.predictions import Held, expected, redrawn
 
 if TYPE_CHECKING:
     from rnnviz.networks.torch_model import CharModel
 
 LIMIT = 20_000  # characters that the live view takes; longer texts belong on the Perplexity page
 CONTINUE = 120  # characters that Continue writes at a time
+WAYS = 3  # continuations to choose from, side by side
+SHORT = 80  # characters of each of them
 WIDEST = 400  # columns that a window has at most, whatever the browser asks
 
 Ids = npt.NDArray[np.int64]
@@ -44,7 +47,8 @@ class Ask:
     unit            None: the text is coloured by surprisal
     base            the number of the answer that the browser holds, 0 for none
     static          digest of the unchanging part that it holds
-    write           whether and at which temperature to continue the text
+    write, at       how many continuations of the first `at` characters
+    temperature, top_k, top_p  how predictions are reshaped, and continuations drawn
     fresh           it holds nothing, not even the text
     """
 
@@ -59,8 +63,11 @@ class Ask:
     unit: int | None = None
     base: int = 0
     static: str = ""
-    write: bool = False
+    write: int = 0
+    at: int = 0
     temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
     fresh: bool = False
 
     @classmethod
@@ -80,40 +87,15 @@ class Ask:
             unit=asks.whole(),
             base=asks.whole(),
             static=asks.text(64),
-            write=asks.true,
-            temperature=lambda v: isinstance(v, int | float) and 0 < v <= 10,
+            write=asks.whole(0, WAYS),
+            at=asks.whole(),
+            temperature=asks.number(0, 10),
+            top_k=asks.whole(1),
+            top_p=asks.number(1e-6, 1),
             fresh=asks.true,
         )
         # Half a surrogate pair is no character and can't be encoded.
         return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
-
-
-Top = tuple[npt.NDArray[np.integer[Any]], Floats]  # ids and probabilities, (rows, live.NEXT) each
-
-
-class _Expected:
-    """The window's most probable next characters, kept while the text before them stays."""
-
-    def __init__(self) -> None:
-        self._start = 0
-        self._top: Top = np.empty((0, 0), np.int64), np.empty((0, 0), np.float32)
-
-    def rows(self, trace: Trace, start: int, stop: int, kept: int) -> Top:
-        """Rows start .. stop - 1; the first `kept` characters are those of the call before."""
-        low = max(start, self._start)
-        high = min(stop, self._start + len(self._top[0]), kept + 1)
-        if low >= high:
-            top = trace.top_at(start, stop, live.NEXT)
-        else:
-            held = slice(low - self._start, high - self._start)
-            before, after = trace.top_at(start, low, live.NEXT), trace.top_at(high, stop, live.NEXT)
-            ids, probabilities = (
-                np.concatenate([b, kept[held], a])
-                for b, kept, a in zip(before, self._top, after, strict=True)
-            )
-            top = ids, probabilities
-        self._start, self._top = start, top
-        return top
 
 
 class LiveSession:
@@ -125,7 +107,8 @@ class LiveSession:
         self.quantities = live.quantities(model.config.cell)
         self.tracks = tracks.of(model)
         self._tracer = Tracer(model)
-        self._expected = _Expected()
+        self._expected = Held(expected)
+        self._shape, self._redrawn = PLAIN, Held(redrawn(PLAIN))
         self._ngram: Doubles = np.empty(0)
         self._revision = 0
         self._coloured_by: tuple[Any, ...] = ()
@@ -135,7 +118,9 @@ class LiveSession:
     def answer(
         self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
     ) -> bytes:
-        """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header."""
+        """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header;
+        `temperature` is that of a browser which doesn't say.
+        """
         self._revision += 1
         trace = self._tracer.extend(ask.text)
         self.text = trace.text
@@ -152,6 +137,8 @@ class LiveSession:
         self._coloured_by = coloured_by
         arrays = self._columns(trace, changed, (quantity, layer), (start, low, high, stop))
         arrays |= self._characters(trace, same)
+        shape = Shape(temperature if ask.temperature is None else ask.temperature, ask.top_k, ask.top_p)
+        arrays |= self._reshaped(trace, shape, start, stop, changed)
         if ask.order != "index":
             arrays["rows"] = rows.order(self.model, ask.order, layer, quantity).astype("<u2")
         if unit is not None:
@@ -178,7 +165,7 @@ class LiveSession:
         if ask.static != digest:
             header["static"] = dict(static)
         if ask.write:
-            header["continuation"] = self._continue(ask.text, temperature)
+            header["continuations"] = self._continue(trace, ask, shape)
         return pack(header, arrays)
 
     def _columns(
@@ -190,7 +177,7 @@ class LiveSession:
         states = [
             fixed.levels(live.plane(trace, *what, begin, end)) for begin, end in ((start, low), (high, stop))
         ]
-        ids, probabilities = self._expected.rows(trace, start, stop + 1, changed)
+        ids, probabilities = self._expected.rows(trace, start, stop + 1, changed + 1)
         # The prediction after the last held character is held too.
         sent = slice(0, None) if low == high else np.r_[0 : low - start, high + 1 - start : stop + 1 - start]
         arrays = {
@@ -203,6 +190,17 @@ class LiveSession:
             pieces = (start, low), (high, stop)
             arrays["tracks"] = tracks.levels(self.tracks, trace, self.model.config.activation, pieces)
         return arrays
+
+    def _reshaped(
+        self, trace: Trace, shape: Shape, start: int, stop: int, changed: int
+    ) -> dict[str, npt.NDArray[Any]]:
+        """See `predictions.redrawn`; nothing while predictions stay as they are."""
+        if shape != self._shape:
+            self._shape, self._redrawn = shape, Held(redrawn(shape))
+        if shape == PLAIN:
+            return {}
+        # Of the first prediction that follows a change, what came is another.
+        return {"reshaped": self._redrawn.rows(trace, start, stop + 1, changed)[0]}
 
     def _characters(self, trace: Trace, same: int) -> dict[str, npt.NDArray[Any]]:
         arrays = {
@@ -239,9 +237,13 @@ class LiveSession:
         start = last if ask.start is None else min(ask.start, last)
         return start, min(length, start + ask.columns)
 
-    def _continue(self, text: str, temperature: float) -> str:
-        room = max(0, min(CONTINUE, LIMIT - len(text)))
-        return sample(self.model, text, room, temperature=temperature) if room else ""
+    @staticmethod
+    def _continue(trace: Trace, ask: Ask, shape: Shape) -> list[str]:
+        """As many continuations as were asked for, no two alike."""
+        room = max(0, min(CONTINUE if ask.write == 1 else SHORT, LIMIT - len(trace)))
+        at, settings = min(ask.at, len(trace)), asdict(shape)
+        written = (resume(trace, at, room, **settings) for _ in range(ask.write if room else 0))
+        return list(dict.fromkeys(written))
 
 
 def numbers(trace: Trace) -> dict[str, float | int | None]:

@@ -1,0 +1,63 @@
+"""The window's predictions, a row a place in the text, kept while the text before them stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.figures import live
+from rnnviz.reading.sampling import Shape, reshaped
+from rnnviz.reading.trace import Trace
+
+Rows = tuple[npt.NDArray[Any], ...]  # arrays with a row a prediction each
+Compute = Callable[[Trace, int, int], Rows]
+
+
+class Held:
+    """What `compute` says of predictions start .. stop - 1, computed only where the text has changed."""
+
+    def __init__(self, compute: Compute) -> None:
+        self._compute = compute
+        self._start = 0
+        self._rows: Rows = ()
+
+    def rows(self, trace: Trace, start: int, stop: int, kept: int) -> Rows:
+        """Rows start .. stop - 1; those before row `kept` are as in the call before."""
+        low = max(start, self._start)
+        high = min(stop, self._start + len(self._rows[0]), kept) if self._rows else low
+        if low >= high:
+            rows = self._compute(trace, start, stop)
+        else:
+            held = slice(low - self._start, high - self._start)
+            before, after = self._compute(trace, start, low), self._compute(trace, high, stop)
+            rows = tuple(
+                np.concatenate([b, old[held], a]) for b, old, a in zip(before, self._rows, after, strict=True)
+            )
+        self._start, self._rows = start, rows
+        return rows
+
+
+def expected(trace: Trace, start: int, stop: int) -> Rows:
+    """The most probable symbols: ids and probabilities, (n, live.NEXT) each."""
+    return trace.top_at(start, stop, live.NEXT)
+
+
+def redrawn(shape: Shape) -> Compute:
+    """What becomes of predictions before a character is drawn from them: one array (n, live.NEXT + 2) of
+    float32. The probabilities of those that `expected` lists, that of the character which came (0 after the
+    last), and how many characters are left.
+    """
+
+    def compute(trace: Trace, start: int, stop: int) -> Rows:
+        P = reshaped(trace.log_probs_at(start, stop), **asdict(shape))  # (n, V)
+        listed = np.take_along_axis(P, expected(trace, start, stop)[0], axis=1)
+        came = np.zeros(len(P))
+        ids = trace.ids[start:stop]
+        came[: len(ids)] = P[np.arange(len(ids)), ids]
+        return (np.column_stack([listed, came, np.count_nonzero(P, axis=1)]).astype("<f4"),)
+
+    return compute
