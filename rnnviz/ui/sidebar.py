@@ -194,7 +194,7 @@ def temperature() -> float:
         key="temperature",
         persist_state="session",
         help=_(
-            "Used by Continue. Below 1 the likely characters become likelier and the text tamer; "
+            "Used where the network writes on. Below 1 the likely characters become likelier and the text tamer; "
             "1 samples exactly what the model believes; above 1 it becomes wilder."
         ),
     )

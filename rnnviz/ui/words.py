@@ -77,7 +77,33 @@ def view_words() -> dict[str, str]:
         "next.other": _("others"),
         "next.notice": _("short bars: it can't tell; one long bar: it is sure"),
         "next.entropy": _("entropy {bits} bits"),
+        "next.left": _("{n} left to draw from"),
+        "next.write": _("write {c}, {p}"),
+        "next.said": "{c}, {p}",
         "unk": _("unknown"),
+        **{f"name.{character}": name for character, name in names().items()},
+    }
+
+
+def names() -> dict[str, str]:
+    """What characters are called that a screen reader passes over in silence."""
+    return {
+        " ": _("space"),
+        "\n": _("line end"),
+        "\t": _("tab"),
+        "\u3000": _("wide space"),
+        ".": _("full stop"),
+        ",": _("comma"),
+        ";": _("semicolon"),
+        ":": _("colon"),
+        "!": _("exclamation mark"),
+        "?": _("question mark"),
+        "'": _("apostrophe"),
+        '"': _("quotation mark"),
+        "-": _("hyphen"),
+        "_": _("underscore"),
+        "(": _("opening bracket"),
+        ")": _("closing bracket"),
     }
 
 

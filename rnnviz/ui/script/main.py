@@ -27,7 +27,7 @@ st.set_page_config(
 st.logo(str(HERE / "logo.svg"), size="large", icon_image=str(HERE / "icon.svg"))
 
 
-def choose(ngrams: bool) -> Context | None:
+def choose(ngrams: bool, temperature: bool) -> Context | None:
     """What the sidebar chose, with the model loaded; None if there is none, as the page then says."""
     listed, damaged = model_cache.listed()
     models = [m for m in listed if ngrams or m.kind != "ngram"]
@@ -47,8 +47,8 @@ def choose(ngrams: bool) -> Context | None:
     yardstick = model_cache.yardstick(info, listed)
     with slot:
         sidebar.card(info, model)
-        temperature = sidebar.temperature() if not ngrams else sidebar.TEMPERATURE
-    return Context(model, yardstick, info, temperature)
+        chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
+    return Context(model, yardstick, info, chosen)
 
 
 def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str) -> Any:
@@ -64,11 +64,13 @@ def entry(name: str, run: Callable[[], None], title: str, icon: str, about: str)
     return st.Page(safely, title=title, icon=f":material/{icon}:", url_path=name, default=first, help=about)
 
 
-def with_model(name: str, *, ngrams: bool = False) -> Callable[[], None]:
-    """A page that shows the chosen model; `ngrams`: whether it works with n-gram models too."""
+def with_model(name: str, *, ngrams: bool = False, temperature: bool = False) -> Callable[[], None]:
+    """A page that shows the chosen model; `ngrams`: whether it works with n-gram models too; `temperature`:
+    whether the sidebar has that of sampled continuations.
+    """
 
     def run() -> None:
-        context = choose(ngrams)
+        context = choose(ngrams, temperature)
         if context is not None:
             importlib.import_module(f"rnnviz.ui.pages.{name}.page").page(context)
 
@@ -102,7 +104,7 @@ pages = [
     ),
     entry(
         "inside",
-        with_model("inside"),
+        with_model("inside", temperature=True),
         _("Inside"),
         "neurology",
         _("Ask the network's units what they respond to, what is remembered, and what depends on them."),

@@ -1,4 +1,5 @@
-// The bars: what the network expects next, or expected at the cursor, and what came.
+// The bars: what the network expects next, or expected at the cursor, and what came. Where they may be touched,
+// each holds a button that writes its character.
 
 import { visible } from "./characters.js";
 import { find, make, put } from "./dom.js";
@@ -8,66 +9,168 @@ import { find, make, put } from "./dom.js";
 /** @import { Say } from "./words.js" */
 
 const CONTEXT = 8; // characters that are shown before the place in question
+const DIGITS = "1234567890"; // the keys of the first bars
+const [NONE, OTHERS] = [-1, -2]; // rows without a symbol
+const NOTHING = 1e-6; // what is left of a sum by rounding
 
 /** The markup of one row: a symbol, its bar, its probability. */
 export function barRow() {
   const [symbol, bar, chance] = [make("bdi", "rv-symbol"), make("span", "rv-bar"), make("span", "rv-chance")];
-  return { item: make("li", "", symbol, make("span", "rv-track", bar), chance), symbol, bar, chance };
+  const track = make("span", "rv-track", bar);
+  return { item: make("li", "", symbol, track, chance), symbol, track, bar, chance };
 }
 
+/** Which of the first bars a key means, from 0; -1 for none. @param {KeyboardEvent} event */
+export function digit(event) {
+  const found = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+  return found ? DIGITS.indexOf(found[1]) : -1;
+}
+
+/** How a character is called aloud: most speak for themselves. @param {string} character @param {Say} say */
+export function spoken(character, say) {
+  const name = `name.${character}`;
+  const said = say(name);
+  return said === name ? visible(character) : said;
+}
+
+/**
+ * One bar: a symbol's integer (0 is `<unk>`, below 0 no symbol), its character, its probability, that before it
+ * was reshaped where it is, and the row's classes.
+ * @typedef {{ id: number, character: string, p: number | null, was: number | null, kind: string }} Bar
+ */
+
 export class Next {
-  /** @type {ReturnType<typeof barRow>[]} */
+  /** @type {(ReturnType<typeof barRow> & { outline: HTMLElement, button: HTMLButtonElement | null, id: number })[]} */
   rows = [];
 
-  /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers */
-  constructor(root, say, numbers) {
+  /**
+   * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
+   * @param {((id: number) => void) | null} pick takes the symbol whose bar was touched
+   */
+  constructor(root, say, numbers, pick = null) {
+    this.head = find(root, "h3.rv-next-head");
     this.lead = find(root, "span.rv-next-lead");
     this.before = find(root, "bdi.rv-next-before");
     this.list = find(root, "ol.rv-next-list");
     this.foot = find(root, "p.rv-next-foot");
     this.say = say;
     this.numbers = numbers;
+    this.pick = pick;
     this.list.replaceChildren();
+    this.list.classList.toggle("rv-touchable", pick !== null);
+    if (pick) this.list.onkeydown = (event) => this.key(event);
   }
 
-  /** @param {number} i @param {string} symbol @param {number | null} p @param {string} kind the row's classes */
-  row(i, symbol, p, kind) {
-    while (this.rows.length <= i) {
-      const made = barRow();
-      this.list.append(made.item);
-      this.rows.push(made);
+  addRow() {
+    const { pick } = this;
+    const outline = make("i", "rv-outline");
+    const row = { ...barRow(), outline, button: pick && make("button", "rv-touch"), id: -1 };
+    row.track.append(outline);
+    if (pick && row.button) {
+      const { button } = row;
+      button.type = "button";
+      button.tabIndex = this.rows.length ? -1 : 0; // one stop of the Tab key for all: arrows move among them
+      button.onmousedown = (event) => event.preventDefault(); // the focus stays in the text
+      button.onclick = () => pick(row.id);
+      for (const part of [row.symbol, row.track, row.chance]) part.ariaHidden = "true";
+      row.item.append(button);
     }
-    const { item, bar, ...row } = this.rows[i];
-    put(row.symbol, symbol);
-    put(row.chance, p === null ? "" : this.numbers.percent(p));
-    bar.style.transform = `scaleX(${Math.min(1, p ?? 0)})`;
-    if (item.className !== kind) item.className = kind;
-    item.hidden = false;
+    this.list.append(row.item);
+    this.rows.push(row);
+  }
+
+  /** @param {number} i @param {Bar} bar @param {string} word in its character's place, "" for none */
+  row(i, { id, character, p, was, kind }, word) {
+    while (this.rows.length <= i) this.addRow();
+    const row = this.rows[i];
+    const chance = p === null ? "" : this.numbers.percent(p);
+    put(row.symbol, word || visible(character));
+    put(row.chance, chance);
+    row.bar.style.transform = `scaleX(${Math.min(1, p ?? 0)})`;
+    row.outline.hidden = was === null;
+    if (was !== null) row.outline.style.width = `${100 * Math.min(1, was)}%`;
+    if (row.item.className !== kind) row.item.className = kind;
+    row.item.hidden = false;
+    row.id = id;
+    const name = word || spoken(character, this.say);
+    const label = this.say(row.button ? "next.write" : "next.said", { c: name, p: chance });
+    const named = row.button ?? row.item;
+    if (named.ariaLabel !== label) named.ariaLabel = label;
+    if (row.button) row.button.hidden = id <= 0;
   }
 
   /** The prediction after t characters of `list`. @param {Predictions} store @param {string[]} list @param {number} t */
   draw(store, list, t) {
     if (!store.holds(t)) return;
-    const expected = store.expected(t);
-    const came = t < list.length ? store.ids[t] : -1;
-    expected.forEach(({ id, p }, i) => {
-      const name = id === 0 ? this.say("unk") : visible(store.symbol(id));
-      this.row(i, name, p, `${id === came ? "rv-came" : ""}${id === 0 ? " rv-word" : ""}`);
+    const { say } = this;
+    const made = bars(store, list, t);
+    const words = { 0: say("unk"), [OTHERS]: say("next.other") };
+    made.forEach((bar, i) => {
+      this.row(i, bar, bar.character ? "" : (words[bar.id] ?? ""));
     });
-    let i = expected.length;
-    const others = expected.reduce((left, { p }) => left - p, 1);
-    this.row(i++, this.say("next.other"), Math.max(0, others), "rv-rest rv-word");
-    // What came stands below if it isn't among the first; its row is always there, so nothing jumps.
-    if (came >= 0 && !expected.some(({ id }) => id === came))
-      this.row(i++, visible(list[t]), store.probability(t), "rv-came");
-    else this.row(i++, "", null, "rv-none");
-    for (; i < this.rows.length; i++) this.rows[i].item.hidden = true;
-    const before = list
-      .slice(Math.max(0, t - CONTEXT), t)
-      .map(visible)
-      .join("");
-    put(this.lead, this.say(t === list.length ? "next" : t ? "next.at" : "next.start"));
-    put(this.before, (t > CONTEXT ? "…" : "") + before);
-    put(this.foot, this.say("next.entropy", { bits: this.numbers.number(store.entropy(t)) }));
+    for (let i = made.length; i < this.rows.length; i++) this.rows[i].item.hidden = true;
+    const last = list.slice(Math.max(0, t - CONTEXT), t);
+    put(this.lead, say(t === list.length ? "next" : t ? "next.at" : "next.start"));
+    put(this.before, (t > CONTEXT ? "…" : "") + last.map(visible).join(""));
+    this.head.ariaLabel = `${this.lead.textContent} ${last.join("")}`;
+    const left = store.redrawn?.(t)?.left;
+    const bits = this.numbers.number(store.entropy(t));
+    const n = left === undefined ? "" : this.numbers.whole(left);
+    put(this.foot, say(n ? "next.left" : "next.entropy", { bits, n }));
   }
+
+  /** Write the character of the bar with this number, from 0. @param {number} n */
+  choose(n) {
+    const { button } = this.rows[n] ?? {};
+    if (button && !button.hidden) button.click();
+  }
+
+  /** @param {KeyboardEvent} event in one of the bars */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const buttons = this.rows.flatMap(({ item, button }) =>
+      button && !button.hidden && !item.hidden ? button : [],
+    );
+    const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (event.target));
+    const places = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 };
+    const to = /** @type {Record<string, number>} */ (places)[event.key];
+    if (digit(event) >= 0) this.choose(digit(event));
+    else if (to === undefined) return;
+    else {
+      buttons[at].tabIndex = -1;
+      const next = buttons[Math.max(0, Math.min(buttons.length - 1, to))];
+      next.tabIndex = 0;
+      next.focus();
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+/**
+ * What the rows show, from the top.
+ * @param {Predictions} store @param {string[]} list @param {number} t
+ * @returns {Bar[]}
+ */
+function bars(store, list, t) {
+  const expected = store.expected(t);
+  const drawn = store.redrawn?.(t);
+  const came = t < list.length ? store.ids[t] : -1;
+  /** @type {Bar[]} */
+  const made = expected.map(({ id, p }, i) => {
+    const kinds = [id === came && "rv-came", id === 0 && "rv-word", drawn?.p[i] === 0 && "rv-out"];
+    const kind = kinds.filter(Boolean).join(" ");
+    return { id, character: store.symbol(id), p: drawn ? drawn.p[i] : p, was: drawn ? p : null, kind };
+  });
+  const others = (/** @type {number[]} */ listed) => listed.reduce((left, p) => left - p, 1);
+  const rest = others(expected.map(({ p }) => p));
+  const left = drawn ? others([...drawn.p]) : rest;
+  const share = { p: left < NOTHING ? 0 : left, was: drawn ? Math.max(0, rest) : null };
+  made.push({ id: OTHERS, character: "", ...share, kind: "rv-rest rv-word" });
+  // What came stands below if it isn't among the first; its row is always there, so nothing jumps.
+  if (came >= 0 && !expected.some(({ id }) => id === came)) {
+    const p = store.probability(t);
+    made.push({ id: came, character: list[t], p: drawn?.came ?? p, was: drawn ? p : null, kind: "rv-came" });
+  } else made.push({ id: NONE, character: "", p: null, was: null, kind: "rv-none" });
+  return made;
 }

@@ -85,6 +85,14 @@ export interface Predictions {
   symbol(id: number): string;
   probability(t: number): number;
   entropy(t: number): number;
+  redrawn?(t: number): Redrawn | undefined;
+}
+
+/** What becomes of a prediction before a character is drawn from it: ui/pages/explore/predictions.py. */
+export interface Redrawn {
+  p: Float32Array; // of the listed symbols
+  came: number;
+  left: number;
 }
 
 /** Which columns and rows of a heat map are drawn, and how large. */

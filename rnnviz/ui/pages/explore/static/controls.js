@@ -1,6 +1,6 @@
-// Buttons and selectors: examples, Continue, what the heat map shows, and where its window stands.
+// Buttons and selectors: examples, what the heat map shows, and where its window stands.
 
-import { find, make, options, put, still } from "../../../browser/static/dom.js";
+import { find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
@@ -10,8 +10,6 @@ import { label } from "../../../browser/static/words.js";
 const ROWS = [64, 24]; // of all, to look at more closely
 
 export class Controls {
-  queue = ""; // what Continue has yet to write
-  appending = false;
   /** @type {Record<string, string>} */
   keyed = {};
 
@@ -25,9 +23,6 @@ export class Controls {
     this.root = root;
     label(root, say);
     find(root, "textarea.rv-text").placeholder = say("placeholder");
-    this.button = find(root, "button.rv-write");
-    this.button.onclick = () => (this.queue || view.writes ? this.stop() : this.begin());
-    put(find(root, "span.rv-temperature"), say("temperature", { t: fixed.temperature }));
     find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(...example)));
     this.choose(
       "quantity",
@@ -79,7 +74,6 @@ export class Controls {
     const chip = make("button", "", name);
     chip.type = "button";
     chip.onclick = () => {
-      this.stop();
       this.view.pin = null;
       this.view.editor.replace(text);
     };
@@ -120,7 +114,7 @@ export class Controls {
     ];
     find(this.root, "span.rv-legend").replaceChildren(
       ...entries.map(([name, text]) => {
-        this.values[name] = make("output");
+        this.values[name] = make("b");
         return make("span", `rv-line rv-line-${name}`, make("i"), text, this.values[name]);
       }),
     );
@@ -175,7 +169,7 @@ export class Controls {
     if (activeElement !== this.range) this.range.value = String(first);
     const places = [first + 1, Math.min(store.length, first + view.columns), store.length];
     const [from, to, n] = places.map((place) => numbers.whole(place));
-    put(find(root, "output.rv-where"), say("window.of", { from, to, n }));
+    put(find(root, "span.rv-where"), say("window.of", { from, to, n }));
   }
 
   /**
@@ -192,43 +186,6 @@ export class Controls {
     const colours = theme[kind].filter((_, i, { length }) => i % 32 === 0 || i === length - 1);
     bar.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
     find(this.root, `span.rv-key-${where}`).replaceChildren(low, bar, high);
-  }
-
-  // ---- a sampled continuation -----------------------------------------------------------------------
-
-  begin() {
-    this.view.writes = true;
-    put(this.button, this.say("writing"));
-    this.view.link.ask();
-  }
-
-  /** @param {string} text */
-  write(text) {
-    this.queue = text;
-    if (text && still()) this.put(text);
-    if (!text || still()) this.stop();
-  }
-
-  /** One more character, now that the one before it is on the screen: it is typed, as by a reader. */
-  keepWriting() {
-    if (!this.queue || this.view.link.waiting) return;
-    const [next] = this.queue;
-    this.queue = this.queue.slice(next.length);
-    this.put(next);
-    if (!this.queue) this.stop();
-  }
-
-  /** @param {string} text */
-  put(text) {
-    this.appending = true;
-    this.view.editor.write(text, this.view.editor.points.length, "run");
-    this.appending = false;
-  }
-
-  stop() {
-    this.queue = "";
-    this.view.writes = false;
-    put(this.button, this.say("write"));
   }
 
   // ---- messages -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import { History, HUMAN, NETWORK } from "./history.js";
 import { Tint } from "./tint.js";
 
 /** @import { Step } from "./history.js" */
+/** @import { Pens } from "./tint.js" */
 
 /** @typedef {{ change(): void, caret(): void, point(t: number | null): void, limit(leftOut: number): void }} Listener */
 
@@ -23,7 +24,8 @@ export class Editor {
   colourOf = () => "";
   /** @type {(t: number) => boolean} */
   unknownOf = () => false;
-  underline = "";
+  /** @type {Pens} */
+  pens = { unknown: "", written: "", wash: "" };
   frame = 0; // the browser's, with which the colours will be painted
   refused = 0; // how many characters there was no room for
   was = 0; // the caret, when it was last spoken of
@@ -224,10 +226,10 @@ export class Editor {
    * The colour of each character of `list`, "" for none, and whether the model doesn't know it.
    * What was typed since then has none yet.
    * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
-   * @param {string[]} list @param {string} underline
+   * @param {string[]} list @param {Pens} pens
    */
-  paint(colourOf, unknownOf, list, underline) {
-    Object.assign(this, { colourOf, unknownOf, underline, answered: list });
+  paint(colourOf, unknownOf, list, pens) {
+    Object.assign(this, { colourOf, unknownOf, pens, answered: list });
     this.shared = edges(list, this.points);
     this.draw();
   }
@@ -250,8 +252,22 @@ export class Editor {
     tint.draw(
       (t) => (was(t) < 0 ? "" : this.colourOf(was(t))),
       (t) => was(t) >= 0 && this.unknownOf(was(t)),
-      this.underline,
+      this.writtenOf(),
+      this.pens,
     );
+  }
+
+  /** Whether the network wrote a character. @returns {(t: number) => boolean} */
+  writtenOf() {
+    const { by, kept, points } = this;
+    if (kept === points) return (t) => by[t] === NETWORK;
+    const [start, tail] = edges(kept, points); // an input method is at work
+    const ahead = kept.length - points.length;
+    return (t) => (t < start ? by[t] : t >= points.length - tail ? by[t + ahead] : HUMAN) === NETWORK;
+  }
+
+  focus() {
+    this.area.focus({ preventScroll: true });
   }
 
   resized() {

@@ -56,6 +56,8 @@ export class Store {
   chances = new Float32Array();
   /** @type {Float32Array} */
   entropies = new Float32Array();
+  /** @type {Float32Array | null} what predictions become before they are drawn from */
+  reshaped = null;
   /** @type {Uint16Array | null} */
   rows = null;
   /** @type {Uint16Array | null} */
@@ -94,6 +96,7 @@ export class Store {
     this.next = assemble(this.next, old, arrays.next, this.listed, start, stop + 1, low, end);
     this.chances = assemble(this.chances, old, arrays.chances, this.listed, start, stop + 1, low, end);
     this.entropies = assemble(this.entropies, old, arrays.entropy, 1, start, stop + 1, low, end);
+    this.reshaped = arrays.reshaped ?? null;
     this.start = start;
     this.stop = stop;
     this.rows = arrays.rows ?? null;
@@ -137,6 +140,14 @@ export class Store {
       id: this.next[from + i],
       p: this.chances[from + i],
     }));
+  }
+
+  /** What becomes of that, if anything. @param {number} t */
+  redrawn(t) {
+    if (!this.reshaped) return undefined;
+    const { listed } = this;
+    const row = this.reshaped.subarray((t - this.start) * (listed + 2)).subarray(0, listed + 2);
+    return { p: row.subarray(0, listed), came: row[listed], left: row[listed + 1] };
   }
 
   /** Bits. @param {number} t */

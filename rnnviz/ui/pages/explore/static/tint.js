@@ -11,6 +11,7 @@ import { fit } from "../../../browser/static/heat.js";
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect in the mirror */
 /** @typedef {"point" | "pin"} Mark the frames around single characters */
 /** @typedef {{ left: number, top: number }} Origin */
+/** @typedef {{ unknown: string, written: string, wash: string }} Pens under what the network doesn't know, and what it wrote */
 
 const ABOVE = 60; // pixels above what can be seen in which boxes are still kept
 const BREAK = 7; // pixels that stand for a line break, which has no width
@@ -140,24 +141,31 @@ export class Tint {
   }
 
   /**
-   * Paint behind each character its colour, a CSS colour or "", and underline what is unknown.
-   * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf @param {string} underline
+   * Paint behind each character its colour, a CSS colour or "", and underline what is unknown, or what the
+   * network wrote, which has a wash of its own where the pens have one.
+   * @param {(t: number) => string} colourOf @param {(t: number) => boolean} unknownOf
+   * @param {(t: number) => boolean} writtenOf @param {Pens} pens
    */
-  draw(colourOf, unknownOf, underline) {
+  draw(colourOf, unknownOf, writtenOf, pens) {
     if (!this.height) this.reset();
     this.measure();
     const pen = fit(this.canvas, this.width, this.height);
     pen.clearRect(0, 0, this.width, this.height);
     const { first, scroll } = this;
     this.boxes.forEach(([left, top, right, bottom], i) => {
-      const colour = colourOf(first + i);
+      const t = first + i;
+      const written = writtenOf(t);
+      const colour = (written && pens.wash) || colourOf(t);
       if (colour) {
         pen.fillStyle = colour;
         pen.fillRect(left, top - scroll, right - left, bottom - top);
       }
-      if (unknownOf(first + i)) {
-        pen.fillStyle = underline;
+      if (unknownOf(t)) {
+        pen.fillStyle = pens.unknown;
         pen.fillRect(left + 1, bottom - scroll - 3, Math.max(2, right - left - 2), 2);
+      } else if (written) {
+        pen.fillStyle = pens.written;
+        pen.fillRect(left, bottom - scroll - 3, right - left, 3);
       }
     });
     this.placeMarks();

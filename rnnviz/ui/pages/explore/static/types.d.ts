@@ -56,7 +56,7 @@ export interface Answer extends Header {
   numbers: { characters: number; unknown: number; perplexity: number; bits: number; entropy: number };
   text?: string;
   offer?: Untyped;
-  continuation?: string;
+  continuations?: string[];
 }
 
 export interface Arrays {
@@ -70,7 +70,15 @@ export interface Arrays {
   next: Uint32Array;
   chances: Float32Array;
   entropy: Float32Array;
+  reshaped?: Float32Array;
   rows?: Uint16Array;
+}
+
+/** How predictions are drawn from: reading/sampling.py. */
+export interface Shape {
+  temperature: number;
+  top_k: number | null;
+  top_p: number | null;
 }
 
 /** A place in the picture: a character, and a unit if it is in the heat map. */

@@ -8,12 +8,15 @@ import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Controls } from "./controls.js";
+import { Dials, PLAIN } from "./dials.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
+import { steer, touch } from "./keys.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
+import { Writing } from "./writing.js";
 
-/** @import { Answer, Arrays, LiveTheme, Place } from "./types" */
+/** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
 const SHORTEST = 420; // pixels of the picture's height
 const TALLEST = 900;
@@ -32,6 +35,10 @@ export class View extends BaseView {
   readout;
   /** @type {Next} */
   next;
+  /** @type {Dials} */
+  dials;
+  /** @type {Writing} */
+  writing;
   /** @type {Numbers} */
   numbers;
   /** @type {LiveTheme} */
@@ -46,7 +53,8 @@ export class View extends BaseView {
   /** @type {unknown} the text that the page offered last */
   offer;
   follow = true;
-  writes = false;
+  shape = PLAIN;
+  told = 0; // the place that the bars are about
   start = 0;
   quantity = "hidden";
   layer = 0;
@@ -62,6 +70,7 @@ export class View extends BaseView {
   /** Escape lets go wherever the focus is, but not while it closes something. @param {KeyboardEvent} event */
   onKey = (event) => {
     if (event.key === "Escape" && !this.editor.composing && !document.querySelector(OPEN)) this.release();
+    else touch(this, event);
   };
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
@@ -109,7 +118,7 @@ export class View extends BaseView {
       this.link.wanted = true;
     } else if (text !== undefined) this.meet(text, header.offer);
     this.link.answered(header);
-    if (header.continuation !== undefined) this.controls.write(header.continuation);
+    if (whole && header.continuations) this.writing.take(header.continuations);
     if (whole) this.redraw();
   }
 
@@ -134,8 +143,9 @@ export class View extends BaseView {
   /** Make the parts when the first answer is here; give them other words when the language changes. */
   build() {
     const { root } = this;
-    const { words, language, limit } = this.store.fixed;
+    const { words, language, limit, symbols, temperature } = this.store.fixed;
     if (!this.editor) {
+      this.shape = { ...PLAIN, temperature };
       this.editor = new Editor(root, limit, {
         change: () => this.typed(),
         caret: () => this.moved(),
@@ -148,7 +158,7 @@ export class View extends BaseView {
         scroll: (columns) => this.scroll(this.start + columns),
         rows: () => this.redraw(),
       });
-      this.figure.pad.addEventListener("keydown", (event) => this.key(event));
+      this.figure.pad.addEventListener("keydown", (event) => steer(this, event));
       window.addEventListener("resize", this.onResize);
       window.addEventListener("keydown", this.onKey, true); // before a list is closed
       this.observer = new ResizeObserver(this.onResize);
@@ -156,10 +166,13 @@ export class View extends BaseView {
     const say = sayer(words);
     this.numbers = new Numbers(language);
     this.readout = new Readout(root, say, words, this.numbers);
-    this.next = new Next(root, say, this.numbers);
+    this.next = new Next(root, say, this.numbers, (id) => this.write(id));
     this.controls = new Controls(this, say);
     this.figure.tracks.name(this.store.fixed.tracks, say("track.link"));
     if (this.figure.box) this.figure.layOut(this.height);
+    this.writing = new Writing(this, say);
+    const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
+    this.dials = new Dials(root, say, this.numbers, symbols.length, () => this.shape, reshape);
     this.dress();
     if (root.hidden)
       this.styled.then(() => {
@@ -183,13 +196,13 @@ export class View extends BaseView {
 
   wish() {
     if (!this.editor) return { fresh: true };
-    const { store, quantity, layer, order, unit, writes } = this;
+    const { store, quantity, layer, order, unit, shape, writing } = this;
     this.asked = this.editor.points;
     const columns = this.figure.columns(this.asked.length, store.fixed.symbols.length);
     this.start = this.place(this.asked.length, columns);
-    this.writes = false;
-    const looks = { start: this.start, columns, quantity, layer, order, unit };
-    return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, write: writes };
+    const looks = { start: this.start, columns, quantity, layer, order, unit, ...shape };
+    const wanted = { write: writing.wanted, at: writing.at };
+    return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
 
   /**
@@ -209,13 +222,28 @@ export class View extends BaseView {
     this.follow = true;
     this.hover = null;
     if (this.pin !== null && this.pin >= this.editor.points.length) this.pin = null;
-    if (!this.controls.appending) this.controls.stop();
+    if (!this.writing.appending) this.writing.stop();
+    this.link.ask();
+  }
+
+  /** Write a symbol where the bars tell of it. @param {number} id */
+  write(id) {
+    const { editor, drawn, store, told } = this;
+    this.pin = null;
+    editor.write(store.symbol(id), editor.points === drawn ? told : editor.caret);
+  }
+
+  /** @param {Partial<Shape>} changes */
+  reshape(changes) {
+    this.shape = { ...this.shape, ...changes };
+    this.dials.draw();
     this.link.ask();
   }
 
   /** The caret went elsewhere: so does what the bars tell, and with it the window. */
   moved() {
     const { follow, store } = this;
+    this.writing.stop();
     this.follow = true;
     this.hover = null;
     const known = follow && this.editor.points === this.drawn;
@@ -268,37 +296,11 @@ export class View extends BaseView {
     this.cursor();
   }
 
-  /** Escape lets go of the kept column first, then of the unit. */
+  /** Escape closes what is offered first, then lets go of the kept column, then of the unit. */
   release() {
+    if (!this.writing.panel.hidden) return this.writing.stop();
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
-    this.cursor();
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { store } = this;
-    if (!store.length || event.ctrlKey || event.metaKey || event.altKey) return;
-    const pace = event.shiftKey ? 10 : 1;
-    const t = this.hover?.t ?? this.pin ?? this.here;
-    const columns = { ArrowLeft: t - pace, ArrowRight: t + pace, Home: 0, End: store.length - 1 };
-    const along = /** @type {Record<string, number>} */ (columns)[event.key];
-    const down = /** @type {Record<string, number>} */ ({ ArrowUp: -pace, ArrowDown: pace })[event.key];
-    if (along !== undefined) {
-      const to = Math.max(0, Math.min(store.length - 1, along));
-      this.hover = { t: to, unit: null };
-      if (to < this.start) this.scroll(to);
-      else if (to >= this.start + this.columns) this.scroll(to - this.columns + 1);
-    } else if (down !== undefined) {
-      const row = this.unit === null ? 0 : store.row(this.unit) + down;
-      const to = Math.max(0, Math.min(store.shown - 1, row));
-      const { from, count } = this.figure.rows(store);
-      if (to < from || to >= from + count) this.figure.zoomTo(this.figure.zoom.count, to);
-      this.choose({ unit: store.unitAt(to) });
-    } else if (event.key === "Enter" || event.key === " ") {
-      this.pin = this.pin === t || t >= store.length ? null : t;
-    } else return;
-    event.preventDefault();
     this.cursor();
   }
 
@@ -321,6 +323,7 @@ export class View extends BaseView {
     figure.markUnit(store, this.unit);
     editor.tint.frame("point", pointed ?? null);
     editor.tint.frame("pin", pin);
+    this.told = t;
     this.next.draw(store, drawn, t);
     const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
     this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
@@ -349,7 +352,7 @@ export class View extends BaseView {
     const { length } = this.store;
     requestAnimationFrame(() => {
       this.paint.port2.postMessage(String(length));
-      this.controls.keepWriting();
+      this.writing.keep();
     });
   }
 
@@ -365,8 +368,10 @@ export class View extends BaseView {
     const { surprisal, [kind]: palette } = this.behind;
     const byUnit = (/** @type {number} */ t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
     const bySurprisal = (/** @type {number} */ t) => surprisal[Math.min(last, Math.round(nll[t] * step))];
-    const colourOf = unit !== null && this.unit !== null ? byUnit : bySurprisal;
-    this.editor.paint(colourOf, (t) => store.isUnknown(t), this.drawn, this.theme.came);
+    const tinted = unit !== null && this.unit !== null;
+    const { came, model } = this.theme;
+    const pens = { unknown: came, written: model, wash: tinted ? "" : `${model}33` };
+    this.editor.paint(tinted ? byUnit : bySurprisal, (t) => store.isUnknown(t), this.drawn, pens);
   }
 
   /** As high as the window allows, so that nothing has to be scrolled; or as its place says. */

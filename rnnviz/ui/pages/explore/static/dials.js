@@ -1,0 +1,68 @@
+// Temperature, top-k and top-p: they reshape the bars, and Continue draws from what they leave.
+
+import { find, put } from "../../../browser/static/dom.js";
+
+/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Shape } from "./types" */
+
+const COUNTS = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100]; // of top-k; the slider's end is all of them
+const SHARES = 20; // steps of top-p
+
+/** @type {Shape} */
+export const PLAIN = { temperature: 1, top_k: null, top_p: null };
+
+export class Dials {
+  /**
+   * @param {HTMLElement} root @param {Say} say @param {Numbers} numbers
+   * @param {number} symbols how many there are to draw from @param {() => Shape} shape
+   * @param {(changes: Partial<Shape>) => void} change
+   */
+  constructor(root, say, numbers, symbols, shape, change) {
+    this.say = say;
+    this.numbers = numbers;
+    this.shape = shape;
+    this.counts = COUNTS.filter((count) => count < symbols);
+    this.dials = {
+      temperature: find(root, "input.rv-temperature"),
+      top_k: find(root, "input.rv-top-k"),
+      top_p: find(root, "input.rv-top-p"),
+    };
+    const { temperature, top_k, top_p } = this.dials;
+    top_k.max = String(this.counts.length);
+    top_p.max = String(SHARES);
+    temperature.oninput = () => change({ temperature: Number(temperature.value) / 10 });
+    top_k.oninput = () => change({ top_k: this.counts[Number(top_k.value)] ?? null });
+    top_p.oninput = () =>
+      change({ top_p: Number(top_p.value) < SHARES ? Number(top_p.value) / SHARES : null });
+    this.plain = find(root, "button.rv-plain");
+    this.plain.onclick = () => change(PLAIN);
+    this.draw();
+  }
+
+  /** Show what is chosen. */
+  draw() {
+    const { say, numbers, dials } = this;
+    const { temperature, top_k, top_p } = this.shape();
+    const at = top_k === null ? -1 : this.counts.indexOf(top_k);
+    this.set(dials.temperature, Math.round(temperature * 10), numbers.fixed(temperature, 1));
+    this.set(
+      dials.top_k,
+      at < 0 ? this.counts.length : at,
+      top_k === null ? say("all") : numbers.whole(top_k),
+    );
+    this.set(
+      dials.top_p,
+      Math.round((top_p ?? 1) * SHARES),
+      top_p === null ? say("all") : numbers.fixed(top_p, 2),
+    );
+    this.plain.hidden = temperature === 1 && top_k === null && top_p === null;
+  }
+
+  /** @param {HTMLInputElement} dial @param {number} value @param {string} text what it means */
+  set(dial, value, text) {
+    if (dial.value !== String(value)) dial.value = String(value);
+    dial.ariaValueText = text;
+    put(/** @type {HTMLElement} */ (dial.nextElementSibling), text);
+  }
+}

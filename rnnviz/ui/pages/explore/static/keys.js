@@ -1,0 +1,40 @@
+// Keys outside the text: those of the picture, and those that touch a bar from wherever the focus is.
+
+import { digit } from "../../../browser/static/next.js";
+
+/** @import { View } from "./view.js" */
+
+/** Alt and a number write that bar's character, or choose that continuation. @param {View} view @param {KeyboardEvent} event */
+export function touch(view, event) {
+  const n = event.altKey && !event.ctrlKey && !event.metaKey ? digit(event) : -1;
+  if (n < 0 || !view.editor || view.editor.composing) return;
+  event.preventDefault();
+  if (!view.writing.choose(n)) view.next.choose(n);
+}
+
+/** The picture's: arrows move along characters and units, Enter keeps one. @param {View} view @param {KeyboardEvent} event */
+export function steer(view, event) {
+  const { store, figure } = view;
+  if (!store.length || event.ctrlKey || event.metaKey || event.altKey) return;
+  const pace = event.shiftKey ? 10 : 1;
+  const t = view.hover?.t ?? view.pin ?? view.here;
+  const columns = { ArrowLeft: t - pace, ArrowRight: t + pace, Home: 0, End: store.length - 1 };
+  const along = /** @type {Record<string, number>} */ (columns)[event.key];
+  const down = /** @type {Record<string, number>} */ ({ ArrowUp: -pace, ArrowDown: pace })[event.key];
+  if (along !== undefined) {
+    const to = Math.max(0, Math.min(store.length - 1, along));
+    view.hover = { t: to, unit: null };
+    if (to < view.start) view.scroll(to);
+    else if (to >= view.start + view.columns) view.scroll(to - view.columns + 1);
+  } else if (down !== undefined) {
+    const row = view.unit === null ? 0 : store.row(view.unit) + down;
+    const to = Math.max(0, Math.min(store.shown - 1, row));
+    const { from, count } = figure.rows(store);
+    if (to < from || to >= from + count) figure.zoomTo(figure.zoom.count, to);
+    view.choose({ unit: store.unitAt(to) });
+  } else if (event.key === "Enter" || event.key === " ") {
+    view.pin = view.pin === t || t >= store.length ? null : t;
+  } else return;
+  event.preventDefault();
+  view.cursor();
+}

@@ -1,0 +1,134 @@
+// What the network writes: on from the caret, letter by letter, or in three ways side by side to choose from.
+
+import { find, make, put, still } from "../../../browser/static/dom.js";
+import { digit } from "../../../browser/static/next.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { View } from "./view.js" */
+
+const WAYS = 3;
+
+export class Writing {
+  queue = ""; // what has yet to be written
+  appending = false;
+  wanted = 0; // how many continuations are asked for
+  at = 0; // where they begin, in characters
+  runs = 0;
+  keyed = false; // whether they were asked for with a key
+
+  /** @param {View} view @param {Say} say */
+  constructor(view, say) {
+    this.view = view;
+    this.say = say;
+    const { root } = view;
+    this.button = find(root, "button.rv-write");
+    this.branch = find(root, "button.rv-branch");
+    this.panel = find(root, "section.rv-ways");
+    this.list = find(root, "ol.rv-ways-list");
+    for (const button of [this.button, this.branch]) button.onmousedown = (event) => event.preventDefault();
+    this.button.onclick = (event) => (this.busy ? this.stop() : this.begin(1, event));
+    this.branch.onclick = (event) => (this.panel.hidden ? this.begin(WAYS, event) : this.stop());
+    find(root, "button.rv-ways-close").onclick = () => this.stop();
+    this.panel.onkeydown = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || digit(event) < 0) return;
+      event.preventDefault();
+      this.choose(digit(event));
+    };
+    this.stop();
+  }
+
+  get busy() {
+    return this.queue !== "" || this.wanted === 1;
+  }
+
+  /** @param {number} count @param {MouseEvent} event */
+  begin(count, event) {
+    this.stop();
+    this.keyed = event.detail === 0;
+    // Who points goes on typing; a finger would call up its keyboard.
+    if (!this.keyed && /** @type {PointerEvent} */ (event).pointerType === "mouse") this.view.editor.focus();
+    this.at = this.view.editor.caret;
+    this.wanted = count;
+    if (count === 1) put(this.button, this.say("writing"));
+    this.view.link.ask();
+  }
+
+  /** What was asked for is here. @param {string[]} texts */
+  take(texts) {
+    const { wanted } = this;
+    this.wanted = 0;
+    if (!wanted) return; // the reader went on meanwhile
+    if (!texts.length) this.stop();
+    else if (wanted > 1) this.offer(texts);
+    else this.begun(texts[0]);
+  }
+
+  /** @param {string} text */
+  begun(text) {
+    this.runs++;
+    this.queue = text;
+    if (!still()) return this.keep();
+    this.put(text);
+    this.stop();
+  }
+
+  /** One more character, now that the one before it is on the screen: it is typed, as by a reader. */
+  keep() {
+    if (!this.queue || this.view.link.waiting) return;
+    const [next] = this.queue;
+    this.queue = this.queue.slice(next.length);
+    this.put(next);
+    if (!this.queue) this.stop();
+  }
+
+  /** @param {string} text */
+  put(text) {
+    this.appending = true;
+    this.view.editor.write(text, this.at, `run ${this.runs}`);
+    this.appending = false;
+    this.at += Array.from(text).length;
+  }
+
+  /** @param {string[]} texts */
+  offer(texts) {
+    this.list.replaceChildren(
+      ...texts.map((text, i) => {
+        const button = make("button", "rv-way", make("kbd", "", String(i + 1)), make("bdi", "", text));
+        button.type = "button";
+        button.ariaLabel = this.say("ways.take", { n: i + 1, text });
+        button.onmousedown = (event) => event.preventDefault();
+        button.onclick = () => this.pick(text);
+        return make("li", "", button);
+      }),
+    );
+    this.panel.hidden = false;
+    this.branch.ariaExpanded = "true";
+    if (this.keyed) this.list.querySelector("button")?.focus();
+  }
+
+  /** Whether there was such a way to choose. @param {number} n from 0 */
+  choose(n) {
+    if (this.panel.hidden) return false;
+    this.list.querySelectorAll("button")[n]?.click();
+    return true;
+  }
+
+  /** @param {string} text */
+  pick(text) {
+    const inside = this.panel.matches(":focus-within");
+    this.runs++;
+    this.put(text);
+    this.stop();
+    if (inside) this.view.editor.focus();
+  }
+
+  /** Write no more, and offer nothing. */
+  stop() {
+    if (this.panel.matches(":focus-within")) this.branch.focus();
+    this.queue = "";
+    this.wanted = 0;
+    this.panel.hidden = true;
+    this.branch.ariaExpanded = "false";
+    put(this.button, this.say("write"));
+  }
+}
