@@ -194,8 +194,8 @@ def temperature() -> float:
         key="temperature",
         persist_state="session",
         help=_(
-            "Used where the network writes on. Below 1 the likely characters become likelier and the text tamer; "
-            "1 samples exactly what the model believes; above 1 it becomes wilder."
+            "Used where the network writes on. Below 1 the likely characters become likelier and the text "
+            "tamer; 1 samples exactly what the model believes; above 1 it becomes wilder."
         ),
     )
     return float(value)

@@ -122,16 +122,13 @@ def test_the_bars_are_about_the_caret(live: Live) -> None:
         live.page.keyboard.press("ArrowLeft")
     expect_bars(live, 9)
     expect(live.page.locator(".rv-next-before")).to_have_text("…he·Time·")
-    expect(live.readout).to_contain_text("character 10:")
-    expect(live.readout).to_contain_text("came “T”")
+    expect(live.page.locator(".rv-next-list .rv-came .rv-symbol")).to_have_text("T")
     live.page.keyboard.type("old ")
     live.painted(22)
     assert live.text == "The Time old Traveller"
     expect_bars(live, 13)
-    expect(live.readout).to_contain_text("character 14:")
     live.page.keyboard.press("End")
     expect_bars(live, 22)
-    expect(live.readout).to_contain_text("Point at")
 
 
 def test_the_number_of_now_is_the_carets(live: Live) -> None:
@@ -186,12 +183,13 @@ def test_a_window_moved_by_hand_comes_back_with_the_caret(live: Live) -> None:
 
 def test_the_caret_wins_over_a_pointer_that_rests(live: Live) -> None:
     live.page.mouse.move(*live.column(2.5 / 24))
-    expect(live.readout).to_contain_text("character 3:")
+    expect(live.readout).to_contain_text("character 3")
     live.area.press("End")
     live.page.keyboard.press("ArrowLeft")
-    expect(live.readout).to_contain_text("character 18:")
+    expect(live.readout).to_be_empty()
+    expect_bars(live, 17)
     live.page.keyboard.type("e")
     live.painted(19)
     expect_bars(live, 18)
     live.page.mouse.move(*live.column(4.5 / 24))
-    expect(live.readout).to_contain_text("character 5:")
+    expect(live.readout).to_contain_text("character 5")

@@ -93,10 +93,11 @@ export class Next {
     row.item.hidden = false;
     row.id = id;
     const name = word || spoken(character, this.say);
-    const label = this.say(row.button ? "next.write" : "next.said", { c: name, p: chance });
-    const named = row.button ?? row.item;
+    const { button } = row;
+    if (button) button.hidden = id <= 0;
+    const label = this.say(button && id > 0 ? "next.write" : "next.said", { c: name, p: chance });
+    const named = button && id > 0 ? button : row.item;
     if (named.ariaLabel !== label) named.ariaLabel = label;
-    if (row.button) row.button.hidden = id <= 0;
   }
 
   /** The prediction after t characters of `list`. @param {Predictions} store @param {string[]} list @param {number} t */
