@@ -96,7 +96,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     assert app.query_params["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
-    for sentence in ("until you upload a file", "equally likely characters", "hidden units"):
+    for sentence in ("predict your text?", "equally likely characters", "hidden units"):
         assert sentence in english
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
@@ -203,7 +203,7 @@ def test_a_card_with_nothing_or_nonsense_in_it_is_no_error(
 
 def test_a_recipe_reads_as_sentences() -> None:
     text = " ".join(model_card.in_words(tiny_card()))
-    assert "It read that text 20 times, as 32 streams side by side" in text
+    assert "It read that text 20 times, with batch size 32" in text
     assert "40 % of the output, 10 % of whole characters" in text
     assert "recurrent weights" not in text
     assert "Training took 7 minutes." in text
