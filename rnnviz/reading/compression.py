@@ -14,6 +14,9 @@ A file, numbers little-endian:
     1 to 3    varint: twice the number of characters, plus 1 if normalising changed the text
     4 bytes   CRC-32 of the text's code points, as uint32
     4 bytes   CRC-32 of the rest          the rest      what the range coder wrote, zeros at its end left out
+
+A text of more than `SHORT` characters has format 2: its varint may have up to 6 bytes, and the second CRC-32
+is of the varint and the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
+from array import array
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
@@ -37,11 +41,15 @@ from rnnviz.reading.reader import Reader, reader
 from rnnviz.text.normalising import Normaliser
 from rnnviz.text.vocabulary import UNKNOWN, code_points
 
-LIMIT = 200_000
-"""Characters: reading one by one takes a second and more per 10,000."""
+SHORT = 200_000
+"""Characters up to which a file has format 1, which every version reads."""
 
-MAGIC = b"rnz\x01"  # the last byte is the format
-FIXED = len(MAGIC) + 6 + 1 + 4 + 4  # bytes of the shortest header
+MAGIC = b"rnz"
+LENGTH_BYTES = {1: 3, 2: 6}
+"""The formats, and how many bytes a text's length may take in each."""
+
+FIXED = len(MAGIC) + 1 + 6 + 1 + 4 + 4  # bytes of the shortest header
+BLOCK = 1 << 16  # characters prepared at a time
 
 
 @dataclass(frozen=True)
@@ -58,8 +66,9 @@ class Header:
 def compress(model: Model, text: str, *, progress: Callable[[float], None] | None = None) -> bytes:
     """`text`, normalised, as bytes from which `decompress` restores it with the same model.
 
-    `progress` gets the share done about ten times a second. Raises ConfigError for more than `LIMIT`
-    characters, TextError for half a surrogate pair, CheckpointError for a model that gives no probabilities.
+    `progress` gets the share done about ten times a second; characters are read one by one, 10,000 in about
+    a second. Raises TextError for half a surrogate pair, CheckpointError for a model that gives no
+    probabilities, ConfigError for one that is a Python function.
     """
     return run(compressing(model, text), progress)
 
@@ -75,38 +84,28 @@ def decompress(model: Model, data: bytes, *, progress: Callable[[float], None] |
 
 def compressing(model: Model, text: str) -> Generator[float, None, bytes]:
     """`compress` step by step: yields the share done about ten times a second, returns the bytes."""
-    if len(text) > LIMIT:
-        raise ConfigError(
-            "up to {limit:,} characters are compressed at a time; received {count:,}. Take a part of it",
-            limit=LIMIT,
-            count=len(text),
-        )
     normaliser = Normaliser(model.normaliser)
     text = normaliser.feed(text) + normaliser.finish()
-    points = code_points(text)
-    vocabulary = model.vocabulary
-    ids = vocabulary.encode(text)
+    digest, vocabulary, clock = _digest(model), model.vocabulary, Clock()
     before, unknown = reader(model), Unknown(vocabulary)
-    steps = Steps(Encoder())
-    clock = Clock()
-    for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True)):
-        if clock.due():
-            yield place / len(text)
-        steps.symbol(_log_probs(before, model.name), symbol)
-        if symbol == UNKNOWN:
-            unknown.code(steps.coder, point)
-        before.read(np.array([symbol]))
+    steps, checksum = Steps(Encoder()), 0
+    for start in range(0, len(text), BLOCK):
+        points = code_points(text[start : start + BLOCK])
+        checksum = zlib.crc32(points.tobytes(), checksum)
+        ids = vocabulary.encode(text[start : start + BLOCK])
+        for place, (symbol, point) in enumerate(zip(ids.tolist(), points.tolist(), strict=True), start):
+            if clock.due():
+                yield place / len(text)
+            steps.symbol(_log_probs(before, model.name), symbol)
+            if symbol == UNKNOWN:
+                unknown.code(steps.coder, point)
+            before.read(np.array([symbol]))
     payload = steps.coder.finish()
     yield 1.0
-    return b"".join(
-        (
-            MAGIC,
-            _digest(model),
-            _varint(2 * len(text) + (normaliser.changed > 0)),
-            struct.pack("<II", zlib.crc32(points.tobytes()), zlib.crc32(payload)),
-            payload,
-        )
-    )
+    length = _varint(2 * len(text) + (normaliser.changed > 0))
+    version = 1 if len(text) <= SHORT else 2
+    checksums = struct.pack("<II", checksum, _checksum(version, length, payload))
+    return b"".join((MAGIC, bytes([version]), digest, length, checksums, payload))
 
 
 def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
@@ -123,12 +122,12 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
     before, unknown = reader(model), Unknown(vocabulary)
     steps = Steps(Decoder(header.payload))
     clock = Clock()
-    points = np.empty(header.characters, np.uint32)
+    points = array("I")  # it grows: a file may only say that it is long
     for place in range(header.characters):
         if clock.due():
             yield place / header.characters
         symbol = steps.symbol(_log_probs(before, model.name))
-        points[place] = unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol]
+        points.append(unknown.code(steps.coder) if symbol == UNKNOWN else point_of[symbol])
         before.read(np.array([symbol]))
     if zlib.crc32(points.tobytes()) != header.text_checksum:
         raise unrestorable()
@@ -138,7 +137,7 @@ def decompressing(model: Model, data: bytes) -> Generator[float, None, str]:
 
 def read_header(data: bytes) -> Header:
     """A compressed text's header. Raises DecodingError if it is none, or incomplete."""
-    if data[: len(MAGIC) - 1] != MAGIC[:-1]:
+    if not data.startswith(MAGIC):
         raise DecodingError(
             "this is no text that rnnviz compressed: it doesn't begin as one; choose a file that was "
             "made with “compress this text with the model”"
@@ -146,26 +145,33 @@ def read_header(data: bytes) -> Header:
     cut_off = DecodingError("this compressed text is cut off or damaged; make or copy it again")
     if len(data) < FIXED:
         raise cut_off
-    if data[: len(MAGIC)] != MAGIC:
+    version = data[len(MAGIC)]
+    if version not in LENGTH_BYTES:
         raise DecodingError(
             "this compressed text has format {format} and this version reads {newest}; update rnnviz",
-            format=data[len(MAGIC) - 1],
-            newest=MAGIC[-1],
+            format=version,
+            newest=max(LENGTH_BYTES),
         )
-    start = len(MAGIC) + 6
+    start = len(MAGIC) + 1 + 6
     number, end = 0, start
-    for shift in (0, 7, 14):
-        number |= (data[end] & 0x7F) << shift
+    for nth in range(LENGTH_BYTES[version]):
+        number |= (data[end] & 0x7F) << 7 * nth
         end += 1
         if data[end - 1] < 0x80:
             break
-    if len(data) < end + 8 or number // 2 > LIMIT:
+        if end == len(data):
+            raise cut_off
+    if len(data) < end + 8 or (version == 1 and number // 2 > SHORT):
         raise cut_off
     of_text, of_payload = struct.unpack_from("<II", data, end)
     payload = data[end + 8 :]
-    if zlib.crc32(payload) != of_payload:
+    if _checksum(version, data[start:end], payload) != of_payload:
         raise cut_off
-    return Header(number // 2, bool(number % 2), data[len(MAGIC) : start], of_text, payload)
+    return Header(number // 2, bool(number % 2), data[len(MAGIC) + 1 : start], of_text, payload)
+
+
+def _checksum(version: int, length: bytes, payload: bytes) -> int:
+    return zlib.crc32(payload, zlib.crc32(length) if version > 1 else 0)
 
 
 def _log_probs(before: Reader, name: str) -> npt.NDArray[np.float64]:

@@ -200,6 +200,30 @@ def test_numbers_that_lead_nowhere_are_refused(kind: str, payload: bytes, charac
         decompress(make(kind), data + zlib.crc32(payload).to_bytes(4, "little") + payload)
 
 
+def test_a_long_text_has_a_format_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if format 1 were for a few characters and few were prepared at a time."""
+    monkeypatch.setattr(compression, "SHORT", 20)
+    monkeypatch.setattr(compression, "BLOCK", 7)
+    model = make("3-gram")
+    data, long = compress(model, TEXT[:20]), compress(model, TEXT + "时")
+    assert (data[3], long[3]) == (1, 2)
+    assert decompress(model, data) == TEXT[:20]
+    assert decompress(model, long) == TEXT + "时"
+    for damaged in (long[:10] + bytes([long[10] ^ 2]) + long[11:], long[:-1], long[:14]):
+        with pytest.raises(DecodingError, match="cut off or damaged"):
+            decompress(model, damaged)
+
+
+def test_a_file_that_only_says_it_is_long_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    model = make("3-gram")
+    length = b"\xff\xff\xff\xff\x7f"  # 17 thousand million characters
+    data = b"rnz\x02" + compress(model, "")[4:10] + length + bytes(4)
+    steps = decompressing(model, data + zlib.crc32(length).to_bytes(4, "little"))
+    assert next(steps) == 0.0
+    steps.close()
+
+
 def test_the_model_must_be_the_same() -> None:
     model = make("gru")
     data = compress(model, TEXT)
@@ -222,8 +246,6 @@ def test_a_renamed_model_is_the_same() -> None:
 
 
 def test_what_cannot_be_compressed_is_refused() -> None:
-    with pytest.raises(ConfigError, match="up to 200,000 characters"):
-        compress(make("gru"), "x" * (compression.LIMIT + 1))
     with pytest.raises(TextError, match="half of a surrogate pair"):
         compress(make("gru"), "ab\ud800c")
 

@@ -7,7 +7,6 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.reading import compression
 from rnnviz.reading.scoring import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
@@ -34,14 +33,6 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
             "Compress the text with the model, and see whether it was true."
         ).format(bits=f"{report.bits_per_character:.3f}", n=f"{report.characters:,}", size=size(promised))
     )
-    if report.characters > compression.LIMIT:
-        st.info(
-            _("This is for texts of up to {limit} characters; it takes a step of the model for each.").format(
-                limit=f"{compression.LIMIT:,}"
-            ),
-            icon=":material/compress:",
-        )
-        return []
     digest, kept = model_cache.digest(context.info), store.shared()
     pack, unpack = (("pack", digest, text.identity), ("unpack", digest, text.identity))
     data: bytes | None = kept.get(pack)
