@@ -56,10 +56,10 @@ def page(
         f"<title>{visible(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
     )
     yield f"<header><h1><bdi>{visible(report.file)}</bdi></h1>\n{_answer(report, _)}</header>\n<main>\n"
-    yield _section(_("The figures"), "", _figures(report, _))
+    yield _section(_("Results"), "", _figures(report, _))
     yield _section(
         _("Along the text"),
-        _("Where a line rises, the model met something it did not expect; where it falls, it felt at home."),
+        _("Where a line rises, the text surprised the model. Where it falls, the text was easy to predict."),
         curve(record.curve(POINTS), translate),
     )
     if len(record) >= SHORT:
@@ -80,7 +80,7 @@ def _section(head: str, notice: str, body: str) -> str:
 
 def _answer(report: Report, _: Callable[[str], str]) -> str:
     name = _("Perplexity")
-    sentence = _("On average {model} was as unsure as choosing among {n} equally likely characters.")
+    sentence = _("On average {model} was as unsure as if it chose among {n} equally likely characters.")
     model = f"<bdi>{visible(report.model)}</bdi>"
     return (
         f'<p class="answer"><span>{escape(name)}</span> {_number(report.perplexity)}</p>\n'
@@ -121,7 +121,7 @@ def _figures(report: Report, _: Callable[[str], str]) -> str:
         (_("Characters"), _count(report.characters)),
         (_("Bytes in UTF-8"), _count(report.bytes)),
         (_("Unknown characters"), _count(report.unknown)),
-        (_("Line ends made uniform"), _count(report.normalised)),
+        (_("Line endings converted"), _count(report.normalised)),
     ]
     if report.encoding is not None:
         certainty = {"declared": _("declared"), "verified": _("verified"), "guessed": _("guessed")}
@@ -205,9 +205,9 @@ def _legend(_: Callable[[str], str]) -> str:
 
 def _note(_: Callable[[str], str]) -> str:
     sentence = _(
-        "Perplexity is exp of the mean −log P(character | everything before it). Every character counts, "
-        "the first one too; one outside the vocabulary costs −log P(<unk>) plus the log of how many "
-        "characters it may have been."
+        "Perplexity is exp of the average −log P(character | everything before it). Every character counts, "
+        "the first one too. An unknown character costs −log P(<unk>) plus the log of how many "
+        "characters the vocabulary lacks."
     )
     return f"<p>{escape(sentence)}</p>"
 

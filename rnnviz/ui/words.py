@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
 from typing import Literal
 
 from rnnviz.figures.frame import RAISED
@@ -28,6 +29,11 @@ def rounded(value: float, digits: int = 2) -> str:
         return format_compact_decimal(value, format_type=kind, locale=locale, fraction_digits=1)
     power = math.floor(math.log10(value))
     return f"{value / 10.0**power:.1f} × 10{str(power).translate(RAISED)}"
+
+
+def column_format(values: Iterable[float], usual: str = "%.2f") -> str:
+    """How a table's column writes perplexities: 128M where some are huge."""
+    return "compact" if any(value >= HUGE for value in values) else usual
 
 
 def percent(share: float) -> str:

@@ -111,7 +111,7 @@ def test_a_wrong_guess_is_mended_with_one_click(page: Page, app_url: str) -> Non
     page.locator("[class*=st-key-read-] button").first.click()
     expect(encoding).to_contain_text("declared")
     encoding.get_by_role("combobox").click()
-    page.get_by_role("option", name="Read it as it is found to be").click()
+    page.get_by_role("option", name="Detect automatically").click()
     expect(encoding).to_contain_text("guessed")
 
 
@@ -128,19 +128,19 @@ def test_every_character_can_be_taken_away(
     open_page(page, app_url, section="take")
     scored(page, "a.txt", b"The Time Traveller smiled.")
     saved = {}
-    for label in ("Figures as JSON", "Characters as CSV", "Characters as Parquet", "Page as HTML"):
+    for label in ("Results as JSON", "Characters as CSV", "Characters as Parquet", "HTML page"):
         with page.expect_download() as started:
             page.get_by_role("button", name=label).click()
         saved[label] = tmp_path / started.value.suggested_filename
         started.value.save_as(saved[label])
-    report = json.loads(saved["Figures as JSON"].read_text())[0]
+    report = json.loads(saved["Results as JSON"].read_text())[0]
     model = load(models_folder / "tiny-gru.safetensors")
     assert report["perplexity"] == perplexity(model, text="The Time Traveller smiled.").perplexity
     table = pandas.read_parquet(saved["Characters as Parquet"])
     assert "".join(table["character"]) == "The Time Traveller smiled."
     assert math.exp(table["nll"].mean()) == pytest.approx(report["perplexity"], rel=1e-6)
     assert len(pandas.read_csv(saved["Characters as CSV"])) == len(table)
-    assert "<svg" in saved["Page as HTML"].read_text(encoding="utf-8")
+    assert "<svg" in saved["HTML page"].read_text(encoding="utf-8")
 
 
 def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:
@@ -216,6 +216,6 @@ def test_after_a_restart_no_example_stands_under_a_files_name(tab: Page, models_
         scored(tab, "mine.txt", b"The Time Traveller smiled.")
     with serve(ROOT / "app.py", environment=environment, port=port):  # the browser comes back by itself
         tab.get_by_text("How it's calculated").click()
-        expect(tab.get_by_text("has forgotten the files that were here")).to_be_visible()
+        expect(tab.get_by_text("your files are no longer here")).to_be_visible()
         expect(tab.get_by_text("Perplexity of an example")).to_be_visible()
         expect(tab.get_by_text("mine.txt")).to_have_count(0)

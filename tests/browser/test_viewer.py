@@ -112,7 +112,7 @@ class Viewer:
         self.root = page.get_by_test_id("rnnviz-viewer")
         self.pane = page.get_by_role("region", name="The text, coloured")
         self.detail = page.locator(".vw-detail")
-        self.rail = page.get_by_role("scrollbar", name="Place in the whole text")
+        self.rail = page.get_by_role("scrollbar", name="Position in the whole text")
         expect(page.locator(".vw-curve")).to_have_attribute("data-drawn", "light")
 
     @property
@@ -210,7 +210,7 @@ def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
 
 def test_a_click_on_the_curve_and_keys_on_it_go_there(page: Page, url: str) -> None:
     viewer = Viewer(page, url, "huge")
-    pad = page.get_by_role("slider", name="Place in the text")
+    pad = page.get_by_role("slider", name="Position in the text")
     box = box_of(pad)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
     expect(page.locator(".vw-say")).to_contain_text("so far")

@@ -102,7 +102,7 @@ def test_two_models_are_compared(shown: Callable[..., AppTest]) -> None:
     )
     assert arrays["curveRunning1"][-1] == pytest.approx(perplexity(NGRAM, text=LINES).perplexity, rel=1e-6)
     table = turn_to(app, "versus")
-    differences = table["Bits a character"].abs().tolist()
+    differences = table["Bits per character"].abs().tolist()
     assert differences == sorted(differences, reverse=True)
     assert second is GRU
 

@@ -222,6 +222,36 @@ def test_a_pasted_text_is_scored_beside_the_files(open_app: Open, models_folder:
     assert "Encoding" not in everything(app)
 
 
+def paste(app: AppTest, text: str) -> AppTest:
+    app.text_area(key="pasted").set_value(text)
+    next(b for b in app.button if b.label == "Score this text").click().run()
+    return settled(app, "perplexity")
+
+
+def test_a_pasted_text_joins_later_uploads_only_when_asked(open_app: Open, models_folder: Path) -> None:
+    app = paste(open_app("perplexity"), "The Time")
+    upload(app, a__txt="grey eyes")
+    assert shown(app) == rounded(expected(models_folder, "grey eyes").perplexity)
+    assert not [table for table in app.dataframe if "Text" in table.value]
+    assert app.session_state["sources"] == ["files"]
+    app.session_state["sources"] = ["files", "paste"]
+    settled(app.run(), "perplexity")
+    assert app.dataframe[0].value["Text"].tolist() == ["a.txt", "pasted text"]
+    upload(app, b__txt="machine")  # once they were put together, they stay so
+    assert app.dataframe[0].value["Text"].tolist() == ["b.txt", "pasted text"]
+    app.session_state["sources"] = []  # nothing chosen is no choice
+    settled(app.run(), "perplexity")
+    assert shown(app) == rounded(expected(models_folder, "machine").perplexity)
+
+
+def test_a_text_that_is_pasted_later_stands_alone_and_files_are_still_there(open_app: Open) -> None:
+    app = paste(upload(open_app("perplexity"), a__txt="grey eyes"), "The Time")
+    assert app.session_state["sources"] == ["paste"]
+    assert "Perplexity of pasted text" in [m.label for m in app.metric]
+    paste(app, "")
+    assert "Perplexity of a\\.txt" in [m.label for m in app.metric]
+
+
 def test_a_corpus_is_picked_by_name_and_its_held_out_part_comes_first(
     open_app: Open, models_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,9 +28,9 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
     promised = report.bits_per_character * report.characters / 8
     st.markdown(
         _(
-            "Who predicts well can write briefly: a likely character gets few bits, an unlikely one many. "
-            "At {bits} bits a character the perplexity promises that these {n} characters fit in **{size}**. "
-            "Compress the text with the model, and see whether it was true."
+            "A good prediction saves space: a likely character takes few bits, an unlikely one many. "
+            "At {bits} bits per character, these {n} characters should fit in **{size}**. "
+            "Compress the text and see."
         ).format(bits=f"{report.bits_per_character:.3f}", n=f"{report.characters:,}", size=size(promised))
     )
     digest, kept = model_cache.digest(context.info), store.shared()
@@ -78,13 +78,13 @@ def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
         st.success(
             _(
                 "The {size} gave back all {n} characters, every one of them the same. "
-                "So the perplexity is no opinion: it is the size of a file."
+                "So the perplexity tells the size of this file."
             ).format(size=size(len(data)), n=f"{report.characters:,}"),
             icon=":material/verified:",
         )
     else:
         st.error(
-            _("What came back is not the text. Reload the page and compress it again."),
+            _("The decompressed text differs. Reload the page and compress it again."),
             icon=":material/error:",
         )
 
@@ -106,18 +106,17 @@ def compressed(report: Report, promised: float, data: bytes) -> None:
     """The file's size beside the promised size and the original's."""
     one, two, three = st.columns(3)
     about = _("Bits per character times characters, divided by 8.")
-    one.metric(_("Promised by the perplexity"), f"{promised:,.0f}", help=about)
-    off = _("{n} bytes off the promise").format(n=f"{len(data) - promised:+,.0f}")
-    times = _("{times} times as much").format(times=f"{report.bytes / len(data):.1f}")
+    one.metric(_("Predicted by the perplexity, in bytes"), f"{promised:,.0f}", help=about)
+    off = _("{n} bytes from the prediction").format(n=f"{len(data) - promised:+,.0f}")
+    times = _("{times} times as large").format(times=f"{report.bytes / len(data):.1f}")
     for place, label, value, delta in (
-        (two, _("The compressed file, in bytes"), len(data), off),
-        (three, _("The text in UTF-8, in bytes"), report.bytes, times),
+        (two, _("Compressed file, in bytes"), len(data), off),
+        (three, _("Text in UTF-8, in bytes"), report.bytes, times),
     ):
         place.metric(label, f"{value:,}", delta=delta, delta_color="off", delta_arrow="off")
     st.caption(
         _(
-            "The difference is the file's beginning, which says what it is and which model reads it, and "
-            "the rounding "
-            "of its last bits. Only this very model can read the file again: the knowledge is in the model."
+            "The difference is the file's header and rounding. "
+            "Only this model can decompress the file, because the knowledge is in the model."
         )
     )

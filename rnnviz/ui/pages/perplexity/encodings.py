@@ -64,14 +64,13 @@ def how_known(certainty: str | None) -> str:
 def explained(certainty: str | None, said: bool) -> str:
     """Why this encoding is believed."""
     if said:
-        return _("You said so.")
+        return _("You chose this encoding.")
     return {
-        "declared": _("The file begins with a byte order mark that says so."),
-        "verified": _(
-            "Every byte of the file is valid UTF-8, which no other encoding brings about by chance."
-        ),
+        "declared": _("The file begins with a byte order mark, which names its encoding."),
+        "verified": _("Every byte of the file is valid UTF-8. In another encoding that is very unlikely."),
         "guessed": _(
-            "The file does not say; this one fits its bytes best. If the text looks wrong, mend it."
+            "The file doesn't name its encoding, and this one fits best. "
+            "Choose another if the text looks wrong."
         ),
     }.get(str(certainty), "")
 
@@ -102,12 +101,12 @@ def mend(text: Text) -> None:
 
 def picker(text: Text, *, beside: bool = False) -> None:
     key = f"encoding-{text.content[:16]}-{text.name}"
-    words = {"": _("Read it as it is found to be")}
+    words = {"": _("Detect automatically")}
     for encoding in (*COMMON, *filter(None, [text.encoding])):
-        words[encoding] = _("Read it as {encoding}").format(encoding=COMMON.get(encoding, encoding))
+        words[encoding] = _("Read as {encoding}").format(encoding=COMMON.get(encoding, encoding))
     st.session_state[key] = text.encoding or ""
     st.selectbox(
-        _("Read it as"),
+        _("Encoding"),
         list(words),
         key=key,
         format_func=words.__getitem__,

@@ -11,7 +11,7 @@ from rnnviz.reports.averages import averages
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import HUGE, rounded
+from rnnviz.ui.words import column_format, rounded
 
 CLOSER = "closer"  # the number of the text that is looked at
 TABLE = "texts"
@@ -61,7 +61,7 @@ def table(reports: Sequence[Report]) -> None:
         selection_mode="single-cell",
         column_config={
             _("Text"): column.TextColumn(width="medium"),
-            _("Perplexity"): column.NumberColumn(format="compact" if max(perplexities) >= HUGE else "%.2f"),
+            _("Perplexity"): column.NumberColumn(format=column_format(perplexities)),
             _("Bits per character"): column.ProgressColumn(format="%.2f", min_value=0.0, max_value=most),
             _("Unknown"): column.NumberColumn(format="percent"),
             _("Characters"): column.NumberColumn(format="localized"),

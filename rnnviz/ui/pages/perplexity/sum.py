@@ -12,7 +12,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import rounded
+from rnnviz.ui.words import percent, rounded
 
 ROWS = 200
 
@@ -23,8 +23,8 @@ def show(context: Context, scored: Scored) -> None:
     n, total = report.characters, math.log(report.perplexity) * report.characters
     st.markdown(
         _(
-            "Before each of the {n} characters the model gave a probability to what then came. Take the "
-            "negative logarithm of each, add them up, divide by how many there are, and undo the logarithm:"
+            "Before each of the {n} characters, the model gave it a probability. Take the negative "
+            "logarithm of each, average them, and undo the logarithm:"
         ).format(n=f"{n:,}")
     )
     st.latex(
@@ -38,7 +38,7 @@ def show(context: Context, scored: Scored) -> None:
             rows(Record.open(scored.folder), n)
     with right:
         facts(context, scored, total)
-    with st.expander(_("Why a mean, why exp, and why per character?"), icon=":material/school:"):
+    with st.expander(_("Why an average, why exp, and why per character?"), icon=":material/school:"):
         st.markdown(lessons())
 
 
@@ -54,7 +54,7 @@ def rows(record: Record, n: int) -> None:
     st.dataframe(
         {
             "t": range(1, shown + 1),
-            _("came"): [visible(c) for c in record.text(0, shown)],
+            _("character"): [visible(c) for c in record.text(0, shown)],
             "P": np.exp(-nll),
             "−ln P": nll,
             _("sum so far"): np.cumsum(nll),
@@ -63,47 +63,43 @@ def rows(record: Record, n: int) -> None:
         height=330,
         column_config={
             "t": number(width="small"),
-            "P": number(format="%.6f"),
+            "P": number(format="%.3g"),
             "−ln P": number(format="%.4f"),
             _("sum so far"): number(format="%.4f"),
         },
     )
     if shown < n:
-        said = _("The first {shown} of {n} rows; “Take it away” has them all.")
+        said = _("The first {shown} of {n} rows. “Download” has all of them.")
     else:
-        said = _("These are all of them: add up the fourth column, and you have the sum above.")
+        said = _("All {n} rows. The fourth column adds up to the sum above.")
     st.caption(said.format(shown=f"{shown:,}", n=f"{n:,}"))
 
 
 def facts(context: Context, scored: Scored, total: float) -> None:
     report = scored.report
     lines = [
-        _("**The sum** is {nats} nats, which is {bits} bits: 1 nat is 1 / ln 2 = 1.4427 bits.").format(
+        _("**The sum** is {nats} nats, or {bits} bits. One nat is 1 / ln 2 = 1.4427 bits.").format(
             nats=f"{total:,.2f}", bits=f"{total / math.log(2):,.2f}"
         ),
-        _(
-            "**The base** does not matter as long as the logarithm and what undoes it agree: "
-            "exp({nats}) = 2^{bits} = {perplexity}."
-        ).format(
+        _("**The base** of the logarithm doesn't matter: exp({nats}) = 2^{bits} = {perplexity}.").format(
             nats=f"{total / report.characters:.4f}",
             bits=f"{report.bits_per_character:.4f}",
             perplexity=rounded(report.perplexity, 3),
         ),
         _(
-            "**The first character** counts too. Before it the model reads a start symbol, "
-            "so it has a probability like every other."
+            "**The first character** counts too. The model reads a start symbol before it, so it has a "
+            "probability like every other."
         ),
     ]
     if report.unknown:
         spread = context.model.vocabulary.unknown_cost
         lines.append(
             _(
-                "**{unknown} unknown characters** ({share}) are each read as one symbol that stands for "
-                "all of them. "
-                "Which of the many it was costs {spread} nats more, so all probabilities still add up to 1."
+                "**{unknown} unknown characters** ({share}): the model reads one symbol for all of them. "
+                "Telling which one it was costs {spread} nats more. So all probabilities still add up to 1."
             ).format(
                 unknown=f"{report.unknown:,}",
-                share=f"{100 * report.unknown / report.characters:.2f} %",
+                share=percent(report.unknown / report.characters),
                 spread=f"{spread:.2f}",
             )
         )
@@ -111,10 +107,9 @@ def facts(context: Context, scored: Scored, total: float) -> None:
         lines.append(_("**Unknown characters**: none. The model knows every character of this text."))
     lines.append(
         _(
-            "**How exact?** A long text is read in stretches side by side. A stretch that doesn't begin as "
-            "the one before it ended is read again. So the perplexity differs by at most 0.01 % from reading "
-            "in sequence. Only where the network magnifies rounding errors may it differ by more; a sentence "
-            "under the answer then says so."
+            "**How exact?** A long text is read in parallel stretches. A stretch that doesn't begin as the "
+            "one before ended is read again. So the perplexity differs by at most 0.01 % from reading in "
+            "sequence. Rounding errors that grow may add more; the answer then says so."
         )
     )
     for line in lines:
@@ -125,20 +120,18 @@ def lessons() -> str:
     return "\n\n".join(
         [
             _(
-                "**Why a mean?** The probability of a whole text shrinks with every character, so a long "
-                "text always looks worse than a short one. Per character they can be compared."
+                "**Why an average?** The probability of a text shrinks with every character. "
+                "A long text would always look worse than a short one. Per character, they can be compared."
             ),
             _(
                 "**Why the logarithm, and why exp?** A product of many small probabilities is too small for "
-                "any computer; a sum of logarithms is not. exp turns the mean back into a number with a "
-                "meaning: how many equally likely characters the model was choosing among. A perfect model "
-                "has 1, one that guesses blindly has as many as there are symbols."
+                "a computer; a sum of logarithms is not. exp turns the average back into a number of equally "
+                "likely characters. A perfect model has 1; a uniform guess has as many as there are symbols."
             ),
             _(
-                "**Why not compare it with a perplexity per word?** A word is several characters, so its "
-                "perplexity is roughly the one per character raised to the length of a word: 4 per character "
-                "is about 4^5.7 ≈ 2,700 per word. Compare models on the same unit, or in bits per byte of "
-                "the same text."
+                "**Why not compare it with a perplexity per word?** A word has several characters, so its "
+                "perplexity is far higher. With 5.7 characters per word, 4 per character is "
+                "4^5.7 ≈ 2,700 per word. Compare models in the same unit, or in bits per byte."
             ),
         ]
     )

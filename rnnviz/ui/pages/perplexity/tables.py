@@ -15,6 +15,7 @@ from rnnviz.text.characters import visible
 from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
+from rnnviz.ui.words import column_format
 
 if TYPE_CHECKING:
     from rnnviz.ui.pages.perplexity.scored_text import ScoredText
@@ -47,13 +48,13 @@ def show(text: ScoredText) -> None:
 def _passages(text: ScoredText, *, least: bool) -> None:
     if least:
         said = _(
-            "The {n} passages that it found easiest: set phrases, repetitions, what it knows by heart. "
+            "The {n} passages that surprised the model least, often set phrases and repetitions. "
             "Click one to see it in the text."
         )
     else:
         said = _(
-            "The {n} passages of some {length} characters that surprised the model most: names, numbers, "
-            "other languages, misprints. Click one to see it in the text."
+            "The {n} passages of about {length} characters that surprised the model most, often names and "
+            "numbers. Click one to see it in the text."
         )
     st.caption(said.format(n=PASSAGES, length=LENGTH))
     found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))
@@ -70,13 +71,14 @@ def _versus(text: ScoredText) -> None:
     compared, (a, b) = text.difference, text.names
     st.caption(
         _(
-            "Passages where the two models differ most, in bits a character: above 0 **{a}** predicts them "
-            "better, below 0 **{b}**. Over the whole text the difference is {total} bits."
+            "Passages where the two models differ most, in bits per character. "
+            "Above 0, **{a}** predicts better; below 0, **{b}**. "
+            "Over the whole text the difference is {total} bits."
         ).format(a=plain(a), b=plain(b), total=f"{compared.total / np.log(2):+,.0f}")
     )
     found = text.found("versus", lambda: compared.gaps(PASSAGES, LENGTH))
     table = {
-        _("Bits a character"): [p.mean / np.log(2) for p in found],
+        _("Bits per character"): [p.mean / np.log(2) for p in found],
         _("Character no."): [p.start + 1 for p in found],
         _("Passage"): [one_line(p.text) for p in found],
     }
@@ -85,16 +87,13 @@ def _versus(text: ScoredText) -> None:
 
 def _stretches(text: ScoredText, *, by: By) -> None:
     if by == "line":
-        said = _(
-            "Every line with its own perplexity; each character's prediction still knows "
-            "all that came before."
-        )
+        said = _("The perplexity of every line. The model still knows all that came before a line.")
     else:
-        said = _("Paragraphs are set apart by empty lines. Click a column's head to sort, a row to see it.")
+        said = _("Paragraphs are separated by empty lines. Click a column head to sort, or a row to see it.")
     found = text.found(by, lambda: text.record.lines(by, LINES))
     listed = list(found)
     if found.total > len(listed):
-        said += " " + _("The first {shown} of {n} are listed.").format(
+        said += " " + _("These are the first {shown} of {n}.").format(
             shown=f"{len(listed):,}", n=f"{found.total:,}"
         )
     st.caption(said)
@@ -115,9 +114,8 @@ def _beginning(record: Record, stretch: Any) -> str:
 def _kinds(text: ScoredText) -> None:
     st.caption(
         _(
-            "Where the bits go. Compare the two shares: a kind that takes a larger part of the bits than of "
-            "the characters is harder than the average. Letters cost most at the beginning of a word, and a "
-            "space is easy once the word is clear."
+            "Compare the two shares. A kind with more of the bits than of the characters is harder to "
+            "predict than the average character of this text."
         )
     )
     kinds = text.found("kinds", text.record.kinds)
@@ -135,7 +133,7 @@ def _kinds(text: ScoredText) -> None:
         width="stretch",
         column_config={
             _("Characters"): st.column_config.NumberColumn(format="localized"),
-            _("Perplexity"): st.column_config.NumberColumn(format="%.2f"),
+            _("Perplexity"): st.column_config.NumberColumn(format=column_format(k.perplexity for k in kinds)),
             _("Share of characters"): share,
             _("Share of bits"): share,
         },
@@ -164,13 +162,13 @@ def _places(text: ScoredText, name: str, table: Mapping[str, Any], places: Seque
             text.session.go(places[rows[0]].start, places[rows[0]].stop)
 
     if not places:
-        st.info(_("There is nothing to list in this text."))
+        st.info(_("This text has nothing to list."))
         return
     formats = {
         _("Number"): "localized",
-        _("Perplexity"): "%.2f",
+        _("Perplexity"): column_format(table.get(_("Perplexity"), ())),
         _("Bits"): "%.1f",
-        _("Bits a character"): "%+.2f",
+        _("Bits per character"): "%+.2f",
         _("Character no."): "localized",
         _("Characters"): "localized",
     }

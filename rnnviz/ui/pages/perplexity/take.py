@@ -22,16 +22,16 @@ MOST = 5_000_000  # characters whose table passes through the browser
 
 
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
-    st.markdown(_("**The figures of all texts above**"))
+    st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(
-            _("Figures as JSON"),
+            _("Results as JSON"),
             lambda: as_json(reports).encode(),
             "perplexity.json",
             "application/json",
         )
         button(
-            _("Figures as CSV"),
+            _("Results as CSV"),
             lambda: as_csv(reports).encode(),
             "perplexity.csv",
             "text/csv",
@@ -39,7 +39,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
     if scored.complete:  # otherwise it was said above what is missing
         characters(text, scored)
     st.caption(
-        _("The same from a terminal: {command}").format(
+        _("The same in a terminal: {command}").format(
             command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
         )
     )
@@ -47,7 +47,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 
 def characters(text: Text, scored: Scored) -> None:
     st.markdown(
-        _("**Every character of {name}**: place, character, −ln P in nats, rank and entropy").format(
+        _("**Every character of {name}**: position, character, −ln P in nats, rank and entropy").format(
             name=plain(scored.report.file)
         )
     )
@@ -55,7 +55,7 @@ def characters(text: Text, scored: Scored) -> None:
     if scored.report.characters > MOST:
         st.info(
             _(
-                "More than {most} characters are better written straight to a file, in a terminal: "
+                "For more than {most} characters, write straight to a file in a terminal: "
                 "`python -m rnnviz perplexity FILE --model {model} --per-character out.parquet`"
             ).format(most=f"{MOST:,}", model=scored.report.model),
             icon=":material/terminal:",
@@ -69,13 +69,9 @@ def characters(text: Text, scored: Scored) -> None:
                 f"{stem}.parquet",
                 "application/vnd.apache.parquet",
             )
-    st.markdown(
-        _("**A page of its own**: figures, curve and coloured text in one file that needs no network")
-    )
+    st.markdown(_("**One HTML page**: results, curve and coloured text in a single file that works offline"))
     with st.container(horizontal=True):
-        button(
-            _("Page as HTML"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html"
-        )
+        button(_("HTML page"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html")
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:

@@ -16,7 +16,7 @@ from rnnviz.ui import choice, examples
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import OVER, Jobs
-from rnnviz.ui.pages.perplexity import encodings, uploads, work
+from rnnviz.ui.pages.perplexity import encodings, sources, uploads, work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe
 
@@ -24,7 +24,7 @@ LONGEST_PASTE = 1_000_000
 
 
 def chosen(jobs: Jobs) -> list[Text]:
-    """The uploaded files, the pasted text and the corpus, in this order."""
+    """The texts to score: uploaded files, the pasted text, the corpus."""
     upload, paste, corpus = st.tabs([_("Upload files"), _("Paste a text"), _("Pick a corpus")])
     with upload:
         files = uploads.files()
@@ -38,12 +38,17 @@ def chosen(jobs: Jobs) -> list[Text]:
             placeholder=_("Paste or type a text here."),
         )
         st.form_submit_button(_("Score this text"), type="primary")
-    texts = [uploaded(file) for file in files]
-    if pasted:
-        texts.append(given(_("pasted text"), pasted))
     with corpus:
-        texts += from_corpus(jobs)
-    return distinct(texts)
+        picked = from_corpus(jobs)
+    return distinct(
+        sources.scored(
+            {
+                "files": [uploaded(file) for file in files],
+                "paste": [given(_("pasted text"), pasted)] if pasted else [],
+                "corpus": picked,
+            }
+        )
+    )
 
 
 def distinct(texts: Iterable[Text]) -> list[Text]:
@@ -91,18 +96,18 @@ def from_corpus(jobs: Jobs) -> list[Text]:
         persist_state="session",
         on_change=choice.keep,
         args=("corpus",),
-        placeholder=_("Choose one"),
+        placeholder=_("Choose a corpus"),
         format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
     )
-    words = {"held out": _("Its last 10 %, held out"), "all": _("All of it")}
+    words = {"held out": _("The last 10 % (held out)"), "all": _("The whole corpus")}
     with how:
         part = choice.pick(
-            _("Which part"),
+            _("Part"),
             words,
             "corpus-part",
             default="held out",
             required=True,
-            help=_("The models here that were trained on it have not read its last tenth."),
+            help=_("The shipped models trained on this corpus have not read its last tenth."),
         )
     if name is None:
         return []
@@ -137,7 +142,7 @@ def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
         if st.button(label, icon=":material/download:", key="fetch"):
             jobs.ask(key, info.title, partial(work.fetching, info.name), again=OVER, kind="download")
             st.rerun()
-        st.caption(_("From {source}; it stays on this machine.").format(source=info.source))
+        st.caption(_("From {source}. It is kept on this machine.").format(source=info.source))
         return False
     progress.bar(jobs, [key], "fetch")
     return False

@@ -22,7 +22,7 @@ def files() -> list[Any]:
     state = st.session_state
     field = _field()
     given = st.file_uploader(
-        _("Text files: drop them here, or choose them"),
+        _("Text files: drop them here or choose them"),
         accept_multiple_files=True,
         key=field,
         on_change=_changed,
@@ -37,7 +37,7 @@ def files() -> list[Any]:
         state.pop(_FORGOTTEN, None)
     if state.get(_FORGOTTEN):
         st.warning(
-            _("The app was started anew and has forgotten the files that were here. Upload them again."),
+            _("The app was restarted, so your files are no longer here. Upload them again."),
             icon=":material/upload_file:",
         )
     _take(given)
@@ -56,7 +56,7 @@ def files() -> list[Any]:
                     plain(file.name),
                     key=f"forget-{file.file_id}",
                     icon=":material/close:",
-                    help=_("Forget this file"),
+                    help=_("Remove this file"),
                     on_click=kept.pop,
                     args=(file.file_id, None),
                 )
