@@ -1,9 +1,9 @@
 """`python -m rnnviz units`: which units of a network respond to quotes, indentation, capitals and the like. A
-row a target: the unit that ranked best on one half of the text, its score on the other with its 95 %
-interval, that of the best unit by chance, how many are above it, the score of the character just read and of
-the best context of a few, that of the best unit of the same network untrained, in what share of texts drawn
-anew the unit ranks first, and what may be said of all that. Targets searched at once are held to Holm's
-levels.
+row a target: the unit that ranked best on one part of the text, its score on another, and on the third, which
+had no say in it, with its 95 % interval. Then, on the second, what the best unit reaches by chance, how many
+are above it, the score of the character just read and of the best context of a few, that of the best unit of
+the same network untrained; in what share of texts drawn anew the unit ranks first, and what may be said of
+all that. Targets searched at once are held to Holm's levels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST = 200_000
 """Characters that are looked at, unless --characters says otherwise: the states of all are kept."""
 
 PER_TARGET = 40
-"""Shifts, and twice as many resamples, for each target of a family: fewer can't tell Holm's levels."""
+"""Shifts for each target of a family: fewer can't tell Holm's levels."""
 
 COPIES = 3
 """Untrained copies that are searched too, unless --untrained says otherwise."""
@@ -49,6 +49,7 @@ HEAD = (
     "unit",
     "ranked by",
     "held out",
+    "reported",
     "interval",
     "chance",
     "above",
@@ -193,7 +194,6 @@ def _found(
     """A search for each target, weighed beside untrained copies of `model`; None where it is the same
     throughout."""
     from rnnviz import units
-    from rnnviz.units.resampling import RESAMPLES
 
     searcher = units.Searcher(traced, layer=args.layer, quantity=quantity, seed=args.seed)
     shifts = max(200, PER_TARGET * args.family) if args.shifts is None else args.shifts
@@ -211,11 +211,10 @@ def _found(
     )
     with progress_bar(f"{quantity}, untrained copies", args) as show:
         copies = units.run(steps, show and (lambda now: show(now.fraction, "")))
-    resamples = max(RESAMPLES, 2 * PER_TARGET * args.family)
     weighed = []
     with progress_bar(f"{quantity}, intervals", args) as show:
         for target, search, e, columns in zip(asked, searches, edges, copies, strict=True):
-            weigh = units.weigh(searcher, search, target, columns, edges=e, resamples=resamples)
+            weigh = units.weigh(searcher, search, target, columns, edges=e)
             weighed.append(units.run(weigh))
             if show:
                 show(len(weighed) / len(asked), target.name)
@@ -262,10 +261,12 @@ def _row(target: Target, found: Search | None) -> tuple[str, ...]:
     kept = found.evidence
     contexts = [rival for rival in kept.rivals if rival.kind == "context"] if kept is not None else []
     longest = max(contexts, key=lambda rival: rival.score, default=None)
-    interval = kept.interval if kept is not None else None
+    report = kept.report if kept is not None else None
+    interval = report.interval if report is not None else kept and kept.interval
     return (
         *cells,
         f"{best.score:.3f}",
+        f"{report.score:.3f}" if report is not None else "–",
         f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–",
         f"{found.chance:.3f}",
         str(len(found.above_chance)) if best.score > found.chance else "–",
@@ -304,6 +305,7 @@ def _object(target: Target, found: Search | None, args: argparse.Namespace) -> d
         "character": found.character,
         "untrained": list(found.untrained),
         "interval": kept and kept.interval and list(kept.interval),
+        "report": kept and kept.report and asdict(kept.report),
         "stability": kept and kept.stability,
         "block": kept and kept.block,
         "rivals": [asdict(rival) for rival in kept.rivals] if kept is not None else [],

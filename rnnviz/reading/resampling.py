@@ -2,16 +2,13 @@
 
 Neighbouring characters depend on each other, so blocks of neighbours are drawn with replacement, from
 anywhere in the text, and laid end to end; the figure is computed again on each such text (Künsch 1989,
-Annals of Statistics 17). A block is at least as long as what makes neighbours alike:
-
-    from_runs(mask)          a run of a target and the gap after it: what depends on where a target holds
-    from_long_runs(values)   the same by the runs that most positions are in: never too short, often none
-    from_correlation(rows)   by the rows' own autocorrelation (Politis & White 2004, Econometric Reviews 23,
-                             corrected by Patton, Politis & White 2009)
+Annals of Statistics 17). A block is at least as long as what makes neighbours alike, by the rows' own
+autocorrelation: `from_correlation` (Politis & White 2004, Econometric Reviews 23, corrected by Patton,
+Politis & White 2009).
 
 A text of fewer than FEWEST blocks has no interval. Means and what follows from means need no text laid end
 to end: `starts` and `means` draw them from running sums. What changes more slowly than a block, such as
-a book's chapters, is not in it: it speaks of passages like these.
+a book's chapters, is not in it: it speaks of passages like these, `rnnviz.reading.passages` of more text.
 
 Shape letters: n positions of a text, S drawn texts.
 """
@@ -36,10 +33,7 @@ Rows = npt.NDArray[Any]
 Statistic = Callable[[Rows], npt.ArrayLike]
 
 FEWEST = 20
-"""Blocks below which there is no interval, and runs of a target below which they can't be told."""
-
-SHORTEST = 25
-"""The shortest block of a target's, in positions."""
+"""Blocks below which there is no interval."""
 
 ENTRIES = 1 << 22
 """Numbers that are gathered at a time: bounds the memory of the drawn blocks' sums."""
@@ -159,37 +153,6 @@ def means(table: Rows, block: int, drawn: Starts) -> Doubles:
     step = max(1, ENTRIES // max(1, drawn.shape[1] * of_block[0].size))
     parts = [of_block[drawn[b : b + step]].mean(axis=1) for b in range(0, len(drawn), step)]
     return np.concatenate(parts)
-
-
-def from_runs(mask: npt.ArrayLike) -> int:
-    """The positions of a block for a target that holds in runs: the mean length of a run and its gap.
-
-    A mask that never changes is one run.
-
-    >>> from_runs([0, 0, 0, 1, 1] * 40)
-    5
-    """
-    values = np.asarray(mask).astype(np.bool_)
-    changes = int(np.count_nonzero(values[1:] != values[:-1]))
-    return max(1, math.ceil(2 * len(values) / (changes + 1)))
-
-
-def from_long_runs(values: npt.ArrayLike) -> int | None:
-    """The positions of a block for a target (n,) that rare long runs make slow: twice the run, inside or
-    outside, that a position is in on average; of a graded target the runs above and below its middle. None
-    where the text is too short: fewer than FEWEST blocks, or runs.
-
-    >>> from_long_runs(np.arange(2_000) % 50 < 20)
-    52
-    """
-    target = np.asarray(values)
-    mask = target if target.dtype == np.bool_ else target > np.median(target)
-    if not mask.any():  # most of it is as low as it gets
-        mask = target > target.min()
-    edges = np.flatnonzero(np.diff(mask)) + 1
-    runs = np.diff(np.concatenate(([0], edges, [len(mask)])))
-    length = max(SHORTEST, round(2 * float((runs**2).sum()) / max(1, len(mask))))
-    return length if len(runs) >= FEWEST and len(mask) >= FEWEST * length else None
 
 
 def from_correlation(rows: npt.ArrayLike) -> int:

@@ -4,16 +4,10 @@ What a text costs changes from line to line, from scene to scene and from chapte
 of it is so long that all of this averages out. Blocks drawn from a text tell too little of what follows: of
 the stretches that came next, the moving-block bootstrap, with blocks by Politis and White (2004), held 12 to
 82 in 100 where it was to hold 95. This interval follows how far the passages of the text itself lie apart,
-the longer the passages: V_b is the mean of (m_2 - m_1)², m being the mean costs of two neighbouring passages
-of b characters, at b = n/2, n/4, … n/64. (The differences are Haar's wavelet coefficients.) A line through
-log V_b against log b is carried on to b = n: this text beside as many characters again.
-
-    log V_b = a + s log b        s is -1 where passages are independent, 0 where length averages nothing out
-
-There is one pair of halves, and there are two of quarters, so both are uncertain: the next difference is
-normal, its log variance normal too, given SLOPE. It is a range for the stretch beside this one, read by the
-same model; not for other books, nor for a whole one. Of pieces of real texts that the model had not read, the
-share that held what came next was (`tests/benchmarks/coverage.py`)
+the longer the passages, and carries that on to the text beside as many characters again, see
+`rnnviz.reading.passages`. It is a range for the stretch beside this one, read by the same model; not for
+other books, nor for a whole one. Of pieces of real texts that the model had not read, the share that held
+what came next was (`tests/benchmarks/coverage.py`)
 
     characters of a piece            2,000    20,000   100,000
     a novel, plays                 96–99 %  96–100 %   96–98 %
@@ -22,30 +16,24 @@ share that held what came next was (`tests/benchmarks/coverage.py`)
 
 Below 2,000 characters it was 84 to 100, with ranges from a quarter of the figure to four times as much: there
 is none. SLOPE was chosen on these texts.
-
-P. Abry and D. Veitch, "Wavelet Analysis of Long-Range-Dependent Traffic", IEEE Transactions on Information
-Theory 44 (1998); D. B. Percival, "On Estimation of the Wavelet Variance", Biometrika 82 (1995).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.reading.passages import OCTAVES, next_stretch
 from rnnviz.reading.scoring import Sum, of_sum
 from rnnviz.reports.column_files import ColumnFiles, Floats
 
 SHORTEST = 2000
 """Characters below which a text has too few passages of some length: there is no interval."""
-
-OCTAVES = 6
-"""How many lengths of passages are compared: halves, quarters, … 64ths."""
 
 SLOPE = (-0.45, 0.2)
 """Mean and standard deviation of s that one has seen in real texts: novels and plays, manuals, programs."""
@@ -152,9 +140,9 @@ def interval(costs: ColumnFiles | Sums | npt.ArrayLike, *, level: float = 0.95) 
     halves = of_sum(float(first), 1), of_sum(float(second), 1)
     if not any(square.any() for square in squares):
         return Interval(of_sum(mean, 1), of_sum(mean, 1), level, n, halves=halves)
-    if float(squares[0][0]) > _half_width(squares[1:], level) ** 2:
+    if float(squares[0][0]) > next_stretch(squares[1:], SLOPE).half_width(level) ** 2:
         return Interval(None, None, level, n, "drifts", halves)
-    half = _half_width(squares, level)
+    half = next_stretch(squares, SLOPE).half_width(level)
     if 2 * half > math.log(WIDEST):
         return Interval(None, None, level, n, "uneven", halves)
     return Interval(of_sum(max(mean - half, 0.0), 1), of_sum(mean + half, 1), level, n, halves=halves)
@@ -166,48 +154,3 @@ def _differences(costs: ColumnFiles | Sums, size: int) -> Floats:
     pairs = len(costs) // (2 * size)
     means = np.diff(costs.sums(np.arange(2 * pairs + 1) * size)) / size
     return np.asarray(np.square(means[1::2] - means[::2]))
-
-
-def _half_width(squares: list[Floats], level: float) -> float:
-    """How far the next difference lies from 0 with probability `level`, nats: from the squared differences of
-    passages half as long, a quarter as long, and so on.
-    """
-    pairs = [len(square) for square in squares]
-    octave = np.arange(1.0, len(squares) + 1)
-    bias, noise = np.array([_log_chi_square(k) for k in pairs]).T
-    variances = np.array([square.mean() for square in squares])
-    logs = np.log(np.maximum(variances, 1e-12 * variances.max())) - bias
-    weights = 1 / noise
-    # log V = a - s log 2 · octave; `drop` = -s log 2 is normal beforehand, a is anything.
-    drop, spread = -SLOPE[0] * math.log(2), SLOPE[1] * math.log(2)
-    matrix = np.array(
-        [
-            [weights.sum(), weights @ octave],
-            [weights @ octave, weights @ octave**2 + spread**-2],
-        ]
-    )
-    covariance = np.linalg.inv(matrix)
-    a = float((covariance @ [weights @ logs, weights @ (octave * logs) + drop * spread**-2])[0])
-    return _quantile(a, math.sqrt(covariance[0, 0]), (1 + level) / 2)
-
-
-def _log_chi_square(k: int) -> tuple[float, float]:
-    """Mean and variance of log(χ²/k), χ² having k degrees of freedom: ψ(k/2) - log(k/2) and ψ′(k/2)."""
-    odd = k % 2
-    terms = (0.5 if odd else 1.0) + np.arange((k - 1) // 2)
-    mean = -np.euler_gamma - (2 * math.log(2) if odd else 0.0) + float((1 / terms).sum())
-    return mean - math.log(k / 2), math.pi**2 / (2 if odd else 6) - float((1 / terms**2).sum())
-
-
-def _quantile(log_variance: float, spread: float, p: float) -> float:
-    """The `p`-quantile of a normal distribution around 0 whose log variance is itself normal."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
-    deviations: list[float] = np.exp((log_variance + spread * nodes) / 2).tolist()
-    shares: list[float] = (weights / weights.sum()).tolist()
-    normal = NormalDist()
-    low, high = 0.0, float(normal.inv_cdf(p) * max(deviations))
-    for _ in range(60):
-        middle = (low + high) / 2
-        held = sum(w * normal.cdf(middle / d) for w, d in zip(shares, deviations, strict=True))
-        low, high = (middle, high) if held < p else (low, middle)
-    return high

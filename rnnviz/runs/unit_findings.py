@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rnnviz.units.claims import LEVEL, Evidence, Rival, Search, Verdict, verdict
+from rnnviz.units.claims import LEVEL, Evidence, Report, Rival, Search, Verdict, verdict
 
 KEY = "units"
 """Of a card: {"command": the command that made them, "text": of what, "findings": those that stand, "others":
@@ -26,7 +26,8 @@ class Finding:
     character   the score of the character just read
     untrained   of the best unit of each untrained copy
     characters  of the text
-    evidence    how sure that is, and what simpler things reach; None in cards of 0.1.0
+    evidence    how sure that is, what simpler things reach, and what it comes to on text that had no say in
+                it; None in cards of 0.1.0
     p           the share of shifted targets for which the best unit does as well
     levels      at which it was tested, of a family: see `rnnviz.units.holm`
     """
@@ -89,6 +90,9 @@ class Finding:
     @property
     def lead(self) -> float:
         """By how much the unit beats whatever is simpler."""
+        if self.evidence is not None and self.evidence.report is not None:
+            report = self.evidence.report
+            return report.score - max(self.chance, *(rival.score for rival in report.rivals))
         rivals = self.evidence.rivals if self.evidence is not None else ()
         return self.score - max(
             self.chance, self.character, *self.untrained, *(rival.score for rival in rivals)
@@ -168,17 +172,38 @@ def _finding(one: object) -> Finding | None:
 
 
 def _evidence(kept: Mapping[str, Any]) -> Evidence:
-    interval = kept["interval"]
+    interval, report = kept["interval"], kept.get("report")
+    evidence = Evidence(
+        **{
+            **kept,
+            "rivals": _rivals(kept),
+            "interval": None if interval is None else _interval(interval),
+            "report": None
+            if report is None
+            else Report(report["score"], _interval(report["interval"]), _rivals(report)),
+        }
+    )
+    if not _number(evidence.stability or 0.0) or (report is not None and not _number(report["score"])):
+        raise ValueError("damaged")
+    return evidence
+
+
+def _interval(kept: Sequence[Any]) -> tuple[float, float]:
+    low, high = kept
+    if not (_number(low) and _number(high)):
+        raise ValueError("damaged")
+    return low, high
+
+
+def _rivals(kept: Mapping[str, Any]) -> tuple[Rival, ...]:
     rivals = tuple(Rival(**rival) for rival in kept["rivals"])
-    evidence = Evidence(**{**kept, "rivals": rivals, "interval": interval and tuple(interval)})
     numbers = [number for rival in rivals for number in (rival.low, rival.high) if number is not None]
     numbers += [number for rival in rivals for number in (rival.score, rival.p)]
-    numbers += [evidence.stability or 0.0, *(evidence.interval or (0.0, 0.0))]
-    if not all(map(_number, numbers)) or (interval and len(interval) != 2):
+    if not all(map(_number, numbers)):
         raise ValueError("damaged")
     if any(type(r.number) is not int or r.kind not in ("character", "context", "untrained") for r in rivals):
         raise ValueError("damaged")
-    return evidence
+    return rivals
 
 
 def _number(value: object) -> bool:

@@ -36,7 +36,7 @@ from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation, Within
 from rnnviz.units.ablation import AblationProgress, ablate
 from rnnviz.units.annotation_file import read_annotations
-from rnnviz.units.claims import Evidence, Found, Rival, Search, holm
+from rnnviz.units.claims import Evidence, Found, Report, Rival, Search, holm
 from rnnviz.units.comparison import Comparison, compare
 from rnnviz.units.controls import ControlProgress, control, echoes, untrained
 from rnnviz.units.directions import Direction
@@ -93,6 +93,7 @@ __all__ = [
     "Probe",
     "ProbeProgress",
     "Projection",
+    "Report",
     "Rival",
     "ScanProgress",
     "ScanReport",

@@ -75,19 +75,35 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class Report:
+    """What a search's best-ranked unit, and what is simpler, reach on text that neither ranked nor confirmed
+    it: what is confirmed by a score is overrated by that score.
+
+    score, interval  of the unit
+    rivals           as in Evidence
+    """
+
+    score: float
+    interval: tuple[float, float]
+    rivals: tuple[Rival, ...]
+
+
+@dataclass(frozen=True)
 class Evidence:
-    """How sure a search's best-ranked unit is, by a moving-block bootstrap.
+    """How sure a search's best-ranked unit is, on the part of the text that confirms.
 
     rivals      the simplest first
-    interval    95 % interval of its score; None where the text is too short for one
-    stability   the share of texts drawn anew from the ranked half in which this unit ranks first, or None
-    block       characters of a block, or 0
+    interval    95 % interval of its score, see `rnnviz.units.scores`; None for too short a text
+    stability   the share of texts drawn anew from the ranking part in which this unit ranks first, or None
+    block       characters of a block of these, or 0
+    report      the same on the third part; None where the text is too short to be cut into three
     """
 
     rivals: tuple[Rival, ...]
     interval: tuple[float, float] | None
     stability: float | None
     block: int
+    report: Report | None = None
 
     @property
     def p(self) -> float:
@@ -117,7 +133,7 @@ def verdict(
     level: float = LEVEL,
     lead_level: float = LEVEL,
 ) -> Verdict:
-    """What may be said of a unit that was ranked best on one half of a text and reaches `score` on the other.
+    """What may be said of a unit that was ranked best on one part of a text and reaches `score` on another.
     `p`, that chance does as well, is held against `level`, the leads over what is simpler against
     `lead_level`: Holm's, where a family of targets was searched.
 
@@ -151,9 +167,9 @@ def verdict(
 class Found:
     """A unit and how well it tells.
 
-    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1) on the measured half; below 0.5, or 0,
-               where its direction turned round there
-    ranked_by  the same on the ranked half, at least 0.5 or 0
+    score      AUC (0.5: not at all, 1: always) or correlation (0 to 1) on the part that confirms; below 0.5,
+               or 0, where its direction turned round there
+    ranked_by  the same on the part that ranks, at least 0.5 or 0
     direction  +1 if it is higher where the target holds, -1 if it is lower
     p          the share of shifted targets for which the best unit does at least as well
     """
@@ -173,7 +189,7 @@ class Search(Pictured):
     shifts      (S,) the best unit's score for each shifted target, in increasing order
     character   the score of the character just read; a unit that tells no more needs no memory; None
                 where only activations were given
-    held_out    False where the target isn't in both halves: ranked and measured on one text
+    held_out    False where the target isn't in all parts: ranked and measured on one text
     characters  T; `inside` of them within the target, None if it is graded
     untrained   the score of the best-ranked unit of each untrained copy; () where none was read
     evidence    how sure `best` is, and what simpler things reach; None where that was not asked
@@ -209,7 +225,7 @@ class Search(Pictured):
     @property
     def above_chance(self) -> tuple[Found, ...]:
         """The units above the chance line, in their order. Where `best` is not among them, none is a find:
-        they would be chosen by the half that measures them."""
+        they would be chosen by the text that measures them."""
         return tuple(f for f in self.found if f.score > self.chance)
 
     @property

@@ -2,7 +2,7 @@
 
 A linear model reads, at each character, the last k characters one by one and the n-grams of up to k that end
 there, hashed (Weinberger et al. 2009): logistic regression for a mask, ridge regression on the ranks for a
-graded target. It is fitted on the half of a text that ranks the units, and predicts the other.
+graded target. It predicts a part of a text, fitted on all the rest.
 
 Shape letters: T characters, V symbols, k characters of context.
 """

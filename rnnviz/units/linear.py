@@ -1,9 +1,9 @@
-"""Linear models of many units at a time: fitted on one half of a text, read on the other.
+"""Linear models of many units at a time: fitted on one part of a text, read on another.
 
     a mask       logistic regression
     graded       ridge regression on its ranks
 
-Shape letters: T time steps, n of them in a half, U units, k chosen ones.
+Shape letters: T time steps, n of them in a part, U units, k chosen ones.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Line:
 
 
 class Halves:
-    """Values (T, U) on a text's two halves, each column scaled to mean 0 and variance 1 on the first."""
+    """Values (T, U) on two parts of a text, each column scaled to mean 0 and variance 1 on the first."""
 
     def __init__(self, values: npt.NDArray[Any], first: Mask, second: Mask) -> None:
         from sklearn.preprocessing import StandardScaler
@@ -56,7 +56,7 @@ class Halves:
         self._scale: Doubles = scaler.scale_
 
     def line(self, target: npt.NDArray[Any]) -> Line:
-        """A Line of all units for a `target` (T,), as strong as predicts the last quarter of the first half
+        """A Line of all units for a `target` (T,), as strong as predicts the last quarter of the first part
         best from what is before it.
         """
         labels = target[self.first]
@@ -70,11 +70,11 @@ class Halves:
         return _fit(self._fitted, labels, every, strength)
 
     def score(self, line: Line, target: npt.NDArray[Any]) -> float:
-        """How well a Line tells a `target` (T,) on the second half: AUC or correlation."""
+        """How well a Line tells a `target` (T,) on the second part: AUC or correlation."""
         return ranking.score(self.measured(line), target[self.second])
 
     def measured(self, line: Line) -> Doubles:
-        """Its values on the second half, (n,)."""
+        """Its values on the second part, (n,)."""
         return line.values(self._measured)
 
     def few(self, target: npt.NDArray[Any], chosen: list[int]) -> Line:

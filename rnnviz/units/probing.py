@@ -1,10 +1,10 @@
 """What all units say together: a linear probe beside the best unit, and how many units it takes.
 
-    probe      a weight for every unit, fitted on the half of the text that ranks the units, scored on the
-               other: logistic regression, or for a graded target ridge regression on its ranks (Alain &
-               Bengio 2017, arXiv:1610.01644); how strongly it is held back is chosen within the first half
+    probe      a weight for every unit, scored on the part of the text that confirms units, fitted on the
+               rest: logistic regression, or for a graded target ridge regression on its ranks (Alain &
+               Bengio 2017, arXiv:1610.01644); how strongly it is held back is chosen within that rest
     few        the same on 1, 2, 4 and 8 units: the best-ranked one, then at each step the unit that adds
-               most (Rao's score test), chosen on the first half
+               most (Rao's score test), chosen on the rest
     control    the same probe for labels that mean nothing but come in runs as long as the target's. The score
                less the control's is the selectivity (Hewitt & Liang 2019, arXiv:1909.03368). Their control
                gives each word a label; a character's own label would be read off any state, so runs are drawn
@@ -15,13 +15,13 @@
 
 A probe tells what could be read from a state by a line, not what the network reads.
 
-Shape letters: T time steps, n of them in a half, L layers, H units of a layer, U of all that are probed.
+Shape letters: T time steps, n of them scored, L layers, H units of a layer, U of all that are probed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,13 +29,13 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.progress import Share, run
-from rnnviz.reading.resampling import FEWEST, from_correlation, from_long_runs, from_runs
 from rnnviz.reading.trace import Trace
-from rnnviz.units import contexts, ranking, resampling
+from rnnviz.units import contexts
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival
 from rnnviz.units.directions import Direction
 from rnnviz.units.linear import Halves, random_labels
-from rnnviz.units.searching import Searcher, Split
+from rnnviz.units.scores import Scores
+from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit
 
@@ -86,20 +86,20 @@ class ProbeProgress(Share):
 @dataclass(frozen=True, eq=False)
 class Probe:
     """What a linear probe reads from all units, and what simpler things reach. Scores are AUC (0.5: nothing)
-    or correlation (0: nothing), on the half that it was not fitted on.
+    or correlation (0: nothing), on the part that it was not fitted on.
 
     score       of the probe on all units
     few         what FEW units reach; the first is the unit that `rnnviz.units.search` ranks best
     control     for each draw of the control task
     untrained   of the probe on each untrained copy; () where none was given
     character   of the character just read alone; None where only activations were given
-    held_out    False where the target isn't in both halves: fitted and scored on one text
+    held_out    False where the target isn't in all parts: fitted and scored on one text
     characters  T; `inside` of them within the target, None if it is graded
-    interval    95 % interval of the score over passages of this text, see `rnnviz.reading.resampling`; None
-                where it is too short for one. Another stretch may differ by more
-    lead        the same of the score less that of the best untrained copy; None too where none was given
-    context     the best of what the last few characters reach, with an interval of the lead over them, by
-                blocks as long as for one unit's claims; None where only activations were given, or one text
+    interval    95 % interval of the score, see `rnnviz.units.scores`; None for too short a text
+    lead        the same of the score less that of the untrained copy that comes closest; None too where none
+                was given
+    context     of what the last few characters reach, what comes closest, with an interval of the lead over
+                it; None where only activations were given, or one text
     weights     (L', H) of the probe, for states as they are, of each of `layers`
     """
 
@@ -204,7 +204,7 @@ def probe(
     controls: int = CONTROLS,
     seed: int = 0,
 ) -> Probe:
-    """Probe the units of `source` for `target` (T,), on the halves that `rnnviz.units.search` takes.
+    """Probe the units of `source` for `target` (T,), on the parts that `rnnviz.units.search` takes.
 
     `source` is a Trace, of which `layer` (None: all) and `quantity` are read, or a table (T, U) of one layer.
     `untrained` are traces of the same text by networks before training, see `rnnviz.units.untrained`, or such
@@ -250,7 +250,7 @@ def steps(
     yield ProbeProgress(1 / total)
     values = target.values
     split = searcher.split(target)
-    blocks, first, second, _near = split
+    first, second = split.learn, split.second
     halves = Halves(searcher.values, first, second)
     line = halves.line(values)
     yield ProbeProgress(3 / total)
@@ -263,18 +263,19 @@ def steps(
         control += _control(halves, values, np.random.default_rng((seed, number)))
         yield ProbeProgress((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
-    for k in contexts.LENGTHS if blocks else ():
+    for k in contexts.LENGTHS if split.blocks else ():
         yield ProbeProgress((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(contexts.predicted(searcher.ids, values, k, first)[second])
-    reached, columns = [], [halves.measured(line)]
+    columns = [halves.measured(line), *around]
     for number, copy in enumerate(untrained):
         yield ProbeProgress(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
         theirs = Halves(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
-        reached.append(ranking.score(columns[-1], values[second]))
     yield ProbeProgress(max(0.0, 1 - 2 / total))
-    interval, lead = _intervals(columns, values[second]) if blocks else (None, None)
+    scores = Scores.of(np.column_stack(columns), values[second])
+    scores = scores if split.blocks else replace(scores, sure=False)
+    context, reached, lead = _beside(scores, len(around))
     layers = tuple(sorted({unit.layer for unit in searcher.units}))
     return Probe(
         target=target.name,
@@ -284,15 +285,15 @@ def steps(
         score=halves.score(line, values),
         few=tuple(few),
         control=tuple(control),
-        untrained=tuple(reached),
+        untrained=reached,
         character=search.character,
-        held_out=bool(blocks),
+        held_out=bool(split.blocks),
         characters=len(target),
         inside=search.inside,
         weights=halves.raw(line).reshape(len(layers), -1),
-        interval=interval,
+        interval=scores.interval() if scores.sure else None,
         lead=lead,
-        context=_context(columns[0], around, values, split),
+        context=context,
     )
 
 
@@ -310,39 +311,21 @@ def _few(
         chosen.append(halves.next(values, line))
 
 
-def _intervals(columns: list[Doubles], values: npt.NDArray[Any]) -> tuple[Interval | None, Interval | None]:
-    """Of the first column's score, and of what it is above the best of the others."""
-    block = from_runs(values) if values.dtype == np.bool_ else from_correlation(ranking.ranks(values))
-    if len(values) < FEWEST * block:
-        return None, None
-    drawn = resampling.resampled(np.column_stack(columns), values, block)
-    lead = drawn[:, 0] - drawn[:, 1:].max(axis=1) if len(columns) > 1 else None
-    return resampling.interval(drawn[:, 0]), None if lead is None else resampling.interval(lead)
-
-
-def _context(
-    own: Doubles, around: Sequence[Doubles], values: npt.NDArray[Any], halves: Split
-) -> Rival | None:
-    """The best of `around`, what contexts.LENGTHS predict for `values` (T,), beside `own`, all on the second
-    half (n,); the lead is over all of them, in texts drawn anew as for one unit (`rnnviz.units.weigh`).
-    """
-    if not around:
-        return None
-    measured = values[halves.second]
-    scores = [ranking.score(column, measured) for column in around]
-    best = int(np.argmax(scores))
-    lengths = [from_long_runs(values[half]) for half in (halves.first, halves.second)]
-    if None in lengths:
-        return Rival("context", contexts.LENGTHS[best], scores[best], None, None, 1.0)
-    block = max(length for length in lengths if length)
-    drawn = resampling.resampled(np.column_stack([own, *around]), measured, block)
-    lead = drawn[:, 0] - drawn[:, 1:].max(axis=1)
-    ends = resampling.interval(lead)
-    return Rival("context", contexts.LENGTHS[best], scores[best], *ends, resampling.not_above(lead))
+def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
+    """Of the `k` contexts that follow the probe the one that comes closest, what the untrained copies reach
+    that are the rest, and the lead over the closest of these."""
+    contexted = [scores.rival(n, "context", contexts.LENGTHS[n - 1]) for n in range(1, 1 + k)]
+    copies = [scores.rival(n, "untrained", n - 1 - k) for n in range(1 + k, len(scores.values))]
+    context, copy = (
+        min(rivals, key=lambda one: (one.low or 0.0, -one.score), default=None)
+        for rivals in (contexted, copies)
+    )
+    ends = None if copy is None or copy.low is None or copy.high is None else (copy.low, copy.high)
+    return context, tuple(one.score for one in copies), ends
 
 
 def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:
-    """What a probe for meaningless labels reaches; [] where they are the same throughout a half."""
+    """What a probe for meaningless labels reaches; [] where they are the same throughout a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)
         if all((labels[half] != labels[half][0]).any() for half in (halves.first, halves.second)):

@@ -61,7 +61,7 @@ def correlation_of_sums(sums: npt.NDArray[Any], ranked: Doubles, target: Doubles
 
 def by_symbol(ids: npt.NDArray[np.int64], values: npt.NDArray[Any], learn: Mask | slice) -> Doubles:
     """What the symbol just read tells by itself, the best without memory: (n,), for each of `ids` (n,) the
-    mean of `values` (n,), a mask or graded, at its places in half `learn`.
+    mean of `values` (n,), a mask or graded, at its places in part `learn`.
     """
     count = np.bincount(ids[learn])
     mean = np.full(int(ids.max()) + 1, values[learn].mean())

@@ -1,9 +1,13 @@
-"""Which units respond to something: ranked on one half of a text, measured on the other, beside chance.
+"""Which units respond to something: ranked on one part of a text, confirmed on another, beside chance, and
+reported on a third.
 
-    text      |  0  |  1  |  2  |  3  | …    contiguous blocks, by turns
-    ranked on    ▒▒▒         ▒▒▒             how well each unit tells, and in which direction
-    measured on        ▒▒▒         ▒▒▒       how well it tells there, in the same direction
-    chance             ▒▒▒         ▒▒▒       with the target shifted around the end: the best of all units
+    text      |  0  |  1  |  2  |  3  |  4  |  5  | …    contiguous blocks, by turns
+    ranked on    ▒▒▒               ▒▒▒                   how well each unit tells, and in which direction
+    confirmed on       ▒▒▒               ▒▒▒             how well it tells there, in the same direction
+    chance             ▒▒▒               ▒▒▒             with the target shifted around the end: the best unit
+    reported on              ▒▒▒               ▒▒▒       the score and the leads that are named, see `weigh`
+
+A text shorter than ENOUGH, of which nothing is said, has the first two only.
 
 Of many units one always seems to respond; the best for shifted targets is what a search finds where there is
 nothing. A shift, unlike shuffling, keeps the target's rhythm: the honest null for two series that both change
@@ -26,7 +30,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.reading.trace import Trace
 from rnnviz.text.checked import received
 from rnnviz.units import ranking
-from rnnviz.units.claims import Found, Search
+from rnnviz.units.claims import ENOUGH, Found, Search
 from rnnviz.units.targets import Target
 from rnnviz.units.unit import Unit, activations, unit_of
 
@@ -36,19 +40,29 @@ Mask = npt.NDArray[np.bool_]
 LEVEL = 0.05
 """The significance level of a search."""
 
+BLOCKS = 5
+"""Blocks of a part of the text, or twice as many where what is looked for needs it, and so on."""
+
 SHORTEST_BLOCK = 8
-"""Characters; halves cut finer than this would hold the same words."""
+"""Characters; parts cut finer than this would hold the same words."""
 
 
 class Split(NamedTuple):
-    """A text in `blocks`, 0 where it can't be cut: the half `first` (T,) ranks, `second` (T,) measures, which
-    then are both the whole. `near` (T,) are the characters beside the spans, if edges count.
+    """A text in `blocks`, 0 where it can't be cut: the part `first` (T,) ranks, `second` (T,) confirms, which
+    then are both the whole, `third` (T,) reports, or is None. `near` (T,) are the characters beside the
+    spans, if edges count.
     """
 
     blocks: int
     first: Mask
     second: Mask
+    third: Mask | None
     near: Mask | None
+
+    @property
+    def learn(self) -> Mask:
+        """(T,) what simpler things than a unit are fitted on before they are measured on `second`."""
+        return ~self.second if self.blocks else self.first
 
 
 class Searcher:
@@ -82,7 +96,7 @@ class Searcher:
         # NaN states of an exploded network can't be ranked; they count as equal.
         self._values = np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)  # (T, U)
         self._layer, self.quantity, self._seed = layer, quantity, seed
-        self._ranked: dict[tuple[int, int], Doubles] = {}
+        self._ranked: dict[tuple[int, int, int], Doubles] = {}
 
     def __len__(self) -> int:
         return len(self._values)
@@ -107,8 +121,9 @@ class Searcher:
         length or without variation, and numbers out of range.
         """
         self._check(target, edges, shifts)
-        blocks, first, second, near = self.split(target, edges)
-        ranked, measured = self._ranks(blocks, 0), self._ranks(blocks, 1)
+        split = self.split(target, edges)
+        first, second, near = split.first, split.second, split.near
+        ranked, measured = self._ranks(split, 0), self._ranks(split, 1)
         ranked_by, direction = self._score(ranked, target, first, near)
         score, _ = self._score(measured, target, second, near, direction)
         by_chance = self._by_chance(measured, target.values[second], shifts)
@@ -127,9 +142,10 @@ class Searcher:
             character=None
             if self._trace is None
             else ranking.score(
-                ranking.by_symbol(self._trace.ids, target.values, first)[second], target.values[second]
+                ranking.by_symbol(self._trace.ids, target.values, split.learn)[second],
+                target.values[second],
             ),
-            held_out=bool(blocks),
+            held_out=bool(split.blocks),
             characters=len(self),
             inside=None if target.graded else int(target.values.sum()),
         )
@@ -142,7 +158,7 @@ class Searcher:
     def best_column(self, target: Target, edges: int = 0) -> Doubles:
         """The values (T,) of the best-ranked unit, signed so that it is higher where the target holds."""
         split = self.split(target, edges)
-        ranked_by, direction = self._score(self._ranks(split.blocks, 0), target, split.first, split.near)
+        ranked_by, direction = self._score(self._ranks(split, 0), target, split.first, split.near)
         best = int(np.argmax(ranked_by))
         return np.asarray(self._values[:, best] * direction[best])
 
@@ -162,8 +178,15 @@ class Searcher:
         """How the text is cut for `target`. Raises what `search` raises."""
         self._check(target, edges, 0)
         near = _near(target, edges) if edges else None
-        blocks = self._blocks(target.values, near)
-        return Split(blocks, *self._halves(blocks), near)
+        for parts in (3, 2) if len(self) >= ENOUGH else (2,):
+            blocks = BLOCKS * parts
+            while len(self) // blocks >= SHORTEST_BLOCK:
+                masks = self._parts(blocks, parts)
+                if all(_varies(target.values[m]) and (near is None or near[m].any()) for m in masks):
+                    return Split(blocks, masks[0], masks[1], masks[2] if parts == 3 else None, near)
+                blocks *= 2
+        whole = np.ones(len(self), np.bool_)
+        return Split(0, whole, whole, None, near)
 
     def _check(self, target: Target, edges: int, shifts: int) -> None:
         name = target.name
@@ -190,27 +213,17 @@ class Searcher:
             raise ConfigError("{name} holds at every character of this text; choose another text", name=name)
         raise ConfigError("{name} holds at no character of this text; choose another text", name=name)
 
-    def _blocks(self, values: npt.NDArray[Any], near: Mask | None) -> int:
-        """How many blocks to cut the text into, so that both halves can be scored; 0: none do."""
-        blocks = 10
-        while len(self) // blocks >= SHORTEST_BLOCK:
-            if all(_varies(values[h]) and (near is None or near[h].any()) for h in self._halves(blocks)):
-                return blocks
-            blocks *= 2
-        return 0
+    def _parts(self, blocks: int, parts: int) -> list[Mask]:
+        """The blocks (T,) that are dealt to each of `parts`, by turns."""
+        dealt = np.arange(len(self)) * blocks // len(self) % parts
+        return [dealt == part for part in range(parts)]
 
-    def _halves(self, blocks: int) -> tuple[Mask, Mask]:
-        """The even blocks and the odd ones, (T,) each; twice the whole text where there are none."""
-        if not blocks:
-            return (np.ones(len(self), np.bool_),) * 2
-        odd = np.arange(len(self)) * blocks // len(self) % 2 == 1
-        return ~odd, odd
-
-    def _ranks(self, blocks: int, which: int) -> Doubles:
-        """The ranks (n, U) within the first half or the second one, which may both be the whole text."""
-        key = blocks, which if blocks else 0
+    def _ranks(self, split: Split, which: int) -> Doubles:
+        """The ranks (n, U) within the part that ranks, 0, or the one that confirms, 1; both may be the whole
+        text."""
+        key = split.blocks, 2 if split.third is None else 3, which if split.blocks else 0
         if key not in self._ranked:
-            self._ranked[key] = ranking.ranks(self._values[self._halves(blocks)[which]])
+            self._ranked[key] = ranking.ranks(self._values[split[1 + which]])
         return self._ranked[key]
 
     def _score(

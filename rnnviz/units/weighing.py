@@ -1,31 +1,35 @@
-"""How sure a search's first unit is, and whether something simpler tells as much, on the half of the text
-that did not rank it.
+"""How sure a search's first unit is, and whether something simpler tells as much, on text that did not rank
+it.
 
-    score                     ├──●──┤           its interval, by a moving-block bootstrap
+    score                     ├──●──┤           its interval
     the character just read        ●   ├─┤      each rival's score, and the interval of the unit's lead
-    the last 2, 4, 8 characters    ●   ├─┤      over it, in the same texts drawn anew
+    the last 2, 4, 8 characters    ●   ├─┤      over it
     untrained copies' units        ●   ├─┤
-    stability                 how often the unit ranks first in texts drawn anew from the other half
+    stability                 how often the unit ranks first in texts drawn anew from the part that ranked
+
+This decides, on the second part of the text; of three, the third says the same again, once it is decided.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks.progress import Share, run
-from rnnviz.reading.resampling import from_long_runs
 from rnnviz.reading.trace import Trace
-from rnnviz.units import contexts, ranking, resampling
-from rnnviz.units.claims import Evidence, Rival, Search, Simpler
+from rnnviz.units import contexts, ranking
+from rnnviz.units.claims import Evidence, Report, Search, Simpler
+from rnnviz.units.scores import Scores
 from rnnviz.units.searching import Searcher, Split
 from rnnviz.units.targets import Target
 
 Doubles = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 CANDIDATES = 32
 """Units of which one is ever likely to rank first."""
@@ -45,13 +49,13 @@ def weigh(
     untrained: Sequence[npt.NDArray[Any]] = (),
     *,
     edges: int = 0,
-    resamples: int = resampling.RESAMPLES,
+    resamples: int = STABILITY,
 ) -> Generator[WeighProgress, None, Search]:
-    """`search`, which `searcher` found for `target`, with its evidence, after Künsch (1989).
+    """`search`, which `searcher` found for `target`, with its evidence.
 
     `untrained` holds the values (T,) of each untrained copy's best unit, `Searcher.best_column`. Contexts are
-    read only of a trace. Nothing is measured where the target isn't in both halves. Raises what
-    `Searcher.search` raises.
+    read only of a trace. `resamples` are drawn for the stability. Nothing is measured where the target isn't
+    in all parts. Raises what `Searcher.search` raises.
 
     >>> import numpy as np
     >>> from rnnviz.units import run
@@ -60,24 +64,38 @@ def weigh(
     >>> states[:, 2] += mask.values
     >>> searcher = Searcher(states)
     >>> found = run(weigh(searcher, searcher.search(mask), mask))
-    >>> found.evidence.stability, [round(end, 2) for end in found.evidence.interval]
-    (1.0, [0.74, 0.76])
+    >>> found.evidence.stability, [round(end, 1) for end in found.evidence.report.interval]
+    (1.0, [0.7, 0.8])
     """
     split = searcher.split(target, edges)
+    series = [searcher.columns(search, 1)[:, 0]]
     if not split.blocks:
-        return replace(search, untrained=tuple(_score(column, target, split) for column in untrained))
-    named: list[tuple[Simpler, int, Doubles]] = []
+        reached = [_scores([column], target, split, split.second).values[0] for column in untrained]
+        return replace(search, untrained=tuple(map(float, reached)))
+    named: list[tuple[Simpler, int]] = []
     if searcher.ids is not None:
-        named.append(("character", 1, ranking.by_symbol(searcher.ids, target.values, split.first)))
+        named.append(("character", 1))
+        series.append(_unseen(partial(ranking.by_symbol, searcher.ids, target.values), split))
         for place, k in enumerate(contexts.LENGTHS):
             yield WeighProgress(place / (len(contexts.LENGTHS) + 1))
-            named.append(("context", k, contexts.predicted(searcher.ids, target.values, k, split.first)))
+            named.append(("context", k))
+            series.append(_unseen(partial(contexts.predicted, searcher.ids, target.values, k), split))
     yield WeighProgress(1 - 1 / (len(contexts.LENGTHS) + 1))
-    named += [("untrained", seed, np.asarray(column, np.float64)) for seed, column in enumerate(untrained)]
-    scores = [_score(column, target, split) for _kind, _number, column in named]
-    evidence = _evidence(searcher, search, target, split, named, scores, resamples)
-    reached = tuple(s for s, (kind, *_) in zip(scores, named, strict=True) if kind == "untrained")
-    return replace(search, evidence=evidence, untrained=reached)
+    for seed, column in enumerate(untrained):
+        named.append(("untrained", seed))
+        series.append(np.asarray(column, np.float64))
+    parts = [half for half in (split.second, split.third) if half is not None]
+    scores = [_scores(series, target, split, part) for part in parts]
+    leading = _scores(list(searcher.columns(search, CANDIDATES).T), target, split, split.first)
+    return replace(
+        search,
+        evidence=_evidence(scores, leading, named, resamples),
+        untrained=tuple(
+            float(value)
+            for value, (kind, _n) in zip(scores[0].values[1:], named, strict=True)
+            if kind == "untrained"
+        ),
+    )
 
 
 def search(
@@ -110,56 +128,29 @@ def search(
     return run(weigh(searcher, found, target, columns, edges=edges))
 
 
+def _unseen(predicted: Callable[[Mask], Doubles], split: Split) -> Doubles:
+    """What something tells (T,) of the parts that measure, each time fitted on all the rest."""
+    out = predicted(~split.second)
+    if split.third is not None:
+        out[split.third] = predicted(~split.third)[split.third]
+    return out
+
+
+def _scores(series: Sequence[npt.NDArray[Any]], target: Target, split: Split, part: Mask) -> Scores:
+    """Of `series`, (T,) each, on a part of the text."""
+    near = None if split.near is None else split.near[part]
+    return Scores.of(np.column_stack([each[part] for each in series]), target.values[part], near)
+
+
 def _evidence(
-    searcher: Searcher,
-    search: Search,
-    target: Target,
-    split: Split,
-    named: Sequence[tuple[Simpler, int, Doubles]],
-    scores: Sequence[float],
-    resamples: int,
+    scores: Sequence[Scores], leading: Scores, named: Sequence[tuple[Simpler, int]], resamples: int
 ) -> Evidence:
-    first, second = split.first, split.second
-    lengths = from_long_runs(target.values[first]), from_long_runs(target.values[second])
-    if None in lengths:
-        rivals = [Rival(kind, n, s, None, None, 1.0) for (kind, n, _), s in zip(named, scores, strict=True)]
-        return Evidence(tuple(rivals), None, None, 0)
-    block = max(length for length in lengths if length)
-    series = np.column_stack([searcher.columns(search, 1), *(column for *_, column in named)])[second]
-    drawn = resampling.resampled(
-        series, target.values[second], block, near=_half(split, second), resamples=resamples
-    )
-    rivals = []
-    for (kind, number, _), score, theirs in zip(named, scores, drawn.T[1:], strict=True):
-        lead = drawn[:, 0] - theirs
-        rivals.append(Rival(kind, number, score, *resampling.interval(lead), resampling.not_above(lead)))
+    """Of the scores of the unit and what is `named` on the parts that measure, and of the `leading` units on
+    the one that ranks."""
+    rivals = [tuple(one.rival(n, *who) for n, who in enumerate(named, 1)) for one in scores]
+    if not all(one.sure for one in (leading, *scores)):
+        return Evidence(rivals[0], None, None, 0)
+    reports = [Report(float(one.values[0]), one.interval(), r) for one, r in zip(scores, rivals, strict=True)]
     return Evidence(
-        tuple(rivals),
-        resampling.interval(drawn[:, 0]),
-        _stability(searcher, search, target, split, block),
-        block,
+        rivals[0], reports[0].interval, *leading.stability(resamples), *(one for one in reports[1:])
     )
-
-
-def _stability(searcher: Searcher, search: Search, target: Target, split: Split, block: int) -> float:
-    """The share of texts drawn anew from the ranked half in which the first of CANDIDATES stays first."""
-    half = split.first
-    columns = searcher.columns(search, CANDIDATES)[half]
-    drawn = resampling.resampled(
-        columns, target.values[half], block, near=_half(split, half), resamples=STABILITY
-    )
-    return float((drawn.argmax(axis=1) == 0).mean())
-
-
-def _score(column: npt.NDArray[Any], target: Target, split: Split) -> float:
-    values, half = target.values[split.second], column[split.second]
-    score = ranking.score(half, values)
-    near = _half(split, split.second)
-    if near is None:
-        return score
-    here = np.asarray(values | near)
-    return min(score, ranking.score(half[here], values[here]))
-
-
-def _half(split: Split, half: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_] | None:
-    return None if split.near is None else split.near[half]

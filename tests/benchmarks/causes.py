@@ -4,8 +4,9 @@
     python tests/benchmarks/causes.py random [--model NAME ...] [--characters N] [--trials N]
 
 `ranking`: reads N characters of the model's corpus, what was held out first, without each unit, and prints
-for 2,000, 4,000, … of them the rank correlation of the losses between the first half and the second, the
-length that is said to be needed, the unit that is missed most, and the seconds it took in proportion.
+for the first 2,000, 4,000, … of them the rank correlation of the losses between their two halves, and with
+the next stretch of equal length, the length that is said to be needed, the unit that is missed most, which
+place it has in the next stretch, and the seconds it took in proportion.
 
 `random`: takes random units, and random directions, and counts how often it is said of one that it matters
 more than 95 % of random changes do, and that it matters more inside quotations: there is nothing special to
@@ -26,49 +27,57 @@ from rnnviz.text import corpora
 from rnnviz.text.normalising import normalise
 from rnnviz.units import directions
 from rnnviz.units.ablated import Ablation
+from rnnviz.units.ranking import correlation, ranks
 
 CORPORA = {"timemachine": "timemachine", "python": "python-source", "shakespeare": "tinyshakespeare"}
 
 
-def opened(name: str, characters: int) -> tuple[NumpyModel, str]:
-    """A shipped network and the text it is measured on."""
+def opened(name: str, characters: int, file: str | None) -> tuple[NumpyModel, str]:
+    """A network and the text it is measured on: `file`, or the corpus that it was trained on."""
     model = load_numpy(name)
     assert isinstance(model, NumpyModel)
-    split = corpora.read(CORPORA[name.split("-")[0]]).split()
+    corpus = corpora.from_file(file) if file else corpora.read(CORPORA[name.split("-")[0]])
+    split = corpus.split()
     return model, normalise(split.held_out + split.validation + split.train, model.normaliser)[:characters]
 
 
-def beginning(found: Ablation, characters: int) -> Ablation:
-    """The result of the first passages alone."""
+def stretch(found: Ablation, begin: int, end: int) -> Ablation:
+    """The result of the passages between two characters alone."""
     assert found.passages is not None
     assert found.counts is not None
-    m = int(np.searchsorted(np.cumsum(found.counts), characters, side="right"))
-    sums, counts = found.passages[:m], found.counts[:m]
+    first, last = np.searchsorted(np.cumsum(found.counts), [begin, end], side="right").tolist()
+    sums, counts = found.passages[first:last], found.counts[first:last]
     n, nothing = int(counts.sum()), np.full(len(found.units), np.nan)
     return Ablation(found.layer, found.units, sums.sum(axis=0) / n, nothing, np.nan, nothing, n, sums, counts)
 
 
-def ranking(name: str, characters: int) -> None:
+def ranking(name: str, characters: int, file: str | None) -> None:
     """Print how well the ranking replicates on ever longer texts."""
-    model, text = opened(name, characters)
+    model, text = opened(name, characters, file)
     begin = time.perf_counter()
     found = units.run(units.ablate(model, text, to="mean"))
     took = time.perf_counter() - begin
-    print(f"{name}, {len(found.units)} units: characters, correlation of halves, needed, first, seconds")
+    print(f"{name}, {len(found.units)} units")
+    print("characters  halves  next stretch  needed       first  in the next  seconds")
     length = 2_000
     while length <= len(text):
-        part = beginning(found, length)
+        part = stretch(found, 0, length)
+        beside, place = np.nan, "–"
+        if 2 * length <= len(text):
+            after = stretch(found, length, 2 * length)
+            beside = float(correlation(ranks(part.loss[:, None]), ranks(after.loss))[0])
+            place = str(1 + after.order.tolist().index(part.order[0]))
         print(
-            f"{length:8,} {part.replication:6.2f} {part.needed:12,.0f} {part.order[0]:6} "
-            f"{took * length / len(text):8.0f}",
+            f"{length:10,}  {part.replication:6.2f}  {beside:12.2f}  {part.needed:11,.0f}  "
+            f"{part.order[0]:5}  {place:>11}  {took * length / len(text):7.0f}",
             flush=True,
         )
         length *= 2
 
 
-def random(name: str, characters: int, trials: int) -> None:
+def random(name: str, characters: int, trials: int, file: str | None) -> None:
     """Print how often something is said of what was drawn at random."""
-    model, text = opened(name, characters)
+    model, text = opened(name, characters, file)
     H = model.config.hidden_size
     target = units.target("quotes", text, unclosed="line" if name.startswith("python") else "paragraph")
     drawn = np.random.default_rng(1).permutation(H)[:trials].tolist()
@@ -99,14 +108,15 @@ def main() -> None:
     )
     parser.add_argument("what", choices=("ranking", "random"))
     parser.add_argument("--model", action="append", metavar="NAME")
+    parser.add_argument("--file", metavar="TEXT", help="its last tenth is read first (default: its corpus)")
     parser.add_argument("--characters", type=int, metavar="N")
     parser.add_argument("--trials", type=int, default=40, metavar="N")
     options = parser.parse_args()
     for name in options.model or ["timemachine-gru"]:
         if options.what == "ranking":
-            ranking(name, options.characters or 64_000)
+            ranking(name, options.characters or 64_000, options.file)
         else:
-            random(name, options.characters or 5_000, options.trials)
+            random(name, options.characters or 5_000, options.trials, options.file)
 
 
 if __name__ == "__main__":

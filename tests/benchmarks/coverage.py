@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.networks import checkpoint
+from rnnviz.reading.passages import OCTAVES, next_stretch
 from rnnviz.reading.resampling import resample
 from rnnviz.reading.scoring import pieces
 from rnnviz.reports import interval as intervals
@@ -63,8 +64,8 @@ def row(costs: Floats, length: int, pieces: int) -> list[float]:
         low, high = (np.log(found.low), np.log(found.high)) if given else (np.nan, np.nan)
         sums = intervals.Sums()
         sums.add(piece)
-        squares = [intervals._differences(sums, length >> j) for j in range(1, intervals.OCTAVES + 1)]
-        half = intervals._half_width(squares, 0.95)
+        squares = [intervals._differences(sums, length >> j) for j in range(1, OCTAVES + 1)]
+        half = next_stretch(squares, intervals.SLOPE).half_width(0.95)
         drawn = resample(piece)
         held.append(
             [

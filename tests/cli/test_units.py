@@ -34,6 +34,7 @@ GOOD = {
 
 RIVAL = {"kind": "context", "number": 8, "score": 0.6, "low": 0.1, "high": 0.3, "p": 0.002}
 WEIGHED = {"rivals": [RIVAL], "interval": [0.8, 1.0], "stability": 0.9, "block": 50}
+REPORT = {"score": 0.88, "interval": [0.8, 0.95], "rivals": [RIVAL]}
 
 
 @pytest.fixture
@@ -64,6 +65,7 @@ def test_the_table_names_the_units_that_were_built_for_it(
         "by",
         "held",
         "out",
+        "reported",
         "interval",
         "chance",
         "above",
@@ -99,6 +101,8 @@ def test_beside_each_unit_stands_what_the_network_reaches_untrained(
     assert len(found["untrained"]) == 3
     assert found["verdict"] == "remembers"
     assert f"{max(found['untrained']):.3f}" in quotes
+    assert found["report"]["score"] == pytest.approx(1, abs=1e-9)
+    assert [rival["kind"] for rival in found["report"]["rivals"]] == [r["kind"] for r in found["rivals"]]
     assert main([*arguments, "--json", "--untrained", "0"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[0])
     assert (found["untrained"], found["verdict"]) == ([], "open")
@@ -201,6 +205,11 @@ def test_a_card_of_the_first_kind_is_read_and_claims_no_memory() -> None:
         {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "kind": "<b>"}]}}]},
         {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "number": "8"}]}}]},
         {"others": [{**GOOD, "evidence": {**WEIGHED, "rivals": [{**RIVAL, "low": math.nan}]}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "interval": [0.8, 0.9, 1.0]}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "score": "high"}}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "interval": [0.8]}}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": {**REPORT, "rivals": [{}]}}}]},
+        {"others": [{**GOOD, "evidence": {**WEIGHED, "report": 0.88}}]},
     ],
 )
 def test_damaged_findings_are_none(damaged: object) -> None:
@@ -208,7 +217,14 @@ def test_damaged_findings_are_none(damaged: object) -> None:
     assert unit_findings.of(card) == unit_findings.others(card) == ()
     assert responds(card) == unit_findings.command(card) == ""
     sound = {**GOOD, "evidence": WEIGHED}
-    assert len(unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3, sound]}})) == 2
+    reported = {**GOOD, "evidence": {**WEIGHED, "report": REPORT}}
+    found = unit_findings.of({unit_findings.KEY: {"findings": [GOOD, 3, sound, reported]}})
+    assert [one.lead for one in found] == pytest.approx([0.3, 0.3, 0.28])  # the last by its report
+    assert found[2].evidence is not None
+    assert found[2].evidence.report is not None
+    assert found[2].evidence.report.interval == (0.8, 0.95)
+    kept = json.loads(json.dumps({"findings": [one.to_json() for one in found]}))
+    assert unit_findings.of({unit_findings.KEY: kept}) == found
 
 
 def test_json_has_a_line_for_each_target(model: str, book: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.reading.resampling import FEWEST, from_correlation, from_long_runs, from_runs, resample
+from rnnviz.reading.resampling import FEWEST, from_correlation, resample
 
 Doubles = npt.NDArray[np.float64]
 
@@ -72,22 +72,6 @@ def test_the_block_is_that_of_politis_and_white() -> None:
     wide = np.stack([wandering(450, 0.0, 1), wandering(450, 0.9, 1)], axis=1)
     assert from_correlation(wide) == 34
     assert from_correlation(np.ones(50)) == from_correlation([1.0]) == 1
-
-
-def test_the_block_of_a_target_is_a_run_and_a_gap() -> None:
-    assert from_runs(np.tile(np.repeat([True, False], [20, 80]), 50)) == 100
-    assert from_runs(np.zeros(70, bool)) == 140
-    assert not resample(np.zeros(70), block=from_runs(np.zeros(70, bool))).enough
-
-
-def test_blocks_are_as_long_as_the_target_is_slow_and_a_short_text_has_none() -> None:
-    slow, fast = (np.arange(20_000) % period < period / 2 for period in (400, 100))
-    assert (from_long_runs(slow), from_long_runs(fast)) == (400, 100)
-    assert from_long_runs(slow[:7_000]) is None  # fewer than 20 blocks
-    assert from_long_runs(np.arange(20_000) == 9_000) is None  # one run
-    graded = np.arange(20_000) % 100 / 1.0
-    assert from_long_runs(graded) == pytest.approx(100, abs=3)
-    assert from_long_runs(np.where(fast, 1.0, 0.0)) == 100  # its middle is its lowest
 
 
 def test_what_cannot_be_resampled_is_refused() -> None:

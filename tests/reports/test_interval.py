@@ -14,12 +14,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.reports.interval import (
     CELLS,
     SHORTEST,
-    SLOPE,
     Interval,
     Sums,
-    _half_width,
-    _log_chi_square,
-    _quantile,
     interval,
     step,
 )
@@ -68,46 +64,6 @@ def test_it_contains_the_texts_own_perplexity_and_grows_with_its_level() -> None
     assert (found.level, found.characters, found.reason) == (0.95, 5000, "")
     assert width(interval(2 * costs)) == pytest.approx(2 * width(found))
     assert found.halves == pytest.approx([math.exp(half.mean()) for half in costs.reshape(2, -1)])
-
-
-@pytest.mark.parametrize(
-    ("k", "mean", "variance"),
-    [
-        (1, -1.270362845, math.pi**2 / 2),
-        (2, -0.577215665, math.pi**2 / 6),
-        (3, -0.368975, 0.934802),
-        (4, -0.270362845, 0.644934067),
-        (32, -0.031575, 0.064494),
-    ],
-)
-def test_the_logarithm_of_a_mean_of_squares(k: int, mean: float, variance: float) -> None:
-    assert _log_chi_square(k) == (pytest.approx(mean, abs=1e-4), pytest.approx(variance, abs=1e-4))
-    drawn = np.log(np.random.default_rng(0).chisquare(k, 100_000) / k)
-    assert drawn.mean() == pytest.approx(mean, abs=0.03)
-    assert drawn.var() == pytest.approx(variance, rel=0.03)
-
-
-def test_a_quantile_is_the_normals_where_its_variance_is_certain_and_that_of_draws_where_not() -> None:
-    assert _quantile(math.log(4), 0.0, 0.975) == pytest.approx(2 * 1.959964, rel=1e-6)
-    rng = np.random.default_rng(0)
-    drawn = rng.standard_normal(400_000) * np.exp(rng.standard_normal(400_000) * 0.8 / 2)
-    assert _quantile(0.0, 0.8, 0.975) == pytest.approx(np.quantile(drawn, 0.975), rel=0.02)
-
-
-def test_the_line_is_carried_on_to_the_next_length() -> None:
-    # Mean squares that come to 4 at the next length. Where they fall as in most texts, it is found.
-    def squares(ratio: float) -> list[np.ndarray]:
-        usual = [math.exp(_log_chi_square(2**j)[0]) for j in range(6)]
-        return [np.full(2**j, 4.0 * ratio ** -(j + 1) * u) for j, u in enumerate(usual)]
-
-    usual = _half_width(squares(2 ** SLOPE[0]), 0.95)
-    assert 2 * 1.96 < usual < 2 * 2.3  # a little more than if the variance were known
-    # Else it is taken to be nearer to most texts: too wide where passages are independent.
-    assert 1.5 * usual < _half_width(squares(0.5), 0.95) < 3 * usual
-    assert 0.5 * usual < _half_width(squares(1.0), 0.95) < usual
-    assert _half_width([4 * s for s in squares(1.0)], 0.95) == pytest.approx(
-        2 * _half_width(squares(1.0), 0.95)
-    )
 
 
 def test_a_text_that_drifts_is_told_by_its_halves() -> None:

@@ -15,7 +15,6 @@ from rnnviz import units
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import ModelConfig
 from rnnviz.networks.torch_model import CharModel
-from rnnviz.reading.resampling import from_correlation, from_runs
 from rnnviz.units import (
     Direction,
     Intervention,
@@ -26,9 +25,9 @@ from rnnviz.units import (
     directions,
     probe,
     ranking,
-    resampling,
 )
 from rnnviz.units.linear import random_labels
+from rnnviz.units.scores import Scores
 from tests.conftest import TEXT, tiny
 from tests.units.built import VOCABULARY, quoted
 
@@ -202,7 +201,8 @@ def test_remembering_is_more_than_the_last_few_characters_tell() -> None:
         untrained=[np.random.default_rng(3).normal(size=(len(target), 4))],
     )
     searcher = units.Searcher(read(), layer=1)
-    _, first, second, _ = searcher.split(target)
+    split = searcher.split(target)
+    first, second = split.learn, split.second
     scores = {
         k: ranking.score(
             contexts.predicted(read().ids, target.values, k, first)[second], target.values[second]
@@ -251,8 +251,7 @@ def test_an_interval_holds_the_score_of_all_such_texts(graded: bool) -> None:
         labels = np.repeat(random.normal(size=200), 20)
         state = labels + np.repeat(random.normal(size=200), 20) + random.normal(size=4000)
         target = labels if graded else labels > 0
-        block = from_runs(target) if not graded else from_correlation(target)
-        low, high = resampling.interval(resampling.resampled(state[:, None], target, block)[:, 0])
+        low, high = Scores.of(state[:, None], target).interval()
         held += low < truth < high
     assert held >= 25
 

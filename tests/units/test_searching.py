@@ -292,13 +292,13 @@ def test_what_may_be_said(
 
 
 def test_a_unit_that_passes_only_where_it_is_measured_is_no_find() -> None:
-    """It would be chosen by the half that measures it."""
+    """It would be chosen by the text that measures it."""
     random, T = np.random.default_rng(6), ENOUGH
     mask = np.cumsum(random.random(T) < 0.05) % 2 == 1
-    half = np.arange(T) * 10 // T % 2 == 1
+    part = np.arange(T) * 15 // T % 3
     states = random.normal(size=(T, 2))
-    states[:, 0] += np.where(half, 0.0, mask)  # ranks first, and tells nothing where it is measured
-    states[:, 1] += np.where(half, mask, 0.0)
+    states[:, 0] += np.where(part == 1, 0.0, mask)  # ranks first, and tells nothing where it is measured
+    states[:, 1] += np.where(part == 1, mask, 0.0)
     found = search(states, Target("telegraph", mask))
     assert found.best.unit.unit == 0
     assert [f.unit.unit for f in found.above_chance] == [1]

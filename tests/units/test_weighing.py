@@ -8,56 +8,13 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ConfigError
-from rnnviz.reading.resampling import from_long_runs
-from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, resampling, run, weigh
+from rnnviz.units import Evidence, Rival, Searcher, Target, contexts, holm, ranking, run, weigh
 from rnnviz.units.claims import ENOUGH, LEVEL, verdict
 
 
 def telegraph(length: int, dwell: int, seed: int) -> Target:
     drawn = np.random.default_rng(seed).random(length)
     return Target("telegraph", np.cumsum(drawn < 1 / dwell) % 2 == 1)
-
-
-@pytest.mark.parametrize("kind", ["mask", "near", "graded"])
-def test_resampled_scores_are_those_of_the_texts_drawn_anew(kind: str) -> None:
-    random, n, block = np.random.default_rng(1), 3000, 60
-    mask = telegraph(n, 20, 1).values
-    values = np.round(3 * mask + random.normal(size=n)) if kind == "graded" else mask
-    near = ~mask & np.roll(mask, 5) if kind == "near" else None
-    series = 0.1 * random.normal(size=(n, 3)).cumsum(axis=0) + np.array([1, 0.3, 0]) * values[:, None]
-    series[:, 2] = np.round(series[:, 2])  # with ties
-    found = resampling.resampled(series, values, block, near=near, resamples=200)
-    draws = np.random.default_rng(0).integers(0, n - block + 1, (200, n // block))
-    expected = []
-    for starts in draws:
-        text = (starts[:, None] + np.arange(block)).ravel()
-        here = [np.ones(n, np.bool_)] if near is None else [np.ones(n, np.bool_), mask | near]
-        kept = [text[part[text]] for part in here]
-        scores = [[ranking.score(column[one], values[one]) for column in series.T] for one in kept]
-        expected.append(np.min(scores, axis=0))
-    for edge in (2.5, 50, 97.5):
-        np.testing.assert_allclose(
-            np.percentile(found, edge, axis=0), np.percentile(expected, edge, axis=0), atol=0.03
-        )
-    assert np.corrcoef(found[:, 1], np.array(expected)[:, 1])[0, 1] > 0.95
-
-
-def test_an_interval_of_a_slow_target_holds_the_truth_where_single_characters_would_not() -> None:
-    """The share of 100 texts whose interval holds the AUC of all texts together."""
-    covered = {"blocks": 0, "characters": 0}
-    for seed in range(100):
-        random = np.random.default_rng(seed)
-        target, state = telegraph(4000, 20, seed), random.normal(size=4000)
-        for t in range(1, 4000):
-            state[t] += 0.9 * state[t - 1]
-        block = from_long_runs(target.values)
-        assert block is not None
-        for name, length in (("blocks", block), ("characters", 1)):
-            drawn = resampling.resampled(state[:, None], target.values, length, resamples=200)
-            low, high = resampling.interval(drawn[:, 0])
-            covered[name] += low <= 0.5 <= high
-    assert covered["blocks"] >= 85
-    assert covered["characters"] < 70
 
 
 def test_contexts_tell_what_stands_in_them_and_no_more() -> None:
@@ -148,4 +105,4 @@ def test_what_is_in_one_half_alone_has_no_evidence_and_its_rivals_are_measured_w
     searcher = Searcher(states)
     weighed = run(weigh(searcher, searcher.search(mask), mask, [states[:, 0]]))
     assert weighed.evidence is None
-    assert weighed.untrained == (ranking.score(states[:, 0], mask.values),)
+    assert weighed.untrained == pytest.approx((ranking.score(states[:, 0], mask.values),))

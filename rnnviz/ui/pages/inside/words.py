@@ -8,7 +8,7 @@ from rnnviz.ui.i18n import _, ngettext
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
-    from rnnviz.units import Rival, Search
+    from rnnviz.units import Report, Rival, Search
 
 PATTERN, SPAN = "pattern", "span"
 
@@ -59,20 +59,23 @@ def verdict(search: Search) -> str:
         sentences.append(_conclusion(search))
         if search.evidence is not None:
             sentences.append(_("It stays first in {stable} % of resamples of the text used for ranking."))
-    character, untrained = search.character, max(search.untrained, default=None)
-    kept = search.evidence
-    rival = search.rival or max(kept.rivals if kept else (), key=lambda one: one.score, default=None)
+    kept, report = search.evidence, _report(search)
+    interval = report.interval if report else kept and kept.interval
+    rivals = (report or kept).rivals if kept else ()
+    reached = {one.kind: one for one in sorted(rivals, key=lambda one: one.score)}  # the best of each kind
+    context = reached.get("context")
+    rival = search.rival or max(rivals, key=lambda one: one.score, default=None)
     return " ".join(sentences).format(
         unit=unit(search.best.unit.unit).capitalize(),
         inside=unit(search.best.unit.unit),  # a sentence
         measure=measure(search),
-        score=_number(search.best.score),
-        interval=_range(*kept.interval) if kept is not None and kept.interval else "–",
+        score=_number(report.score if report else search.best.score),
+        interval=_range(*interval) if interval else "–",
         chance=_number(search.chance),
-        character=_number(character),
-        untrained=_number(untrained),
-        context=_number(_context(search)),
-        k=_longest(search),
+        character=_number(_reached(reached.get("character"))),
+        untrained=_number(_reached(reached.get("untrained"))),
+        context=_number(_reached(context)),
+        k=context.number if context else "–",
         rival=_number(rival.score if rival else None),
         number=rival.number if rival else "–",
         lead=_range(rival.low, rival.high) if rival else "–",
@@ -80,6 +83,16 @@ def verdict(search: Search) -> str:
         n=f"{search.characters:,}",
         enough=f"{ENOUGH:,}",
     )
+
+
+def _report(search: Search) -> Report | None:
+    """What it comes to on text that had no say in it, where it was confirmed."""
+    confirmed = search.verdict == "remembers" and search.evidence is not None
+    return search.evidence.report if confirmed and search.evidence else None
+
+
+def _reached(rival: Rival | None) -> float | None:
+    return None if rival is None else rival.score
 
 
 def _number(value: float | None) -> str:
@@ -108,7 +121,7 @@ def _beginning(search: Search) -> str:
     if not search.held_out:
         return _(
             "**No verdict**: {inside} scores best, with {measure} {score}, but on the text that chose it. "
-            "What you look for is too rare to choose a unit on one half and score it on the other."
+            "What you look for is too rare to choose a unit on one part and score it on another."
         )
     if search.verdict == "nothing":
         return _(
@@ -119,6 +132,12 @@ def _beginning(search: Search) -> str:
         return _(
             "**{unit}** ranked first: {measure} {score} on text that the ranking didn't see; by chance, the "
             "best unit reaches up to {chance}."
+        )
+    if _report(search) is not None:
+        return _(
+            "**{unit}** ranked first on one part of the text, and a second confirmed it. On a third it "
+            "reaches {measure} {score} (95 % interval {interval}); by chance, the best unit reaches up to "
+            "{chance}."
         )
     return _(
         "**{unit}** ranked first: {measure} {score} (95 % interval {interval}) on text that the ranking "
@@ -153,20 +172,6 @@ def _conclusion(search: Search) -> str:
             "it remembers."
         )
     return _("It was not compared with all simpler explanations.")
-
-
-def _contexts(search: Search) -> list[Rival]:
-    rivals = search.evidence.rivals if search.evidence is not None else ()
-    return [rival for rival in rivals if rival.kind == "context"]
-
-
-def _context(search: Search) -> float | None:
-    return max((rival.score for rival in _contexts(search)), default=None)
-
-
-def _longest(search: Search) -> str:
-    best = max(_contexts(search), key=lambda rival: rival.score, default=None)
-    return "–" if best is None else str(best.number)
 
 
 def above_chance(n: int) -> str:
