@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
-from rnnviz.runs import event_log, queue
+from rnnviz.runs import deleted, event_log, queue
 from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import RunFolder, folders
 from rnnviz.runs.folder import home as home
@@ -147,9 +147,10 @@ def stop(id: str) -> None:
             ) from None
 
 
-def delete(id: str, *, created: float | None = None) -> None:
-    """Delete a run and all its files. Raises TrainingError if it is alive or doesn't exist; with `created`,
-    also where the run of this name was started at another time: it is another run.
+def delete(id: str, *, created: float | None = None, restorable: bool = False) -> None:
+    """Delete a run and all its files; `restorable`: once this process ends, see rnnviz.runs.deleted. Raises
+    TrainingError if it is alive or doesn't exist; with `created`, also where the run of this name was started
+    at another time: it is another run.
     """
     run = find(id)
     if created is not None and run.created != created:
@@ -163,10 +164,9 @@ def delete(id: str, *, created: float | None = None) -> None:
         lock = contextlib.nullcontext()  # something in its place that no process can hold
     with lock:
         queue.leave(folder)
-        # Hidden at once, however long its removal takes.
-        aside = folder.path.with_name(f".deleted-{folder.id}-{os.getpid()}-{time.time_ns()}")
-        folder.path.rename(aside)
-        shutil.rmtree(aside, ignore_errors=True)
+        aside = deleted.put_aside(folder)  # hidden at once, however long its removal takes
+        if not restorable:
+            deleted.remove(aside.path)
 
 
 def listed() -> list[Run]:

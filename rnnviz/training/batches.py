@@ -13,6 +13,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rnnviz.text.corpora import SHORTEST_SPLIT
+
 DRAWS = 1 << 18
 """Random lengths drawn at a time."""
 
@@ -23,7 +25,8 @@ class Streams:
     def __init__(self, ids: Tensor, batch: int, steps: int, start: int) -> None:
         self.ids, self.start = ids, start
         self.batch = max(1, min(batch, len(ids) // (2 * steps)))
-        self.slack = min(steps, len(ids) // 8)  # how far an epoch's beginning may move
+        # How far an epoch's beginning may move. A word begins with its first letter.
+        self.slack = min(steps, len(ids) // 8) if len(ids) >= SHORTEST_SPLIT else 0
         self.length = (len(ids) - self.slack) // self.batch
         self.chunks = math.ceil(self.length / steps)  # of regular truncation, in an epoch
 

@@ -19,10 +19,15 @@ from math import log2
 
 from rnnviz.errors import ConfigError
 from rnnviz.networks.config import TrainConfig
+from rnnviz.text.corpora import SHORTEST_SPLIT
 from rnnviz.training import speed
 
 PRESETS = {"toy": 0.0, "one-minute": 1.0, "five-minutes": 5.0, "best": 30.0}
 """The minutes each takes; 0: as many characters as its recipe says."""
+
+MOST_PASSES = 1000
+"""Passes over a text beyond which a preset isn't offered: of 5,000 characters of The Time Machine
+"one-minute" reads its part 570 times, and is best on the validation text after 22."""
 
 TOY = TrainConfig(
     cell="rnn",
@@ -57,10 +62,9 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
     if key == "toy":
         return TOY, 0.0
     minutes = PRESETS[key]
-    large = key == "best" or cores >= 8  # small products don't spread over many cores
-    hidden_size = 512 if large else 256
-    passes = speed.guess(hidden_size, cores) * minutes * 60 / (0.85 * characters_in_corpus)
-    embedding, weight, output = dropout(passes, hidden_size)
+    hidden_size = _units(key, cores)
+    large = hidden_size == 512
+    embedding, weight, output = dropout(_passes(key, characters_in_corpus, cores), hidden_size)
     config = TrainConfig(
         cell="lstm",
         hidden_size=hidden_size,
@@ -75,6 +79,38 @@ def preset(key: str, characters_in_corpus: int, cores: int) -> tuple[TrainConfig
         evaluate_every=200,
     )
     return config, minutes
+
+
+def fitting(characters_in_corpus: int, cores: int) -> list[str]:
+    """The presets that fit a text of that length: the toy for one too short to be split, else those that
+    don't read it more than MOST_PASSES times, and the shortest in any case.
+
+    >>> fitting(7, 4), fitting(5_000, 4), fitting(178_979, 4)
+    (['toy'], ['one-minute'], ['one-minute', 'five-minutes', 'best'])
+    """
+    if characters_in_corpus < SHORTEST_SPLIT:
+        return ["toy"]
+    first, *longer = (key for key in PRESETS if key != "toy")
+    return [first, *(k for k in longer if _passes(k, characters_in_corpus, cores) <= MOST_PASSES)]
+
+
+def twice(text: str) -> str:
+    """A text too short to be split, as the toy reads it: twice in a row, so that it learns what comes after
+    the end too, and writes on. Left alone if it would be split then.
+
+    >>> twice("machine")
+    'machinemachine'
+    """
+    return text * 2 if 2 * len(text) < SHORTEST_SPLIT else text
+
+
+def _units(key: str, cores: int) -> int:
+    return 512 if key == "best" or cores >= 8 else 256  # small products don't spread over many cores
+
+
+def _passes(key: str, characters_in_corpus: int, cores: int) -> float:
+    """How often a preset reads the training text, as far as that can be guessed."""
+    return speed.guess(_units(key, cores), cores) * PRESETS[key] * 60 / (0.85 * characters_in_corpus)
 
 
 def dropout(passes: float, hidden_size: int = 256) -> tuple[float, float, float]:

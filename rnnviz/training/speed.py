@@ -115,6 +115,7 @@ def characters_in(
     """The characters trained on in `minutes`, reports included. Takes about 2 seconds and one validation."""
     from rnnviz.reading.sampling import sample
     from rnnviz.reading.scoring import perplexity
+    from rnnviz.training.trainer import early_steps
 
     trainer, speed = _trial(config, corpus, min(TRIAL, minutes * 60 / 20), device)
     began = time.perf_counter()
@@ -122,8 +123,10 @@ def characters_in(
         perplexity(trainer.model, text=trainer.validation)
     sample(trainer.model, "", 200, seed=0)
     report = time.perf_counter() - began
-    between = trainer.characters / trainer.step_index * (config.evaluate_every or trainer.streams.chunks)
-    return max(1, round(minutes * 60 / (1 / speed + report / between)))
+    every = config.evaluate_every or trainer.streams.chunks
+    between = trainer.characters / trainer.step_index * every
+    seconds = minutes * 60 - min(minutes * 30, len(early_steps(every)) * report)
+    return max(1, round(seconds / (1 / speed + report / between)))
 
 
 def _trial(config: TrainConfig, corpus: SplittableText, seconds: float, device: str) -> tuple[Trainer, float]:

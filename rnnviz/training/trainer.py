@@ -28,6 +28,7 @@ from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, 
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.checked import check_text, received
+from rnnviz.text.corpora import SHORTEST_SPLIT
 from rnnviz.text.given import as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
@@ -35,6 +36,19 @@ from rnnviz.training.optimiser import adamw, has_bfloat16, rate
 
 FIRST = 8
 """Steps of the second early report; each further one comes after twice as many."""
+
+UNSURE, SURE = 0.8, 0.5
+"""Temperatures of samples: a text's vary; of a word there is one way to write it."""
+
+
+def early_steps(first: int) -> list[int]:
+    """The steps after which a run reports before its `first` regular report, ever further apart.
+
+    >>> early_steps(200)
+    [1, 8, 16, 32, 64, 128]
+    """
+    steps = [1, *(FIRST << n for n in range(max(0, first // FIRST).bit_length()))]
+    return [n for n in steps if n < first]
 
 
 class Parts(Protocol):
@@ -137,7 +151,7 @@ class Trainer:
         self.carried: State | None = None
         self.stopping = False
         self.reported = 0  # the step of the last report
-        self.early = False  # whether there are reports before the first that the recipe asks for
+        self.early: frozenset[int] = frozenset()  # steps with a report before the first that is asked for
         self.since = self.new_interval()
         # Of the last step; in nats, and before clipping.
         self.loss = self.norm = torch.zeros((), device=self.device)
@@ -231,7 +245,8 @@ class Trainer:
         after steps 1, 8, 16, 32 … before the first of those: perplexity falls fastest then. Weights are the
         same with them. Raises TrainingError if it diverges.
         """
-        self.early = early
+        first = self.config.evaluate_every or self.streams.chunks
+        self.early = frozenset(early_steps(first)) if early else frozenset()
         self._clock(True)
         try:
             while not self.stopping:
@@ -306,7 +321,8 @@ class Trainer:
                 return None
             drawn = ""
             if sample_length:
-                drawn = sample(self.model, prompt, sample_length, temperature=0.8, seed=self.config.seed)
+                heat = UNSURE if len(self.text) >= SHORTEST_SPLIT else SURE
+                drawn = sample(self.model, prompt, sample_length, temperature=heat, seed=self.config.seed)
         except CheckpointError:  # the model no longer gives probabilities
             raise self._diverged() from None
         criterion = math.log(validation) if validation is not None else -float(self.step_index)

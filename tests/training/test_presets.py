@@ -5,14 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 from rnnviz.errors import ConfigError
+from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import perplexity
 from rnnviz.text import corpora
-from rnnviz.training.presets import PRESETS, TOY, dropout, preset
-from rnnviz.training.trainer import train
+from rnnviz.training.presets import PRESETS, TOY, dropout, fitting, preset, twice
+from rnnviz.training.trainer import SURE, train
 
 
 def test_every_preset_has_a_recipe_for_every_text_and_machine() -> None:
@@ -45,6 +47,34 @@ def test_the_toy_learns_its_word_in_under_three_seconds() -> None:
     assert time.process_time() - began < 3
     assert perplexity(reports[-1].model, text="machine").perplexity < 1.05
     assert len(reports) >= 10  # something to look at while it learns
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_toy_given_m_writes_its_word_again_and_again(seed: int) -> None:
+    """As the Train page trains it. Of the word alone it never learns what comes after the e."""
+    config = replace(TOY, seed=seed, characters=1400)
+    texts = {"machine": False, twice("machine"): True}
+    for text, goes_on in texts.items():
+        *_, last = train(config, corpora.from_text(text), device="cpu", sample_length=0)
+        assert perplexity(last.model, text="machine").perplexity < 1.05
+        written = sample(last.model, "m", 100, temperature=SURE, seed=seed)
+        assert (written == ("achinem" * 15)[:100]) == goes_on
+
+
+def test_the_report_of_a_toy_writes_the_word_too() -> None:
+    *_, last = train(replace(TOY, characters=1400), corpora.from_text(twice("machine")), probe="machine")
+    assert last.sample == ("machine" * 30)[:200]
+
+
+def test_presets_fit_the_text() -> None:
+    assert fitting(7, 4) == fitting(199, 4) == ["toy"]
+    assert fitting(200, 4) == ["one-minute"]
+    for cores in (1, 2, 4, 8, 16):
+        assert fitting(178_979, cores) == fitting(10**9, cores) == ["one-minute", "five-minutes", "best"]
+        lengths = [len(fitting(n, cores)) for n in (200, 2_000, 20_000, 200_000)]
+        assert lengths == sorted(lengths), "the longer the text, the more"
+    assert twice("a" * 99) == "a" * 198
+    assert twice("a" * 100) == "a" * 100, "twice as long it would be split"
 
 
 def test_presets_load_no_torch() -> None:
