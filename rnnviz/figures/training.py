@@ -360,7 +360,7 @@ def figure(one: Curves, words: Mapping[str, str] | None = None, *, theme: Theme 
 
 ENGLISH = {
     "uniform": "uniform guess",
-    "unigram": "unigram",
+    "unigram": "letter frequencies",
     "ngram": "n-gram",
     "gradient": "gradient norm",
     "rate": "learning rate",

@@ -147,10 +147,10 @@ def stop(id: str) -> None:
             ) from None
 
 
-def delete(id: str, *, created: float | None = None, restorable: bool = False) -> None:
-    """Delete a run and all its files; `restorable`: once this process ends, see rnnviz.runs.deleted. Raises
-    TrainingError if it is alive or doesn't exist; with `created`, also where the run of this name was started
-    at another time: it is another run.
+def delete(id: str, *, created: float | None = None, restorable: bool = False) -> deleted.Deleted | None:
+    """Delete a run and all its files; `restorable`: once this process ends, and until then what is returned
+    can be restored (rnnviz.runs.deleted). Raises TrainingError if it is alive or doesn't exist; with
+    `created`, also where the run of this name was started at another time: it is another run.
     """
     run = find(id)
     if created is not None and run.created != created:
@@ -165,8 +165,10 @@ def delete(id: str, *, created: float | None = None, restorable: bool = False) -
     with lock:
         queue.leave(folder)
         aside = deleted.put_aside(folder)  # hidden at once, however long its removal takes
-        if not restorable:
-            deleted.remove(aside.path)
+        if restorable:
+            return aside
+        deleted.remove(aside.path)
+    return None
 
 
 def listed() -> list[Run]:

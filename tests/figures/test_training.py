@@ -113,7 +113,7 @@ def test_the_lines_to_beat_are_named_and_their_labels_hold_no_markup() -> None:
     words = {**training.ENGLISH, "ngram": "<b>6-gram"}
     drawn = training.skeleton(training.curves(EVENTS), words)
     said = [a["text"] for a in drawn["layout"]["annotations"]]
-    assert said[:3] == ["uniform guess 40", "unigram 18", "&lt;b&gt;6-gram 5"]
+    assert said[:3] == ["uniform guess 40", "letter frequencies 18", "&lt;b&gt;6-gram 5"]
     at = [a["y"] for a in drawn["layout"]["annotations"][:3]]
     assert at == pytest.approx([math.log10(v) for v in (40, 18, 5)])
 

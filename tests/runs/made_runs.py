@@ -32,9 +32,10 @@ def made(
     *,
     created: float = 0.0,
     watched: str = WATCHED,
+    text: str = "",
     **end_fields: Any,
 ) -> Path:
-    """A run of the tiny LSTM that has had 30 steps, and ended so; None: it died."""
+    """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died."""
     path = home() / name
     path.mkdir(parents=True)
     folder = RunFolder(path)
@@ -43,7 +44,8 @@ def made(
         Description(
             name,
             config,
-            corpus="python-docs",
+            corpus="" if text else "python-docs",
+            text=text or None,
             title="Tiny <text>",
             watched=watched,
             created=created or time.time(),

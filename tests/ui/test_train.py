@@ -22,7 +22,7 @@ from rnnviz.runs.folder import RunFolder
 from rnnviz.text import corpora
 from rnnviz.training import estimate
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.pages.train import bring, compare, texts
+from rnnviz.ui.pages.train import bring, compare, settings, texts
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.subject import find
 from rnnviz.ui.pages.train.watch import Watch
@@ -65,7 +65,8 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     button(app, "train-start").click().run()
     assert not app.exception
     (description,) = started
-    assert description.corpus == "machine"
+    assert description.text == "machinemachine", "so that it learns what follows the e"
+    assert description.title == corpora.describe("machine").title
     assert description.watched == "machine"
     assert description.minutes is None
     assert description.config.hidden_size == 8
@@ -79,7 +80,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     open_app: Open, started: list[runs.Description]
 ) -> None:
     app = pick(open_app("train"), "python-docs")
-    assert app.button_group(key="train-preset").options[0] == "One minute"
+    assert app.button_group(key="train-preset").options == ["One minute", "Five minutes", "Half an hour"]
     app.button_group(key="train-more").set_value("settings").run()
     assert app.selectbox(key="set-cell").value == "lstm"
     app.selectbox(key="set-cell").select("gru").run()
@@ -88,7 +89,7 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     app.button_group(key="set-truncation").set_value("random").run()
     app.number_input(key="set-minutes").set_value(2.0).run()
     app.text_input(key="set-watched").set_value("def f(").run()
-    assert "changed from the preset" in everything(app)
+    assert "settings changed" in everything(app)
     app.button_group(key="train-more").set_value(None).run()  # hidden, the settings stay
     button(app, "train-start").click().run()
     (description,) = started
@@ -123,7 +124,7 @@ def test_a_pasted_text_is_described_and_trained_on(open_app: Open, started: list
     app.button_group(key="train-more").set_value("text").run()
     words = everything(app)
     assert f"{len(TEXT):,} characters, {len(set(TEXT))} of them different" in words
-    assert "held out, read once" in words
+    assert "measured once at the end" in words
     button(app, "train-start").click().run()
     (description,) = started
     assert description.text == TEXT
@@ -174,14 +175,14 @@ def test_a_finished_run_is_shown_with_everything(open_app: Open) -> None:
     assert header["steps"] == [0, 1, 3, 10, 30]
     assert header["probe"] == WATCHED
     assert header["sample"] == "<b>time"
-    assert "perplexity on the held-out text 4.30" in header["line"]
+    assert "held-out perplexity 4.30" in header["line"]
     assert "passed the 6-gram" in header["passed"]
     assert arrays["now.states"].shape == (len(WATCHED), 1, 12)
     assert arrays["now.next"].shape == (len(WATCHED) + 1, 8)
     assert np.all(arrays["now.chances"][:, 0] >= arrays["now.chances"][:, -1])
     assert sorted(arrays["rows"].tolist()) == list(range(12))
     assert r"Tiny \<text\>" in everything(app)
-    assert header["static"]["words"]["ngram"] == "counting 6-grams"
+    assert header["static"]["words"]["ngram"] == "6-gram"
 
 
 def test_snapshots_are_sent_when_they_are_asked_for() -> None:
@@ -211,7 +212,7 @@ def test_snapshots_are_sent_when_they_are_asked_for() -> None:
         ("stopped", {}, "Stopped at 100 %"),
         ("failed", {"reason": "It said so."}, "It said so."),
         ("failed", {"reason": "Memory ran out. …", "cause": "memory"}, "fewer hidden units"),
-        (None, {}, "ended without a word"),
+        (None, {}, "ended without a message"),
     ],
 )
 def test_a_run_that_ended_early_says_why_and_can_go_on(
@@ -277,16 +278,64 @@ def test_the_queue_is_seen_and_its_limit_can_be_set(
     assert runs.limit() == 2
 
 
-def test_runs_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
-    made("one", created=1.0)
-    made("two", "stopped", created=2.0)
+def test_a_short_text_offers_short_times_alone(open_app: Open) -> None:
+    app = pick(open_app("train"), texts.PASTE)
+    app.text_area(key="train-paste").set_value(TEXT).run()
+    assert app.button_group(key="train-preset").options == ["One minute"]
+    pick(app, "timemachine")
+    assert len(app.button_group(key="train-preset").options) == 3
+    pick(app, "machine")
+    assert app.button_group(key="train-preset").options == ["A few seconds"]
+
+
+def test_the_first_run_on_a_book_needs_no_network(
+    open_app: Open, started: list[runs.Description], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "nothing"))
     app = open_app("train")
+    assert [o.split(" · ")[0] for o in app.selectbox(key="train-text").options[:2]] == [
+        "“machine”, the toy",
+        "H. G. Wells, The Time Machine (1898)",
+    ]
+    pick(app, "timemachine")
+    button(app, "train-start").click().run()
+    assert (started[0].corpus, started[0].watched) == ("timemachine", settings.SENTENCES["timemachine"])
+    assert not app.error
+
+
+def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("other", created=2.0, text="another text, " * 30)
+    made("two", "stopped", created=3.0)
+    app = open_app("train")
+    assert app.multiselect(key="train-compare").options == ["two", "one"]
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
-    rows = [compare.row(run) for run in runs.listed()]
+    rows = [compare.row(run) for run in runs.listed() if run.id != "other"]
     table = list(csv.DictReader(io.StringIO(spreadsheet.of([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"
+
+
+def test_where_there_are_several_texts_that_of_the_run_in_view_is_compared(open_app: Open) -> None:
+    for n, (name, text) in enumerate(
+        {"a": "", "b": "x " * 200, "c": "x " * 200, "d": "y " * 200, "e": ""}.items()
+    ):
+        made(name, created=float(n + 1), text=text)
+    app = open_app("train", run="b")
+    assert app.multiselect(key="train-compare").options == ["c", "b"], "not d, on a text of its own"
+    app.radio(key="run").set_value("a").run()
+    assert app.multiselect(key="train-compare").value == ["e", "a"]
+    text = next(s for s in app.selectbox if str(s.key).startswith("train-compare-text"))
+    assert len(text.options) == 2
+
+
+def test_one_run_alone_is_compared_with_nothing(open_app: Open) -> None:
+    made("one", created=1.0)
+    made("other", created=2.0, text="another text, " * 30)
+    app = open_app("train")
+    assert not app.multiselect
+    assert "on the same text" in everything(app)
 
 
 def test_a_strangers_checkpoint_is_checked_before_it_is_kept(

@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
+import rnnviz
 from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
@@ -14,6 +16,7 @@ from rnnviz.runs import story
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
 from rnnviz.ui.pages.train import listing
+from tests.conftest import tiny
 from tests.runs.made_runs import made
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick, sent
@@ -21,14 +24,80 @@ from tests.ui.test_train import button, pick, sent
 pytestmark = pytest.mark.usefixtures("started")
 
 
-def test_a_run_is_deleted_after_a_question(open_app: Open) -> None:
+def test_a_run_is_deleted_after_a_question_and_restored_with_one_click(open_app: Open) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     app = open_app("train", run="two")
+    assert not [e for e in app.expander if e.label == "Deleted runs"]
     button(app, "train-delete-really.two.2.0").click().run()
     assert not app.exception
     assert [run.id for run in runs.listed()] == ["one"]
     assert sent(app)[0]["run"] == "one"
+    assert "**two** was deleted. You can restore it until the server stops." in everything(app)
+    button(app, "train-undo").click().run()
+    assert not app.exception
+    assert [run.id for run in runs.listed()] == ["two", "one"]
+    assert (sent(app)[0]["run"], app.radio(key="run").value) == ("two", "two")
+    assert "was deleted" not in everything(app)
+
+
+def test_deleted_runs_are_listed_to_be_restored_or_deleted_for_good(open_app: Open) -> None:
+    for n, name in enumerate(("one", "two", "three"), 1):
+        made(name, created=float(n))
+    app = open_app("train", run="three")
+    for name in ("three.3.0", "two.2.0"):
+        button(app, f"train-delete-really.{name}").click().run()
+    made("new", created=4.0)
+    app.run()
+    app.radio(key="run").set_value("new").run()
+    assert "was deleted" not in everything(app), "another run is looked at"
+    (folder,) = [e for e in app.expander if e.label == "Deleted runs"]
+    assert [b.label for b in folder.button] == ["Restore", "Delete for good"] * 2
+    assert [m.value.split("**")[1] for m in folder.markdown] == ["two", "three"], "the newest first"
+    next(b for b in folder.button if b.label == "Delete for good").click().run()
+    (folder,) = [e for e in app.expander if e.label == "Deleted runs"]
+    assert [m.value.split("**")[1] for m in folder.markdown] == ["three"]
+    folder.button[0].click().run()
+    assert sent(app)[0]["run"] == "three"
+    assert not [e for e in app.expander if e.label == "Deleted runs"]
+    assert {run.id for run in runs.listed()} == {"one", "three", "new"}
+    assert not app.exception
+
+
+def test_a_loop_of_another_program_is_shown_live_and_counts_its_steps(open_app: Open) -> None:
+    model = tiny("gru")
+    with rnnviz.runs.follow("mine", model, watched="A machine", text="timemachine", total=40) as run:
+        run.log(10, 2.0, validation_loss=1.5, learning_rate=0.1)
+        app = open_app("train", run="mine")
+        header, arrays = sent(app)
+        assert (header["alive"], header["probe"]) == (True, "A machine")
+        assert arrays["now.states"].shape == (9, 1, 12)
+        assert "25 % · 10 of 40 steps" in header["line"]
+        words = header["static"]["words"]
+        assert (words["curve"], words["number.speed"]) == ("Perplexity after each step", "steps a second")
+        assert header["numbers"]["validation"] == pytest.approx(4.4817, rel=1e-4)
+        assert "logged by another program · H\\. G\\. Wells" in everything(app)
+        button(app, "train-stop").click().run()
+        assert run.stopping
+    app.run()
+    assert sent(app)[0]["state"] == "stopped"
+    keys = {str(b.key) for b in app.button}
+    assert "train-explore" in keys
+    assert "train-resume" not in keys
+    button(app, "train-explore").click().run()
+    assert not app.exception
+    assert checkpoint.load_numpy("mine").vocabulary == model.vocabulary
+
+
+def test_a_loop_without_a_sentence_says_so_and_promises_no_line(open_app: Open) -> None:
+    with rnnviz.runs.follow("mine", torch.nn.Linear(2, 3)) as run:
+        run.log(1, 2.0)
+    header, arrays = sent(open_app("train", run="mine"))
+    words = header["static"]["words"]
+    assert words["heat.none"] == "This run has no sentence to watch."
+    assert words["curve.blind"] == "Lower is better."
+    assert (header["frames"], header["steps"]) == ([], [])
+    assert arrays["train"].tolist() == pytest.approx([7.389], rel=1e-3)
 
 
 def test_a_click_on_what_is_gone_is_a_sentence(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,16 +135,25 @@ def test_explore_opens_with_the_model(open_app: Open, tmp_path: Path) -> None:
 def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Open, tmp_path: Path) -> None:
     made("tiny-gru")
     story.write("tiny-gru", tmp_path / "kept" / "tiny-gru.snapshots.safetensors")
-    app = open_app("train")
+    app = open_app("train", run="shipped:tiny-gru")
     assert app.radio(key="run").options[0] != app.radio(key="run").options[1]
     for id in ("shipped:tiny-gru", "tiny-gru", "tiny-gru"):
-        app.radio(key="run").set_value(id).run()
+        if id.startswith("shipped:"):
+            assert button(app, "train-story.tiny-gru").disabled, "it is on the stage"
+        else:
+            app.radio(key="run").set_value(id).run()
         assert app.run().radio(key="run").value == id
         header, _ = sent(app)
         assert (header["run"], header["state"]) == (id, "finished" if id == "tiny-gru" else "shipped")
         assert header["steps"] == [0, 1, 3, 10, 30]
+    assert len(app.radio(key="run").options) == 1, "the list is of one's own runs"
     runs.delete("tiny-gru")
-    assert sent(open_app("train"))[0]["run"] == "shipped:tiny-gru"  # what there is to see without any run
+    app = open_app("train")
+    assert not app.get("bidi_component"), "the opening says one thing"
+    assert button(app, "train-story.tiny-gru").label.replace("\\", "") == "How tiny-gru learned"
+    button(app, "train-story.tiny-gru").click().run()
+    assert sent(app)[0]["run"] == "shipped:tiny-gru"
+    assert app.query_params["run"] in ("shipped:tiny-gru", ["shipped:tiny-gru"])
 
 
 @pytest.mark.parametrize(
@@ -101,11 +179,11 @@ def test_a_story_says_what_its_figures_are_of(
                 event["held_out_perplexity" if of_0_1_0 else "validation_perplexity"] = figure
         path.write_bytes(pack("story", story.read(path).snapshot(), about, arrays))
     runs.delete("tiny-gru")
-    header, arrays = sent(open_app("train"))
+    header, arrays = sent(open_app("train", run="shipped:tiny-gru"))
     words = header["static"]["words"]
     assert header["lines"] == lines
     assert train in words["number.train.help"]
-    assert words["curve.counted"].startswith(notice)
+    assert words["curve.counted"].startswith(f"Lower is better. {notice}")
     assert (len(arrays["looked"]), header["numbers"]["held_out"]) == (
         (0, None) if lines[0] == "validation" else (1, 4.2 if of_0_1_0 else 4.1)
     )

@@ -22,11 +22,11 @@ def show() -> None:
     """The upload, what it is, and a name to save it under."""
     st.caption(
         _(
-            "A `.safetensors` file that this app made, here or on another machine. It is checked first: a "
-            "file holds numbers and a card, and nothing in it is ever run."
+            "A `.safetensors` file that this app made, here or on another machine. It holds numbers and a "
+            "card; nothing in it is run."
         )
     )
-    file = st.file_uploader(_("A checkpoint"), type=["safetensors"], key="train-bring")
+    file = st.file_uploader(_("Model file"), type=["safetensors"], key="train-bring")
     if file is None:
         return
     try:
@@ -35,7 +35,7 @@ def show() -> None:
         trouble.show(error)
         return
     st.success(
-        _("**{name}** is a sound {kind} model that knows {n} characters.").format(
+        _("**{name}** is a sound {kind} model with {n} characters in its vocabulary.").format(
             name=plain(file.name), kind=plain(info.kind.upper()), n=f"{max(0, info.vocabulary_size - 1):,}"
         ),
         icon=":material/verified:",

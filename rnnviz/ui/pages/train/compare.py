@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -11,23 +14,36 @@ from rnnviz.figures import spreadsheet, training
 from rnnviz.figures.runs import compared
 from rnnviz.figures.themes import THEMES
 from rnnviz.runs import api as runs
+from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 
+PICKED = "train-compare"
 
-def show(found: Sequence[runs.Run]) -> None:
-    """The choice, the curves, the table."""
-    by_id = {run.id: run for run in found if run.last is not None or run.report is not None}
-    if len(by_id) < 2:
-        st.caption(_("When two runs have trained, their curves can be laid over one another here."))
+
+def show(found: Sequence[runs.Run], shown: str | None) -> None:
+    """The choice among runs on one text, at first that of the run that is `shown`; the curves, the table."""
+    by_text = of_one_text(found)
+    if not by_text:
+        st.caption(_("When two runs have trained on the same text, you can compare their curves here."))
         return
+    texts = list(by_text)
+    usual = next((n for n, text in enumerate(texts) if shown in [run.id for run in by_text[text]]), 0)
+    text = texts[usual]
+    if len(texts) > 1:
+        text = st.selectbox(
+            _("Text of the runs"),
+            texts,
+            usual,
+            key=f"train-compare-text.{shown}",
+            format_func=lambda text: _title(by_text[text][0]),
+        )
+    by_id = {run.id: run for run in by_text[text]}
+    kept = [id for id in st.session_state.get(PICKED) or [] if id in by_id]
+    if kept != st.session_state.get(PICKED):
+        st.session_state[PICKED] = kept or list(by_id)[:2]
     picked = st.multiselect(
-        _("Runs to compare"),
-        list(by_id),
-        list(by_id)[:2],
-        key="train-compare",
-        persist_state="session",
-        max_selections=12,
+        _("Runs to compare"), list(by_id), key=PICKED, persist_state="session", max_selections=12
     )
     chosen = [by_id[id] for id in picked if id in by_id]
     if not chosen:
@@ -41,9 +57,7 @@ def show(found: Sequence[runs.Run]) -> None:
         key="train-compare-chart",
         config={"displayModeBar": False},
     )
-    st.caption(
-        _("Validation perplexity, lower is better. Runs on different texts can't be compared by it directly.")
-    )
+    st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
     rows = [row(run) for run in chosen]
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
     st.download_button(
@@ -55,6 +69,37 @@ def show(found: Sequence[runs.Run]) -> None:
         on_click="ignore",
         key="train-compare-csv",
     )
+
+
+def of_one_text(found: Sequence[runs.Run]) -> dict[str, list[runs.Run]]:
+    """Runs that have something to show, by their text, where there are two of it. A text is known by its
+    corpus's name, or by the checksum of one's own.
+    """
+    by_text: dict[str, list[runs.Run]] = {}
+    for run in found:
+        if run.last is not None or run.report is not None:
+            by_text.setdefault(_text(run), []).append(run)
+    return {text: several for text, several in by_text.items() if len(several) > 1}
+
+
+def _text(run: runs.Run) -> str:
+    if corpus := run.description.get("corpus"):
+        return str(corpus)
+    path = RunFolder(run.path).text
+    try:
+        about = path.stat()
+        return _checksum(str(path), about.st_size, about.st_mtime_ns)
+    except OSError:
+        return f"of {run.id} alone"
+
+
+@lru_cache(maxsize=1000)
+def _checksum(path: str, size: int, changed: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _title(run: runs.Run) -> str:
+    return str(run.description.get("title") or run.description.get("corpus") or "")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -70,7 +115,7 @@ def row(run: runs.Run) -> dict[str, Any]:
     return {
         _("Run"): run.id,
         _("State"): say.state(run.state),
-        _("Text"): str(run.description.get("title") or run.description.get("corpus") or ""),
+        _("Text"): _title(run),
         _("Validation perplexity"): report.get("validation_perplexity"),
         _("Training perplexity"): say.training_perplexity(last, report),
         _("Characters read"): last.get("characters", report.get("characters")),

@@ -102,7 +102,7 @@ def _waiting(jobs: Jobs, key: Hashable) -> str:
     job = jobs.get(key)
     before = None if job is None else jobs.before(job)
     if before is None:
-        return _("its speed is being measured …")
+        return _("measuring its speed …")
     return _("its speed will be measured: {place}").format(place=progress.place(before))
 
 
@@ -135,5 +135,5 @@ def _line(jobs: Jobs, text: Chosen, recipe: Recipe, forecast: Forecast) -> None:
         parts.append(_("a few seconds"))
     line = " · ".join(parts)
     if recipe.changed:
-        line += " · " + _("changed from the preset")
+        line += " · " + _("settings changed")
     st.caption(line)

@@ -24,13 +24,13 @@ CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 
 def chosen() -> str | None:
-    """The run to show: the one picked, else one that trains, the newest, or a shipped story."""
+    """The run to show: the one picked, else one that trains, else the newest; None before the first."""
     found, state = runs.listed(), st.session_state
     ids = options(found, everything=True)
     if state.get(CHOSEN) not in ids:
         asked = state.pop(CHOSEN, None) or st.query_params.get(CHOSEN)
-        if ids:
-            state[CHOSEN] = asked if asked in ids else usual(found, ids)
+        if (picked := asked if asked in ids else usual(found)) is not None:
+            state[CHOSEN] = picked
         if asked and asked not in ids:
             state[MISSED] = asked, state.get(CHOSEN)
     return state.get(CHOSEN)
@@ -50,11 +50,11 @@ def missed(shown: str | None) -> None:
     st.warning(said, icon=":material/swap_horiz:")
 
 
-def usual(found: list[runs.Run], ids: list[str]) -> str:
-    """The default choice."""
+def usual(found: list[runs.Run]) -> str | None:
+    """The default choice: a run of one's own. A shipped story is for those who ask for it."""
     training = [run.id for run in found if run.state in ("running", "starting")]
     watchable = [run.id for run in found if run.last is not None]
-    return [*training, *watchable, *ids][0]
+    return next(iter([*training, *watchable, *(run.id for run in found)]), None)
 
 
 def first(names: list[str]) -> list[str]:
@@ -85,17 +85,18 @@ def show() -> None:
     by_id = {run.id: run for run in found}
     state = st.session_state
     everything = bool(state.get("train-all"))
-    ids = options(found, everything=everything)
+    ids = [id for id in options(found, everything=everything) if not id.startswith(subject.SHIPPED)]
     current = state.get(CHOSEN)
     if current and current not in ids:
         ids.append(current)
     st.markdown("**" + _("Runs") + "**")
     if not ids:
-        st.caption(_("None yet. What you start appears here and goes on when you close this page."))
+        st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
         return
     picked = st.radio(
         _("Runs"),
         ids,
+        index=None,
         key=CHOSEN,
         persist_state="session",
         label_visibility="collapsed",
@@ -118,13 +119,13 @@ def show() -> None:
 def limit() -> None:
     """How many runs train at a time."""
     st.number_input(
-        _("Runs that train at a time"),
+        _("Runs at a time"),
         1,
         queue.MOST,
         value=runs.limit(),
         key="train-limit",
         on_change=_set_limit,
-        help=_("Others wait in the queue. Two at a time share the processor, so each takes longer."),
+        help=_("Others wait in the queue. Two at a time share the processor: each takes longer."),
     )
 
 

@@ -9,10 +9,21 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
+from rnnviz.training.presets import twice
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
-from rnnviz.ui.pages.train import bring, compare, forecast, listing, settings, stage, texts
+from rnnviz.ui.pages.train import (
+    bring,
+    compare,
+    deleted,
+    forecast,
+    gallery,
+    listing,
+    settings,
+    stage,
+    texts,
+)
 from rnnviz.ui.pages.train.settings import Recipe
 from rnnviz.ui.pages.train.texts import Chosen
 from rnnviz.ui.trouble import describe
@@ -33,29 +44,37 @@ def page(slot: Any, explore: Any) -> None:
         listing.show()
     st.title(_("Train your own"))
     listing.missed(shown)
-    new(of_session("train"))
+    deleted.offer(shown)
     if shown is None:
-        toy()
-    else:
+        st.markdown(
+            _("Choose a text and press **Start**. A network learns to predict its next character; you watch.")
+        )
+    text = new(of_session("train"))
+    if shown is not None:
         st.divider()
         stage.show(shown, explore, started=started == shown)
+    elif text is not None and text.corpus == texts.TOY:
+        toy()
+    with st.container(key="train-gallery"):
+        gallery.show(shown)
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
-        compare.show(runs.listed())
-    with st.expander(_("Bring a model that was trained elsewhere"), icon=":material/upload_file:"):
+        compare.show(runs.listed(), shown)
+    with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
         bring.show()
+    deleted.show()
 
 
-def new(jobs: Jobs) -> None:
-    """Choose a text and a recipe, and start."""
+def new(jobs: Jobs) -> Chosen | None:
+    """Choose a text and a recipe, and start. Returns the text, if there is one yet."""
     which, how = st.columns([5, 6], vertical_alignment="top", gap="medium")
     with which:
         text = texts.choose(jobs)
     with how:
         key = settings.preset(text)
     if text is None:
-        st.caption(_("Choose a text, and then start."))
+        st.caption(_("Choose a text, then press Start."))
         jobs.retain([("fetch", st.session_state.get(texts.KEY))])
-        return
+        return None
     settings.adopt(text, key)
     sentence, go = st.columns([8, 3], vertical_alignment="bottom", gap="medium")
     with sentence:
@@ -98,12 +117,13 @@ def new(jobs: Jobs) -> None:
                 start(text, recipe)
             except RnnvizError as error:
                 trouble.show(error)
+    return text
 
 
 def _opened() -> str | None:
     parts = {"settings": ":material/tune: " + _("Settings"), "text": ":material/article: " + _("The text")}
     return st.pills(
-        _("Look at"),
+        _("Show"),
         list(parts),
         key="train-more",
         persist_state="session",
@@ -123,8 +143,8 @@ def start(text: Chosen, recipe: Recipe) -> None:
         runs.Description(
             recipe.name,
             recipe.config,
-            corpus=text.corpus,
-            text=None if text.corpus else text.text,
+            corpus="" if text.toy else text.corpus,
+            text=twice(text.text) if text.toy else None if text.corpus else text.text,
             title=text.title,
             language=text.language,
             watched=recipe.watched,
@@ -141,16 +161,17 @@ def start(text: Chosen, recipe: Recipe) -> None:
 def toy() -> None:
     """What to show before there is a run: the toy, explained."""
     st.divider()
-    st.markdown(
-        _(
-            "### Begin with one word\n"
-            "Press **Start**: a network of 8 units reads **machine** again and again. At first it guesses "
-            "blindly among all characters; within three seconds it knows that **c** follows **ma**, and its "
-            "perplexity falls to 1. You watch its 8 numbers after each of the 7 characters turn from noise "
-            "into a code for *where in the word it is*.\n\n"
-            "Then choose a longer text and give it a minute."
+    with st.container(key="train-toy"):
+        st.markdown(
+            _(
+                "## A first run: one word\n"
+                "A network of 8 hidden units learns the word **machine** in a few seconds. Its perplexity "
+                "falls from 8, a uniform guess, to about 1.\n\n"
+                "You watch its hidden state after each of the 7 characters. Once it has learnt the word, "
+                "given **m** it writes *machinemachine…*\n\n"
+                "Then choose *The Time Machine* above, and give it a minute."
+            )
         )
-    )
 
 
 # Figures and text need a projector's full width.
@@ -162,5 +183,6 @@ _STYLE = """
 .st-key-train-toolbar { flex-wrap: nowrap; }
 .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 0; min-width: 0; }
 .st-key-train-toolbar h2 { padding: 0; font-size: 1.1rem; }
+:is(.st-key-train-gallery, .st-key-train-toy) h2 { padding: 0.4rem 0 0; font-size: 1.1rem; }
 .st-key-train-toolbar :is(h2, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 """

@@ -19,6 +19,14 @@ from rnnviz.ui.pages.train.texts import Chosen
 LONGEST_WATCHED = 80
 _MARK = "train.preset"
 
+SENTENCES = {
+    "python-source": "def average(self, values):",
+    "python-docs": "The value of the expression is a list.",
+    "timemachine": "the time traveller smiled at the machine",
+    "tinyshakespeare": "What is the night, my lord? The morning",
+}
+"""Sentences to watch, in the style of the corpora."""
+
 SETTINGS = (
     "cell", "activation", "hidden_size", "layers", "embedding_size", "steps", "truncation", "batch",
     "learning_rate", "clip", "dropout_embedding", "dropout_weight", "dropout_output", "seed",
@@ -40,27 +48,26 @@ class Recipe:
 
 
 def preset(text: Chosen | None) -> str:
-    """The choice of a preset; a text too short to split has only the toy."""
+    """The choice among the presets that fit the text."""
     words = {
-        "toy": _("The toy"),
+        "toy": _("A few seconds"),
         "one-minute": _("One minute"),
         "five-minutes": _("Five minutes"),
-        "best": _("Best this machine gives"),
+        "best": _("Half an hour"),
     }
-    toy = text is None or text.toy
-    keys = [key for key in presets.PRESETS if (key == "toy") == toy]
+    keys = presets.fitting(text.characters if text is not None else 1, cores())
     if st.session_state.get("train-preset") not in keys:
         st.session_state["train-preset"] = keys[0]
     chosen = st.segmented_control(
-        _("2 · How long it learns"),
+        _("2 · Training time"),
         keys,
         key="train-preset",
         required=True,
         persist_state="session",
         format_func=lambda key: words.get(key, key),
         help=_(
-            "A preset chooses a network and a recipe that get far in that time on this machine. "
-            "All of it can be changed below."
+            "Network and settings are chosen to get far in this time, on this machine and this text. "
+            "Settings, below, changes all of it."
         ),
     )
     return chosen or keys[0]
@@ -70,14 +77,8 @@ def usual_sentence(text: Chosen) -> str:
     """A sentence in the text's style, or from its validation part: the presets' networks never read it."""
     if text.toy:
         return text.text[:LONGEST_WATCHED]
-    usual = {
-        "python-source": "def average(self, values):",
-        "python-docs": "The value of the expression is a list.",
-        "timemachine": "the time traveller smiled at the machine",
-        "tinyshakespeare": "What is the night, my lord? The morning",
-    }
-    if text.corpus in usual:
-        return usual[text.corpus]
+    if text.corpus in SENTENCES:
+        return SENTENCES[text.corpus]
     after, end = text.parts[0], sum(text.parts[:2])
     words = " ".join(text.text[after : min(end, after + 200)].split())
     begin = words.find(" ") + 1 if len(words) > 60 else 0
@@ -108,13 +109,13 @@ def adopt(text: Chosen, key: str) -> None:
 
 
 def watched() -> str:
-    """The sentence whose reading is watched."""
+    """The sentence to watch."""
     return st.text_input(
-        _("3 · The sentence to watch"),
+        _("3 · Sentence to watch"),
         key="set-watched",
         persist_state="session",
         max_chars=LONGEST_WATCHED,
-        help=_("Twice a second the network reads this sentence, and you see every unit of its hidden state."),
+        help=_("While it learns, it reads this sentence twice a second. You see its hidden states."),
     )
 
 
@@ -128,15 +129,15 @@ def expert() -> None:
         key="set-name",
         persist_state="session",
         max_chars=60,
-        help=_("Letters, digits, '.', '_' and '-'; the model will be called so."),
+        help=_("Letters, digits, '.', '_' and '-'. The model gets this name too."),
     )
 
 
 def _network() -> None:
-    st.markdown("**" + _("The network") + "**")
+    st.markdown("**" + _("Network") + "**")
     cells = {
-        "mlp": _("MLP: no memory at all"),
-        "rnn": _("RNN: the plain recurrence"),
+        "mlp": _("MLP: no hidden state"),
+        "rnn": _("RNN: the simple recurrence"),
         "gru": _("GRU: two gates"),
         "lstm": _("LSTM: three gates and a cell"),
     }
@@ -147,56 +148,56 @@ def _network() -> None:
         persist_state="session",
         on_change=_renamed,
         format_func=lambda name: cells.get(name, CELLS[name].label),
-        help=_("How the new hidden state is made from the old one and the next character."),
+        help=_("How a hidden state follows from the one before it and the next character."),
     )
     _choice(
         "activation",
         _("Activation φ"),
         {"tanh": "tanh", "relu": "relu"},
-        _("tanh keeps every state between −1 and 1; ReLU cuts off below 0. GRU and LSTM have their own."),
+        _("tanh keeps each unit between −1 and 1, ReLU above 0. GRU and LSTM have their own."),
         disabled=bool(CELLS[cell].gates),
     )
-    _whole("hidden_size", 1, 4096, _("How many numbers the state has."))
-    _whole("layers", 1, 8, _("Recurrences stacked: each reads the states of the one below."))
+    _whole("hidden_size", 1, 4096, _("How many numbers the hidden state of a layer has."))
+    _whole("layers", 1, 8, _("Each layer reads the hidden states of the one below."))
     _whole(
         "embedding_size",
         0,
         1024,
-        _("Each character becomes so many learnt numbers; 0: one-hot vectors, as in the textbook."),
+        _("How many learnt numbers stand for a character. 0: one-hot vectors."),
     )
 
 
 def _learning() -> None:
-    st.markdown("**" + _("Learning") + "**")
+    st.markdown("**" + _("Training") + "**")
     _whole(
         "steps",
         1,
         2048,
-        _("Backpropagation through time is cut off there: farther sees more, and takes longer."),
+        _("Backpropagation through time goes back so many characters. More of them take longer."),
     )
     _choice(
         "truncation",
         say.settings()["truncation"],
-        {"regular": _("every time there"), "random": _("at random, there on average")},
-        _("Cutting at random keeps the network from getting used to always the same distance."),
+        {"regular": _("fixed"), "random": _("random")},
+        _("Random: truncated after half to one and a half times as many characters, drawn anew each time."),
     )
-    _whole("batch", 1, 1024, _("Places of the text that are read at once (batch)."))
+    _whole("batch", 1, 1024, _("How many passages of the text are read side by side."))
     _real(
         "learning_rate",
         (1e-5, 1.0, 0.001),
         "%.5f",
-        _("How far one step goes at most. Too high: it diverges. Too low: it takes for ever."),
+        _("The largest step. Too high, and training diverges; too low, and it takes long."),
     )
     _real(
         "clip",
         (0.01, 100.0, 0.25),
         "%.2f",
-        _("A gradient longer than this is shortened to it, so that one odd line can't throw it off."),
+        _("A gradient with a larger norm is scaled down to this one."),
     )
 
 
 def _guarding() -> None:
-    st.markdown("**" + _("Against learning by heart") + "**")
+    st.markdown("**" + _("Regularisation") + "**")
     for name in ("dropout_output", "dropout_weight", "dropout_embedding"):
         st.slider(
             say.settings()[name],
@@ -206,21 +207,15 @@ def _guarding() -> None:
             key=f"set-{name}",
             persist_state="session",
             disabled=name == "dropout_weight" and st.session_state["set-cell"] == "mlp",
-            help=_(
-                "The share that is left out at random in each step, so that no single number is relied upon."
-            ),
+            help=_("The share left out at random in each step, so that the network memorises less."),
         )
-    st.markdown("**" + _("How long, and from where") + "**")
-    until = _choice(
-        "until", _("Until"), {"minutes": _("minutes are over"), "characters": _("characters are read")}
-    )
+    st.markdown("**" + _("Length and seed") + "**")
+    until = _choice("until", _("Train for"), {"minutes": _("minutes"), "characters": _("characters")})
     if until == "minutes":
-        _real("minutes", (0.05, 10_000.0, 0.5), "%.2f", _("Its speed is measured first."), _("Minutes"))
+        _real("minutes", (0.05, 10_000.0, 0.5), "%.2f", _("The speed is measured first."), _("Minutes"))
     else:
-        _whole(
-            "characters", 1, 10**12, _("Counted as read: a text read twice counts twice."), _("Characters")
-        )
-    _whole("seed", 0, 2**31, _("The same seed gives the same run, number for number."))
+        _whole("characters", 1, 10**12, _("A text that is read twice counts twice."), _("Characters"))
+    _whole("seed", 0, 2**31, _("Where random numbers begin. The same seed gives the same run."))
 
 
 def _renamed() -> None:

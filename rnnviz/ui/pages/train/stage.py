@@ -47,7 +47,13 @@ def _stage(id: str, explore: Any, started: bool) -> None:
     toolbar.show(subject, explore)
     ask = state.pop(_ASK, None)
     facts = {**said(subject, watch), "started": started}
-    words = say.words(measured(subject, watch))
+    start = watch.last("start")
+    words = say.words(
+        measured(subject, watch),
+        steps=watch.last("progress").get("counted") == "steps",
+        uniform=start.get("uniform") is not None or not start,
+        watched=bool(subject.description.get("probe")),
+    )
     data = watch.answer(subject, words, language(), facts, ask=ask, fresh=fresh)
     _component.mount(data, key=KEY, on_ask=_take)
     was, state["train.alive"] = state.get("train.alive"), (id, subject.alive)
@@ -79,7 +85,8 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
     if report.get("characters"):
-        sampled = _("after {n} characters").format(n=say.millions(report["characters"]))
+        counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
+        sampled = counted.format(n=say.millions(report["characters"]))
     return {
         "numbers": {
             "validation": report.get("validation_perplexity"),

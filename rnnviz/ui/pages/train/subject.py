@@ -38,6 +38,11 @@ class Subject:
     story: run_story.Story | None = None
 
     @property
+    def logged(self) -> bool:
+        """Whether another program trains it, and logs it here."""
+        return self.run is not None and self.run.logged
+
+    @property
     def config(self) -> dict[str, Any]:
         """The recipe, by the names of TrainConfig."""
         return self.description.get("config") or {}

@@ -14,6 +14,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
+from rnnviz.training.presets import twice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
@@ -23,6 +24,9 @@ from rnnviz.ui.words import size
 
 UPLOAD, PASTE = "own:upload", "own:paste"
 TOY = "machine"
+FIRST = (TOY, "timemachine")
+"""What a newcomer meets first: a word, then a book."""
+
 LONGEST_PASTE = 1_000_000
 KEY = "train-text"
 _KEPT = "train.own"  # the reader's own text outlives the widget it came from
@@ -52,24 +56,25 @@ class Chosen:
 def choose(jobs: Jobs) -> Chosen | None:
     """The picker, with the options of the choice; None if there is no text yet."""
     about = {name: corpora.describe(name) for name in corpora.names()}
-    names = [TOY, *(n for n in about if n != TOY), UPLOAD, PASTE]
+    first = [n for n in FIRST if n in about]
+    names = [*first, *(n for n in about if n not in first), UPLOAD, PASTE]
 
     def label(name: str) -> str:
         if name == UPLOAD:
-            return _("A file of your own")
+            return _("Your own file")
         if name == PASTE:
-            return _("A text that you paste")
+            return _("Your own text, pasted")
         info = about[name]
-        fetch = " · " + _("to be downloaded") if info.needs_download else ""
+        fetch = " · " + _("download") if info.needs_download else ""
         return f"{_title(info)} · {size(info.bytes)}{fetch}"
 
     picked = st.selectbox(
-        _("1 · The text it learns from"),
+        _("1 · Text"),
         names,
         key=KEY,
         persist_state="session",
         format_func=label,
-        help=_("What the network reads again and again until it expects what comes next."),
+        help=_("The network reads it again and again, and learns which character comes next."),
     )
     return None if picked is None else _load(jobs, picked, about)
 
@@ -107,7 +112,7 @@ def _uploaded() -> Chosen | None:
     file = st.file_uploader(
         _("A text file"),
         key="train-file",
-        help=_("Plain text in any language and encoding. It stays on the machine that runs this app."),
+        help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
     if file is not None:
         data = file.getvalue()
@@ -134,7 +139,7 @@ def _pasted() -> Chosen | None:
         persist_state="session",
         height=120,
         max_chars=LONGEST_PASTE,
-        placeholder=_("Paste a text here: a story, a poem, a program. A few thousand characters or more."),
+        placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
     return _own(text, _("pasted text")) if text else None
 
@@ -183,14 +188,21 @@ def facts(text: Chosen) -> None:
         )
     )
     if text.toy:
-        st.caption(_("Too short to be split: all of it is trained on, so nothing is held out."))
+        st.caption(
+            _(
+                "Too short to be split: it is all training text, and nothing is held out. The network reads "
+                "it twice in a row, and so learns what follows its end."
+            )
+            if twice(text.text) != text.text
+            else _("Too short to be split: it is all training text, and nothing is held out.")
+        )
     else:
         train, validation, held_out = text.parts
         st.html(_bar(text.parts))
         st.caption(
             _(
-                "Split in order: **{train}** characters to learn from, **{validation}** to watch while it "
-                "learns (validation), and **{held_out}** held out, read once at the very end."
+                "Split in order. Training text: **{train}** characters. Validation text: **{validation}**, "
+                "measured while it learns. Held-out text: **{held_out}**, measured once at the end."
             ).format(train=f"{train:,}", validation=f"{validation:,}", held_out=f"{held_out:,}")
         )
     beginning = text.text[:300].replace("\t", "    ")

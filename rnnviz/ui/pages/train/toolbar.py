@@ -16,6 +16,7 @@ from rnnviz.text import regular
 from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.pages.train.deleted import UNDO
 from rnnviz.ui.pages.train.subject import SHIPPED, Subject
 from rnnviz.ui.trouble import plain
 
@@ -29,7 +30,8 @@ def show(subject: Subject, explore: Any) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
             f"## {plain(subject.id.removeprefix(SHIPPED))}\n"
-            f"{say.ICONS.get(subject.state, '')} **{state}** · {say.kind(subject.config)}"
+            f"{say.ICONS.get(subject.state, '')} **{state}** · "
+            + (_("logged by another program") if subject.logged else say.kind(subject.config))
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
             width="stretch",
         )
@@ -49,7 +51,9 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
             icon=":material/stop:",
             key="train-stop",
             disabled=stopping,
-            help=_("It saves what it has learnt and can go on later."),
+            help=_("Asks the program that trains it to stop: its loop looks at run.stopping.")
+            if run.logged
+            else _("It saves its state. Resume continues from there."),
             on_click=_stop,
             args=(run.id,),
         )
@@ -61,11 +65,11 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
             icon=":material/waves:",
             key="train-explore",
             type="primary",
-            help=_("Keeps the model under its name, if it isn't kept yet, and lets you type with it."),
+            help=_("Saves the model under its name, and opens it for typing."),
         )
         if opening and (name := _kept(run)) is not None:
             st.switch_page(explore, query_params={"model": name})
-        with st.popover(_("Keep"), icon=":material/bookmark:", key="train-keep"):
+        with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
             _keep_form(run)
         st.download_button(
             _("Download"),
@@ -75,9 +79,9 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
             icon=":material/download:",
             on_click="ignore",
             key="train-download",
-            help=_("The model as one file, which this app opens on any machine."),
+            help=_("The model as one file, for this app on any machine."),
         )
-    if run.state != "finished":
+    if run.state != "finished" and not run.logged:
         st.button(
             _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
         )
@@ -85,13 +89,13 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
-            _(
-                "Delete **{name}** with its curves, snapshots and checkpoint? A model that was kept stays."
-            ).format(name=plain(run.id))
+            _("Delete **{name}**? You can restore it until the server stops. A saved model stays.").format(
+                name=plain(run.id)
+            )
         )
         st.button(
-            _("Delete for good"),
-            icon=":material/delete_forever:",
+            _("Delete this run"),
+            icon=":material/delete:",
             key=f"train-delete-really.{mine}",
             on_click=_delete,
             args=(run.id, run.created),
@@ -128,7 +132,7 @@ def _kept(run: runs.Run) -> str | None:
 def _keep(run: runs.Run, name: str) -> str | None:
     """The name that the model was kept under; None if it failed, with the reason on the page."""
     try:
-        with st.spinner(_("Keeping the model …")):
+        with st.spinner(_("Saving the model …")):
             name = runs.keep(run.id, name).stem
     except RnnvizError as error:
         trouble.show(error)
@@ -161,14 +165,16 @@ def _resume(id: str) -> None:
 
 
 def _delete(id: str, created: float) -> None:
-    _do(lambda id: runs.delete(id, created=created), id)
-    if _TROUBLE not in st.session_state:
+    aside = _do(lambda id: runs.delete(id, created=created, restorable=True), id)
+    if aside is not None:
         st.session_state["train.deleted"] = id
         st.session_state["train.again"] = True
+        st.session_state[UNDO] = str(aside.path), None
 
 
-def _do(action: Any, id: str) -> None:
+def _do(action: Any, id: str) -> Any:
     try:
-        action(id)
+        return action(id)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error
+    return None

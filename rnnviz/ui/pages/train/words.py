@@ -14,65 +14,82 @@ VALIDATION, AT_THE_END, THROUGHOUT = "validation", "end", "throughout"
 end; or, in stories that came with 0.1.0, the held-out text all along, and training text without dropout."""
 
 
-def words(measured: str = VALIDATION) -> dict[str, str]:
-    """Every word of the training view's modules, which fill in the braces; `measured` is one of the above."""
+def words(
+    measured: str = VALIDATION, *, steps: bool = False, uniform: bool = True, watched: bool = True
+) -> dict[str, str]:
+    """Every word of the training view's modules, which fill in the braces. `measured` is one of the above;
+    `steps`: whether steps are counted, not characters; `uniform`: whether a uniform guess's perplexity is
+    known; `watched`: whether the run has a sentence to watch.
+    """
     return {
         **view_words(),
         "heat": _("Hidden state"),
         "heat.of": _("Reading “{probe}”"),
-        "heat.label": _("Hidden state of every unit after every character of the probe sentence"),
-        "heat.live": _(
-            "A row is a unit, a column a character: watch noise turn into stripes that mean something"
-        ),
+        "heat.label": _("Hidden state of every unit after every character of the sentence to watch"),
+        "heat.live": _("Rows are hidden units, columns characters. Watch random states become a pattern.")
+        + " "
+        + _("What a unit responds to is not shown here: Inside measures it."),
         "heat.notice": _(
-            "A row is a unit: press Play, from noise before the first step to units with a task"
-        ),
-        "heat.mlp": _("No memory: the same character always gives the same column"),
-        "heat.none": _("The state of the probe sentence appears here as soon as training begins."),
+            "Rows are hidden units, columns characters. Press Play: random states become a pattern."
+        )
+        + " "
+        + _("What a unit responds to is not shown here: Inside measures it."),
+        "heat.mlp": _("It has no hidden state: the same character always gives the same column."),
+        "heat.none": _("The sentence to watch appears here when training begins.")
+        if watched
+        else _("This run has no sentence to watch."),
         "key.diverging": _("blue −1 · 0 · +1 orange"),
         "key.sequential": _("pale 0 · 4 dark"),
-        "when": _("step {step} · its perplexity {perplexity}"),
+        "when": _("step {step} · perplexity {perplexity}"),
         "now": _("now"),
         "replay": _("Moment of training, from before the first step to the newest"),
         "play": _("Play"),
         "pause": _("Pause"),
-        "curve": _("Perplexity against characters read"),
-        "curve.label": _("Perplexity, gradient norm and learning rate against characters read"),
+        "curve": _("Perplexity after each step") if steps else _("Perplexity against characters read"),
+        "curve.label": _("Perplexity, gradient norm and learning rate during training"),
         "curve.counted": {
-            VALIDATION: _("Below the dotted line it predicts better than counting does; lower is better"),
-            AT_THE_END: _(
-                "The dot is held-out text, read once without dropout; below the dotted line it beats counting"
-            ),
-            THROUGHOUT: _("On held-out text, below the dotted line it predicts better than counting does"),
+            VALIDATION: _("Lower is better. Below the dotted line it predicts better than the n-gram."),
+            AT_THE_END: _("Lower is better. The dot is held-out text, measured once, without dropout."),
+            THROUGHOUT: _("Lower is better. On held-out text, below the dotted line it beats the n-gram."),
         }[measured],
-        "curve.blind": _("Below the dashed line it predicts better than a uniform guess; lower is better"),
+        "curve.blind": _("Lower is better. Below the dashed line it predicts better than a uniform guess.")
+        if uniform
+        else _("Lower is better."),
         "line.validation": _("validation text"),
         "line.held_out": _("held-out text"),
         "line.end": _("held-out text"),
         "line.train": _("training text"),
         "uniform": _("uniform guess"),
         "unigram": _("letter frequencies"),
-        "ngram.n": _("counting {order}-grams"),
+        "ngram.n": _("{order}-gram"),
         "gradient": _("gradient norm; orange: clipped"),
         "rate": _("learning rate"),
-        "sample": _("What it writes by itself"),
-        "sample.none": _("The first lines come with the first report."),
+        "sample": _("Sample text"),
+        "sample.none": _("None yet: it comes with the first measurement."),
+        **_numbers(measured, steps=steps),
+    }
+
+
+def _numbers(measured: str, *, steps: bool) -> dict[str, str]:
+    return {
         "number.validation": _("validation perplexity"),
-        "number.validation.help": _("On the 5 % after the text it trains on, measured from time to time"),
+        "number.validation.help": _(
+            "On the 5 % of the text after the training text, measured from time to time"
+        ),
         "number.held_out": _("held-out perplexity"),
         "number.held_out.help": _("On the last 10 % of the text, which it was never trained on"),
         "number.train": _("training perplexity"),
-        "number.train.help": _("On the first 50,000 characters it was trained on, without dropout")
+        "number.train.help": _("On the first 50,000 characters of the training text, without dropout")
         if measured == THROUGHOUT
         else _("On the text it is reading, with dropout, over the last seconds"),
-        "number.probe": _("of the probe sentence"),
-        "number.probe.help": _("The newest perplexity of the probe sentence"),
-        "number.speed": _("characters a second"),
-        "number.speed.help": _("How fast it reads, over the last half second"),
+        "number.probe": _("sentence to watch"),
+        "number.probe.help": _("The newest perplexity of the sentence to watch"),
+        "number.speed": _("steps a second") if steps else _("characters a second"),
+        "number.speed.help": _("How fast it trains, over the last half second"),
         "number.clipped": _("steps clipped"),
-        "number.clipped.help": _("Share of the last steps whose gradient was too long and was cut"),
+        "number.clipped.help": _("Share of the last steps whose gradient was scaled down"),
         "number.rate": _("learning rate"),
-        "number.rate.help": _("How far a step goes; it rises at first and then falls to almost nothing"),
+        "number.rate.help": _("How far one step goes"),
     }
 
 
@@ -85,7 +102,7 @@ def state(name: str) -> str:
         "stopped": _("stopped"),
         "finished": _("finished"),
         "failed": _("failed"),
-        "died": _("died"),
+        "died": _("crashed"),
         "shipped": _("comes with the app"),
     }.get(name, name)
 
@@ -108,15 +125,15 @@ def settings() -> dict[str, str]:
         "cell": _("Cell"),
         "hidden_size": _("Hidden units H"),
         "layers": _("Layers L"),
-        "embedding_size": _("Numbers per character"),
-        "steps": _("Characters that gradients flow back"),
-        "truncation": _("Where it is cut"),
-        "batch": _("Streams side by side"),
+        "embedding_size": _("Embedding size"),
+        "steps": _("Time steps of backpropagation"),
+        "truncation": _("Truncation"),
+        "batch": _("Batch size"),
         "learning_rate": _("Learning rate"),
-        "clip": _("Clip gradients at"),
-        "dropout_output": _("Dropout of the state before the prediction"),
+        "clip": _("Gradient clipping"),
+        "dropout_output": _("Dropout of the hidden state"),
         "dropout_weight": _("Dropout of the recurrent weights"),
-        "dropout_embedding": _("Dropout of whole characters"),
+        "dropout_embedding": _("Dropout of characters"),
         "seed": _("Seed"),
     }
 
@@ -159,35 +176,36 @@ def line(
 ) -> str:
     """One line on how far a run is, from its newest events."""
     read, total = _number(last.get("characters")), _number(start.get("total_characters"))
+    unit = _("{read} steps") if last.get("counted") == "steps" else _("{read} characters")
     seconds = _number(last.get("seconds"))
     if state == "waiting":
         return _("Waiting: {place}. It starts by itself.").format(place=place(ahead))
     if state == "starting" or (state == "running" and read is None):
-        return _("Starting: reading the text, and counting what it has to beat …")
+        return _("Starting: reading the text and measuring its n-gram …")
     far = ""
     if read is not None:
-        far = _("{read} characters").format(read=millions(read))
+        far = unit.format(read=millions(read))
         if total:
-            far = _("{percent} % · {read} of {total} characters").format(
-                percent=f"{100 * min(1.0, read / total):.0f}", read=millions(read), total=millions(total)
-            )
+            share = f"{100 * min(1.0, read / total):.0f}"
+            of = _("{read} of {total}").format(read=millions(read), total=millions(total))
+            far = _("{percent} % · {far}").format(percent=share, far=unit.format(read=of))
     if state == "running":
         eta = _number(last.get("eta"))
         return far if eta is None else _("{far} · {time} left").format(far=far, time=duration(eta))
     took = duration(seconds) if seconds is not None else ""
     if state in ("finished", "shipped"):
-        parts = [_("Trained for {time} on {read} characters").format(time=took, read=millions(read or 0))]
+        parts = [_("Trained for {time}: {far}").format(time=took, far=unit.format(read=millions(read or 0)))]
         if (held_out := _number(end.get("held_out"))) is not None:
-            parts.append(_("perplexity on the held-out text {p}").format(p=rounded(held_out)))
+            parts.append(_("held-out perplexity {p}").format(p=rounded(held_out)))
         return " · ".join(parts)
     if state == "died":
         reason = _(
-            "Its process ended without a word, as when memory runs out or someone kills it. What was saved "
-            "last is kept: Resume goes on from there."
+            "Its process ended without a message, as when memory runs out. What was saved last is kept: "
+            "Resume continues from there."
         )
     if state == "failed":
         reason = failures().get(str(end.get("cause")), reason)
-    words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Died")}.get(state, state)
+    words = {"stopped": _("Stopped"), "failed": _("Failed"), "died": _("Crashed")}.get(state, state)
     said = _("{state} at {far}").format(state=words, far=far) if far else words
     return f"{said}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=said)
 
@@ -195,17 +213,12 @@ def line(
 def failures() -> dict[str, str]:
     """What to do about the failures that `rnnviz.runs.failure` distinguishes."""
     return {
-        "disk": _(
-            "The disk is full. What was saved last is kept: free some space, and Resume goes on from there."
-        ),
+        "disk": _("The disk is full. What was saved last is kept: free some space, then press Resume."),
         "memory": _(
-            "Memory ran out. What was saved last is kept: Resume when other programs have ended, or start a "
-            "new run with a smaller batch, a shorter way back for gradients or fewer hidden units."
+            "Memory ran out. What was saved last is kept: close other programs and press Resume. Or start a "
+            "new run with a smaller batch size, fewer time steps or fewer hidden units."
         ),
-        "gpu": _(
-            "The GPU was lost. What was saved last is kept: Resume when it works again, and it goes on from "
-            "there."
-        ),
+        "gpu": _("The GPU was lost. What was saved last is kept: press Resume when it works again."),
     }
 
 
@@ -215,8 +228,8 @@ def passed(event: Mapping[str, Any], order: object) -> str | None:
     if characters is None or seconds is None:
         return None
     return _(
-        "After {characters} characters ({time}) it passed the {order}-gram: from here on it predicts new "
-        "text better than counting does."
+        "After {characters} characters ({time}) it passed the {order}-gram: it predicts the validation text "
+        "better."
     ).format(characters=millions(characters), time=duration(seconds), order=order)
 
 

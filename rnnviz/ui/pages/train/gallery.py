@@ -1,0 +1,46 @@
+"""The shipped models' training, to be replayed: a gallery below the page's own runs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rnnviz.networks import checkpoint
+from rnnviz.networks.config import CELLS
+from rnnviz.ui import choice
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.train import listing, subject
+from rnnviz.ui.trouble import plain
+
+ACROSS = 4
+
+
+def show(shown: str | None) -> None:
+    """A button for each story; nothing where there is none."""
+    names = listing.first(list(subject.stories()))
+    if not names:
+        return
+    st.markdown("## " + _("How the shipped models learned"))
+    st.caption(_("Each was trained as on this page. Choose one to replay its training."))
+    about = {info.path.stem: info for info in checkpoint.available()[0]}
+    for begin in range(0, len(names), ACROSS):
+        for column, name in zip(st.columns(ACROSS), names[begin : begin + ACROSS], strict=False):
+            id = subject.SHIPPED + name
+            with column:
+                st.button(
+                    _("How {name} learned").format(name=plain(name)),
+                    key=f"train-story.{name}",
+                    icon=":material/replay:",
+                    disabled=id == shown,
+                    width="stretch",
+                    on_click=_open,
+                    args=(id,),
+                )
+                if (info := about.get(name)) is not None:
+                    kind = CELLS[info.kind].label if info.kind in CELLS else info.kind
+                    title = str(info.card.get("title") or "")
+                    st.caption(" · ".join(filter(None, (plain(kind), plain(title)))))
+
+
+def _open(id: str) -> None:
+    st.session_state[listing.CHOSEN] = id
+    choice.keep(listing.CHOSEN)
