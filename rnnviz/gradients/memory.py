@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.backward import Exponents, norms, sweep
-from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, read
+from rnnviz.gradients.linearisation import Doubles, Floats, Ids, Linearisation, place, read
 from rnnviz.networks.numpy_model import Network
 
 MAX_SQUARE = 1_000
@@ -143,7 +143,29 @@ def connectivity_row(
     (4,)
     """
     reading = read(model, text, stop=at, limit=MAX_ROW)
-    t = len(reading.text)
+    return _row(reading, len(reading.text), target)
+
+
+class Rows:
+    """Rows of `connectivity` for one text of at most 10,000 characters, each when it is asked for: the text
+    is read once for all, half of the work of a single one. Raises as `connectivity_row` does.
+
+    >>> import rnnviz
+    >>> rows = Rows(rnnviz.load("timemachine-gru"), "machine")
+    >>> rows.row(4).norms.shape, rows.row(7, target="s").target != rows.row(7).target
+    ((4,), True)
+    """
+
+    def __init__(self, model: Network, text: str) -> None:
+        self._reading = read(model, text, limit=MAX_ROW)
+
+    def row(self, at: int, *, target: str | None = None) -> ConnectivityRow:
+        """That of the prediction after `at` characters, as `connectivity_row` gives it."""
+        return _row(self._reading, place(self._reading.text, at), target)
+
+
+def _row(reading: Linearisation, t: int, target: str | None) -> ConnectivityRow:
+    """The row after t characters of a reading of as many or more."""
     targets = reading.targets(target)
     gradients = np.zeros((t + 1, reading.layers[0].layer.W_in.shape[1]), np.float32)
     powers = np.zeros(t + 1, np.int32)
@@ -152,9 +174,9 @@ def connectivity_row(
         gradients[step], powers[step] = x[0], exponents[0]
 
     first = t if reading.weights.cell == "mlp" else 0
-    sweep(reading.layers, reading.seeds(targets, slice(t, None)), t, first=first, on_input=on_input)
+    sweep(reading.layers, reading.seeds(targets, slice(t, t + 1)), t, first=first, on_input=on_input)
     values, log10 = _both(norms(gradients, powers))
-    return ConnectivityRow(reading.text, int(targets[t]), values[1:], log10[1:], float(values[0]))
+    return ConnectivityRow(reading.text[:t], int(targets[t]), values[1:], log10[1:], float(values[0]))
 
 
 def _without_state(reading: Linearisation, seeds: Floats, found: Doubles) -> None:

@@ -21,6 +21,7 @@ from rnnviz.gradients import (
     jacobian_norms,
     state_gradients,
 )
+from rnnviz.gradients.memory import Rows
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.reading.scoring import UniformModel
@@ -74,14 +75,18 @@ class TestConnectivity:
     @pytest.mark.parametrize(("cell", "options"), NETWORKS)
     def test_a_row_is_a_row_of_the_square(self, cell: str, options: dict[str, Any]) -> None:
         model, text = tiny(cell, **options), TEXT[:50]
-        square = connectivity(model, text)
-        for at in (1, 2, 30, 50, None):
-            t = at or 50
-            row = connectivity_row(model, text, at=at)
+        square, rows = connectivity(model, text), Rows(model, text)
+        alone = [connectivity_row(model, text, at=at) for at in (1, 2, 30, 50, None)]
+        for row in (*alone, *(rows.row(at) for at in (1, 2, 30, 50))):
+            t = len(row.text)
             np.testing.assert_allclose(row.norms, square.norms[t - 1, :t], rtol=1e-5)
             np.testing.assert_allclose(row.log10, square.log10[t - 1, :t], atol=1e-5)
             assert row.start == pytest.approx(square.start[t - 1], rel=1e-5)
             assert (row.target, row.text, len(row)) == (square.targets[t - 1], text[:t], t)
+        assert [len(row) for row in alone] == [1, 2, 30, 50, 50]
+        for wrong in (0, 51):
+            with pytest.raises(ConfigError, match="from 1 to 50"):
+                rows.row(wrong)
 
     def test_any_character_can_be_asked_about(self) -> None:
         model = tiny("gru")
@@ -90,6 +95,8 @@ class TestConnectivity:
         assert model.vocabulary.decode(found.targets) == "e" * 20
         row = connectivity_row(model, TEXT[:20], at=9, target="e")
         np.testing.assert_allclose(row.norms, found.norms[8, :9], rtol=1e-5)
+        again = Rows(model, TEXT[:20]).row(9, target="e")
+        np.testing.assert_allclose(again.norms, row.norms, rtol=1e-5)
         assert connectivity(model, "道理", target="道").targets.tolist() == [0, 0]
         for target in ("", "ab"):
             with pytest.raises(ConfigError, match="one character"):

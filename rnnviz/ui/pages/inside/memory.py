@@ -10,16 +10,19 @@ import streamlit as st
 
 from rnnviz import gradients
 from rnnviz.figures import heat, plain
+from rnnviz.gradients.memory import Rows
 from rnnviz.gradients.reaching import LAGS
+from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.jobs.worker import Step, Steps, as_steps
+from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
 from rnnviz.ui.pages.inside import attribution, dashboard, sources
 from rnnviz.ui.pages.inside.common import (
     Networks,
     View,
     beside,
     cursor,
+    done,
     done_on_request,
     fragment,
     kept,
@@ -35,9 +38,11 @@ if TYPE_CHECKING:
     from rnnviz.reading.resampling import Resampled
 
     Floats = npt.NDArray[np.float32]
+    Read = tuple[Connectivity, Rows]
 
 KEY = "inside.memory"
 SQUARE = 300  # characters of the whole picture: twice as many would take four times as long
+AT_ONCE = 500  # characters behind a prediction that nobody waits for
 REACHED = 5_000  # characters from which is gone back; an interval takes a thousand or so
 FLOOR = 1e-6  # a smaller share is rounding
 
@@ -64,22 +69,12 @@ def section(view: View) -> None:
     with right:
         usual = of_the_same_text(view) if view.cell != "mlp" else []
         networks = beside(view, _("Compare with"), "beside", usual)
-    found = {name: _square(mark, model, view.text, target) for name, (mark, model) in networks.items()}
-    texts = []
-    for name, (_mark, model) in networks.items():
-        row = _row(model, view.text, found[name], at, target)
-        before = np.arange(len(view.text)) < at
-        label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
-        texts.append(
-            Text(
-                view.text,
-                np.where(before, heat.CONNECTED.levels(row), 0).astype(np.uint8),
-                palette="sequential",
-                label=label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}"),
-                values=np.where(before, 100 * 10.0**row, np.nan),
-                said=f"{name}, %",
-            )
-        )
+    read = _read(view, networks, target)
+    shares = None if read is None else _rows_of(view, networks, read, at, target)
+    if read is None or shares is None:
+        return
+    found = {name: square for name, (square, _rows) in read.items()}
+    texts = [_text(view, name, row, at, target) for name, row in shares.items()]
     board = st.container()
     longer = _measured(view, networks)
     reached = longer or {name: r for name, square in found.items() if (r := _reach_of(square))}
@@ -87,8 +82,7 @@ def section(view: View) -> None:
         st.markdown("  \n".join(_said(name, each) for name, each in reached.items()))
         far = {name: each for name, each in reached.items() if each.beyond.estimate[0] > FLOOR}
         _mount(at, texts, [*_squares(found), *([_panel(far)] if far else [])])
-        own = found[next(iter(networks))]
-        attribution.section(view, at, target, _row(view.model, view.text, own, at, target))
+        attribution.section(view, at, target, shares[next(iter(networks))])
 
 
 def _mount(at: int, texts: list[Text], panels: list[Panel]) -> None:
@@ -101,11 +95,67 @@ def _mount(at: int, texts: list[Text], panels: list[Panel]) -> None:
     )
 
 
-def _square(mark: str, model: Any, text: str, target: str | None) -> Connectivity:
-    return kept(
-        ("square", mark, text[:SQUARE], target),
-        lambda: gradients.connectivity(model, text[:SQUARE], target=target),
+def _read(view: View, networks: Networks, target: str | None) -> dict[str, Read] | None:
+    """What each network's gradients are, by a job for each; None while one is at work."""
+    found = {}
+    for name, (mark, model) in networks.items():
+        read: Read | None = done(
+            ("square", mark, view.text, target),
+            _("Following the gradient back in {model}").format(model=name),
+            partial(_reading, view.text, model, target),
+            f"square-{name}",
+        )
+        if read is None:
+            return None
+        found[name] = read
+    return found
+
+
+def _reading(text: str, model: Any, target: str | None, check: Check) -> Steps[Read]:
+    yield Step(0.0)
+    rows = Rows(model, text)
+    yield Step(0.3)
+    return gradients.connectivity(model, text[:SQUARE], target=target), rows
+
+
+def _text(view: View, name: str, row: Floats, at: int, target: str | None) -> Text:
+    before = np.arange(len(view.text)) < at
+    label = _("{model}: each character's share of the gradient of log P(“{c}”), character {n}")
+    return Text(
+        view.text,
+        np.where(before, heat.CONNECTED.levels(row), 0).astype(np.uint8),
+        palette="sequential",
+        label=label.format(model=name, c=visible(target or view.text[at]), n=f"{at + 1:,}"),
+        values=np.where(before, 100 * 10.0**row, np.nan),
+        said=f"{name}, %",
     )
+
+
+def _rows_of(
+    view: View, networks: Networks, read: dict[str, Read], at: int, target: str | None
+) -> dict[str, Floats] | None:
+    """Each network's row; None while that takes long."""
+    steps = _each_row(view.text, read, at, target)
+    if at <= AT_ONCE:
+        return run(steps)
+    marks = tuple(mark for mark, _model in networks.values())
+    title = _("Following the gradient back from character {n}").format(n=f"{at + 1:,}")
+    rows: dict[str, Floats] | None = done(
+        ("rows", marks, view.text, at, target), title, lambda check: steps, "rows"
+    )
+    return rows
+
+
+def _each_row(text: str, read: dict[str, Read], at: int, target: str | None) -> Steps[dict[str, Floats]]:
+    """(T,) log10 of each character's share in the prediction of character `at`, for each network."""
+    found = {}
+    for number, (name, (square, rows)) in enumerate(read.items()):
+        yield Step(number / len(read))
+        # The picture's last row is of no character in the text: none came.
+        log10 = square.log10[at - 1, :at] if at < len(square) else rows.row(at, target=target).log10
+        found[name] = np.full(len(text), -np.inf, np.float32)
+        found[name][:at] = _shares(log10)
+    return found
 
 
 def _shares(log10: Floats) -> Floats:
@@ -115,17 +165,6 @@ def _shares(log10: Floats) -> Floats:
         largest = np.where(np.isfinite(largest), largest, 0)
         total = np.log10(np.maximum(np.sum(10.0 ** (log10 - largest), axis=-1, keepdims=True), 1e-30))
         return np.asarray(log10 - largest - total, np.float32)
-
-
-def _row(model: Any, text: str, square: Connectivity, at: int, target: str | None) -> Floats:
-    """(T,) log10 of each character's share in the prediction of character `at`."""
-    out = np.full(len(text), -np.inf, np.float32)
-    if at > len(square):
-        row = gradients.connectivity_row(model, text, at=at, target=target)
-        out[:at] = _shares(row.log10)
-    else:
-        out[:at] = _shares(square.log10[at - 1, :at])
-    return out
 
 
 def _predicted(square: Connectivity) -> Floats:
