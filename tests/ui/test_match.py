@@ -13,7 +13,7 @@ from rnnviz import units
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
-from rnnviz.ui.pages.inside import indexing, match, sources
+from rnnviz.ui.pages.inside import indexing, match_places, sources
 from rnnviz.units import match_untrained
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
@@ -59,16 +59,16 @@ def test_a_passages_units_are_found_elsewhere(open_app: Open, boards: dict[str, 
     on = board["arrays"][board["texts"][0]["values"]]
     assert on[SPAN[0] : SPAN[1]].tolist() == [1.0] * 4
     found = units.matching.find(
-        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match.SHOWN
+        trace(GRU, TEXT[:600]).hidden[:, 0].T.astype("float16"), 12, pattern, most=match_places.SHOWN
     )
     rows = boards["inside.matches"]["texts"]
     assert len(rows) == len(found.found) > 1
     for row, one in zip(rows, found.found, strict=True):
         assert row["label"].startswith(f"{one.overlap} of {len(pattern)} units over {len(one)} characters")
-        begin = max(0, one.start - match.BEFORE)
+        begin = max(0, one.start - match_places.BEFORE)
         assert row["marked"] == [one.start - begin, one.stop - begin]
         codes = boards["inside.matches"]["arrays"][row["codes"]]
-        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + match.AFTER)]
+        assert "".join(map(chr, codes)) == TEXT[begin : min(600, one.stop + match_places.AFTER)]
         assert len(row["bars"]) == 4
     assert f"{100 * found.share:.2g} % of the places in 600 characters" in everything(app)
 
@@ -131,8 +131,8 @@ def test_annotations_of_ones_own_come_first(open_app: Open, boards: dict[str, An
 def test_a_click_makes_a_match_the_text_in_view(
     open_app: Open, boards: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(match, "VIEWED", 20)
-    monkeypatch.setattr(match, "LONGEST", 100)
+    monkeypatch.setattr(match_places, "VIEWED", 20)
+    monkeypatch.setattr(match_places, "LONGEST", 100)
     app = opened(open_app)
     row = boards["inside.matches"]["texts"][2]
     codes = boards["inside.matches"]["arrays"][row["codes"]]

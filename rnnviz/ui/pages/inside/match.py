@@ -4,50 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.errors import RnnvizError
 from rnnviz.figures import heat
 from rnnviz.figures.frame import Figure
 from rnnviz.figures.themes import Scale, Theme
-from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _, ngettext
-from rnnviz.ui.pages.inside import dashboard, indexing, match_control, match_tracks, sources
-from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment, kept
-from rnnviz.ui.pages.inside.dashboard import TRACKS, Panel, Text, ends, painted
-from rnnviz.ui.pages.inside.indexing import Indexed
-from rnnviz.ui.trouble import describe
-from rnnviz.units import match_controls
-from rnnviz.units.matching import column, shares
+from rnnviz.ui.pages.inside import dashboard, match_places
+from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment
+from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
+from rnnviz.ui.pages.inside.match_places import SHARE, SPAN, Asked
+from rnnviz.units.matching import shares
 
 if TYPE_CHECKING:
-    from rnnviz.units import Match, Matches, Pattern, Target
+    from rnnviz.units import Pattern
 
-KEY, ROWS = "inside.match", "inside.matches"
-COMING = "inside.coming"  # read by page.py
-_SPAN = "inside.match.span"  # of st.session_state: the text, and the passage selected in it
-
-SHARE = Scale("sequential", 0.0, 1.0)
-BEFORE, AFTER = 48, 24  # characters of a row's context
-SHOWN = 12  # rows
+KEY = "inside.match"
 NAMED = 16  # rows of the heat map that have their number beside them, at most
-VIEWED = 500  # characters before a match that become the text in view with it
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is looked for: `least` characters, in which a `share` of the units are on."""
-
-    threshold: float
-    edges: int
-    share: float
-    least: int
 
 
 @fragment
@@ -92,7 +69,7 @@ def section(view: View) -> None:
             len(columns),
         ).format(n=len(columns), units=_names(pattern))
     )
-    _corpus(view, pattern, asked, start)
+    match_places.section(view, pattern, asked, start)
 
 
 def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
@@ -101,8 +78,8 @@ def _span(view: View, ask: dashboard.Ask) -> tuple[int, int]:
     """
     new = ask.span(len(view.text))
     if new is not None:
-        st.session_state[_SPAN] = view.text, new
-    text, span = st.session_state.get(_SPAN, ("", None))
+        st.session_state[SPAN] = view.text, new
+    text, span = st.session_state.get(SPAN, ("", None))
     if text == view.text and span is not None:
         return int(span[0]), int(span[1])
     words = list(re.finditer(r"\b\w{3,10}\b", view.text))
@@ -192,130 +169,3 @@ def _names(pattern: Pattern) -> str:
     pairs = sorted(zip(pattern.units, pattern.signs, strict=True), key=lambda pair: pair[0])
     named = [f"{'+' if sign > 0 else '−'}{unit.unit}" for unit, sign in pairs]
     return ", ".join(named if len(named) <= 30 else [*named[:30], "…"])
-
-
-def _corpus(view: View, pattern: Pattern, asked: Asked, start: int) -> None:
-    st.subheader(_("Other places where most of these units are on"), anchor=False)
-    where, which, own = st.columns([2, 2, 2])
-    with where:
-        source = sources.pick(view, "inside.match.source")
-    if source is None:
-        return
-    indexed = indexing.of(view, source)
-    if indexed is None:
-        return
-    tracks, mark = match_tracks.pick(indexed, which, own)
-    index, passage = indexed.index, view.text[start : start + pattern.length]
-    key = (view.mark, str(index.path), pattern, asked)
-    try:
-        found: Matches = kept(
-            ("matches", *key),
-            lambda: index.match(pattern, share=asked.share, least=asked.least, most=SHOWN),
-        )
-    except RnnvizError as error:
-        st.warning(describe(error), icon=":material/search_off:")
-        return
-    st.markdown(_said(found, len(index)))
-    if not found.found:
-        return
-    controls = kept(
-        ("match controls", *key, mark), lambda: match_controls.beside(index, found, passage, tracks)
-    )
-    untrained = match_control.beside(
-        view,
-        indexed,
-        found,
-        controls,
-        start,
-        share=asked.share,
-        edges=asked.edges,
-        most=SHOWN,
-        tracks=tracks,
-        key=(*key, mark, view.text, start),
-    )
-    if untrained is not None:
-        st.markdown(match_control.sentence(untrained))
-    match_tracks.table(controls, untrained)
-    _rows(view, indexed, found, tracks, (*key, mark))
-
-
-def _said(found: Matches, characters: int) -> str:
-    if not found.windows:
-        return _(
-            "At no place of the {characters} characters are at least {needed} of these units on for {least} "
-            "characters. Choose a smaller share or a shorter match."
-        ).format(characters=f"{characters:,}", needed=found.needed, least=found.least)
-    return _(
-        "At least {needed} of the {all} units are on for {least} characters at {share} % of the places in "
-        "{characters} characters. Below are the best {shown}: those with the most units on, then the longest."
-    ).format(
-        needed=found.needed,
-        all=len(found.pattern),
-        least=found.least,
-        share=f"{100 * found.share:.2g}",
-        characters=f"{characters:,}",
-        shown=len(found.found),
-    )
-
-
-def _rows(view: View, indexed: Indexed, found: Matches, tracks: list[Target], key: tuple[Any, ...]) -> None:
-    ask = dashboard.asked(ROWS)
-    picked = ask.pick(len(found.found), "text")
-    if picked is not None:
-        _look_at(view, indexed, found.found[picked])
-    dashboard.mount(
-        ROWS,
-        texts=kept(
-            ("match rows", *key),
-            lambda: [_row(view, indexed, found.pattern, one, n, tracks) for n, one in enumerate(found.found)],
-        ),
-        quiet=True,
-        scale=ends(SHARE),
-        tracks=[track.name for track in tracks],
-    )
-    st.caption(
-        _(
-            "What to notice: the match is underlined on a strong colour; the stronger a colour, the more of "
-            "the units are on. Thinner lines are annotations. The bars are the characters that the network "
-            "finds most probable after the match. Click a row to see its text above. Not shown: places with "
-            "fewer of the units on, and what all other units do."
-        )
-    )
-
-
-def _row(
-    view: View, indexed: Indexed, pattern: Pattern, match: Match, number: int, tracks: list[Target]
-) -> Text:
-    index = indexed.index
-    start, stop = max(0, match.start - BEFORE), min(len(index), match.stop + AFTER)
-    columns = [column(unit, index.units) for unit in pattern.units]
-    on = shares(index.values(start, stop, columns), pattern)
-    bits = np.zeros(stop - start, np.uint8)
-    for k, track in enumerate(tracks[:TRACKS]):
-        bits |= track.values[start:stop].astype(np.uint8) << k
-    label = _("{n} of {all} units over {length} characters, from character {at}").format(
-        n=match.overlap, all=len(pattern), length=len(match), at=f"{match.start + 1:,}"
-    )
-    return Text(
-        index.text(start, stop),
-        SHARE.levels(on),
-        palette=SHARE.kind,
-        label=label,
-        linked=False,
-        marked=(match.start - start, match.stop - start),
-        tracks=bits if tracks else None,
-        bars=[(visible(symbol), p) for symbol, p in index.next(view.model, match.stop - 1, k=4)],
-        pick=number,
-    )
-
-
-def _look_at(view: View, indexed: Indexed, match: Match) -> None:
-    """Make a match and what surrounds it the text in view, with the match selected."""
-    start = max(0, min(match.start - VIEWED, len(indexed.index) - LONGEST))
-    stop = min(len(indexed.index), start + LONGEST)
-    text = indexed.index.text(start, stop)
-    span = match.start - start, min(match.stop, stop) - start
-    st.session_state[_SPAN] = text, span
-    st.session_state[COMING] = text
-    st.session_state.pop("inside.at", None)
-    st.rerun()

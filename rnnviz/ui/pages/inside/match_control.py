@@ -14,6 +14,7 @@ from rnnviz.units.controls import COPIES
 
 if TYPE_CHECKING:
     from rnnviz.ui.pages.inside.indexing import Indexed
+    from rnnviz.ui.pages.inside.match_places import Asked
     from rnnviz.units import Matches, Target
     from rnnviz.units.match_controls import Controls
     from rnnviz.units.match_untrained import Copy, Untrained
@@ -25,11 +26,9 @@ def beside(
     found: Matches,
     controls: Controls,
     start: int,
-    *,
-    share: float,
-    edges: int,
-    most: int,
+    asked: Asked,
     tracks: list[Target],
+    *,
     key: Hashable,
 ) -> Untrained | None:
     """The matches of untrained copies, as `rnnviz.units.match_untrained.untrained` takes what was asked; None
@@ -57,10 +56,10 @@ def beside(
             view.trace,
             start,
             made,
-            share=share,
-            edges=edges,
+            share=asked.share,
+            edges=asked.edges,
             layer=view.layer,
-            most=most,
+            most=asked.most,
             tracks=tracks,
             passages=passages,
         ),

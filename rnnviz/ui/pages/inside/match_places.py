@@ -1,0 +1,213 @@
+"""The places of a corpus where most of a passage's units are on, beside their controls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from rnnviz.figures.themes import Scale
+from rnnviz.text.characters import visible
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.pages.inside import dashboard, indexing, match_control, match_tracks, sources
+from rnnviz.ui.pages.inside.common import LONGEST, View, done
+from rnnviz.ui.pages.inside.dashboard import TRACKS, Text, ends
+from rnnviz.units import match_controls
+from rnnviz.units.matching import column, shares
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from rnnviz.networks.numpy_model import Network
+    from rnnviz.ui.pages.inside.indexing import Indexed
+    from rnnviz.units import Index, Match, Matches, Pattern, Target
+    from rnnviz.units.match_controls import Controls
+
+ROWS = "inside.matches"
+COMING = "inside.coming"  # read by page.py
+SPAN = "inside.match.span"  # of st.session_state: the text, and the passage selected in it
+
+SHARE = Scale("sequential", 0.0, 1.0)
+BEFORE, AFTER = 48, 24  # characters of a row's context
+SHOWN = 12  # rows
+PATIENCE = 0.15  # seconds until a search shows its progress
+VIEWED = 500  # characters before a match that become the text in view with it
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is looked for: `least` characters, in which a `share` of the units are on; `most` such places."""
+
+    threshold: float
+    edges: int
+    share: float
+    least: int
+    most: int = SHOWN
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What is shown of a match: the `text` around it, with the match `marked` (start, stop); the share of the
+    units that are `on` and the annotations at each of its characters; what is expected after the match.
+    """
+
+    text: str
+    on: npt.NDArray[np.float64]
+    marked: tuple[int, int]
+    tracks: npt.NDArray[np.uint8]
+    bars: list[tuple[str, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """The matches, what they have in common, and a row for each."""
+
+    found: Matches
+    controls: Controls
+    rows: tuple[Row, ...]
+
+
+def section(view: View, pattern: Pattern, asked: Asked, start: int) -> None:
+    """The rows below the passage that begins at `start` of the text in view and has this pattern."""
+    st.subheader(_("Other places where most of these units are on"), anchor=False)
+    where, which, own = st.columns([2, 2, 2])
+    with where:
+        source = sources.pick(view, "inside.match.source")
+    if source is None:
+        return
+    indexed = indexing.of(view, source)
+    if indexed is None:
+        return
+    tracks, mark = match_tracks.pick(indexed, which, own)
+    passage = view.text[start : start + pattern.length]
+    key = (view.mark, str(indexed.index.path), pattern, asked, passage, mark)
+    searched: Searched | None = done(
+        ("matches", *key),
+        _("Searching the text"),
+        lambda check: _searching(view.model, indexed.index, pattern, asked, passage, tracks),
+        "matches",
+        patience=PATIENCE,
+    )
+    if searched is None:
+        return
+    st.markdown(_said(searched.found, len(indexed.index)))
+    if not searched.rows:
+        return
+    untrained = match_control.beside(
+        view,
+        indexed,
+        searched.found,
+        searched.controls,
+        start,
+        asked,
+        tracks,
+        key=(*key, view.text, start),
+    )
+    if untrained is not None:
+        st.markdown(match_control.sentence(untrained))
+    match_tracks.table(searched.controls, untrained)
+    _show(view, indexed, searched, [track.name for track in tracks])
+
+
+def _searching(
+    model: Network, index: Index, pattern: Pattern, asked: Asked, passage: str, tracks: list[Target]
+) -> Steps[Searched]:
+    """A job: the matches, their controls, and what is shown of each. A disk that is cold takes its time."""
+    yield Step(0.0)
+    found = index.match(pattern, share=asked.share, least=asked.least, most=asked.most)
+    yield Step(0.4)
+    controls = match_controls.beside(index, found, passage, tracks)
+    rows = []
+    for number, match in enumerate(found.found):
+        yield Step(0.5 + 0.5 * number / len(found.found))
+        rows.append(_row(model, index, pattern, match, tracks))
+    return Searched(found, controls, tuple(rows))
+
+
+def _said(found: Matches, characters: int) -> str:
+    if not found.windows:
+        return _(
+            "At no place of the {characters} characters are at least {needed} of these units on for {least} "
+            "characters. Choose a smaller share or a shorter match."
+        ).format(characters=f"{characters:,}", needed=found.needed, least=found.least)
+    return _(
+        "At least {needed} of the {all} units are on for {least} characters at {share} % of the places in "
+        "{characters} characters. Below are the best {shown}: those with the most units on, then the longest."
+    ).format(
+        needed=found.needed,
+        all=len(found.pattern),
+        least=found.least,
+        share=f"{100 * found.share:.2g}",
+        characters=f"{characters:,}",
+        shown=len(found.found),
+    )
+
+
+def _show(view: View, indexed: Indexed, searched: Searched, tracks: list[str]) -> None:
+    matches = searched.found.found
+    picked = dashboard.asked(ROWS).pick(len(matches), "text")
+    if picked is not None:
+        _look_at(view, indexed, matches[picked])
+    label = _("{n} of {all} units over {length} characters, from character {at}")
+    dashboard.mount(
+        ROWS,
+        texts=[
+            Text(
+                row.text,
+                SHARE.levels(row.on),
+                palette=SHARE.kind,
+                label=label.format(
+                    n=match.overlap,
+                    all=len(searched.found.pattern),
+                    length=len(match),
+                    at=f"{match.start + 1:,}",
+                ),
+                linked=False,
+                marked=row.marked,
+                tracks=row.tracks if tracks else None,
+                bars=row.bars,
+                pick=number,
+            )
+            for number, (match, row) in enumerate(zip(matches, searched.rows, strict=True))
+        ],
+        quiet=True,
+        scale=ends(SHARE),
+        tracks=tracks,
+    )
+    st.caption(
+        _(
+            "What to notice: the match is underlined on a strong colour; the stronger a colour, the more of "
+            "the units are on. Thinner lines are annotations. The bars are the characters that the network "
+            "finds most probable after the match. Click a row to see its text above. Not shown: places with "
+            "fewer of the units on, and what all other units do."
+        )
+    )
+
+
+def _row(model: Network, index: Index, pattern: Pattern, match: Match, tracks: list[Target]) -> Row:
+    start, stop = max(0, match.start - BEFORE), min(len(index), match.stop + AFTER)
+    bits = np.zeros(stop - start, np.uint8)
+    for k, track in enumerate(tracks[:TRACKS]):
+        bits |= track.values[start:stop].astype(np.uint8) << k
+    return Row(
+        text=index.text(start, stop),
+        on=shares(index.values(start, stop, [column(unit, index.units) for unit in pattern.units]), pattern),
+        marked=(match.start - start, match.stop - start),
+        tracks=bits,
+        bars=[(visible(symbol), p) for symbol, p in index.next(model, match.stop - 1, k=4)],
+    )
+
+
+def _look_at(view: View, indexed: Indexed, match: Match) -> None:
+    """Make a match and what surrounds it the text in view, with the match selected."""
+    start = max(0, min(match.start - VIEWED, len(indexed.index) - LONGEST))
+    stop = min(len(indexed.index), start + LONGEST)
+    text = indexed.index.text(start, stop)
+    span = match.start - start, min(match.stop, stop) - start
+    st.session_state[SPAN] = text, span
+    st.session_state[COMING] = text
+    st.session_state.pop("inside.at", None)
+    st.rerun()
