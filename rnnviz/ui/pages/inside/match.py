@@ -17,7 +17,8 @@ from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.pages.inside import dashboard, match_places
 from rnnviz.ui.pages.inside.common import LONGEST, View, cursor, fragment
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
-from rnnviz.ui.pages.inside.match_places import SHARE, SPAN, Asked
+from rnnviz.ui.pages.inside.match_control import Asked
+from rnnviz.ui.pages.inside.match_places import SHARE, SHOWN, SPAN
 from rnnviz.units.matching import shares
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _controls(view: View, length: int) -> Asked:
         key=f"inside.match.least.{length}",
         persist_state="session",
     )
-    return Asked(float(threshold), int(edges), share / 100, int(least))
+    return Asked(float(threshold), int(edges), share / 100, int(least), SHOWN)
 
 
 def _heat(view: View, pattern: Pattern, states: Any) -> Panel:

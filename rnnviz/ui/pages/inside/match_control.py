@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rnnviz.reading.trace import trace
@@ -14,10 +15,20 @@ from rnnviz.units.controls import COPIES
 
 if TYPE_CHECKING:
     from rnnviz.ui.pages.inside.indexing import Indexed
-    from rnnviz.ui.pages.inside.match_places import Asked
     from rnnviz.units import Matches, Target
     from rnnviz.units.match_controls import Controls
     from rnnviz.units.match_untrained import Copy, Untrained
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is looked for: `least` characters, in which a `share` of the units are on; `most` such places."""
+
+    threshold: float
+    edges: int
+    share: float
+    least: int
+    most: int
 
 
 def beside(

@@ -15,6 +15,7 @@ from rnnviz.ui.jobs.worker import Step, Steps
 from rnnviz.ui.pages.inside import dashboard, indexing, match_control, match_tracks, sources
 from rnnviz.ui.pages.inside.common import LONGEST, View, done
 from rnnviz.ui.pages.inside.dashboard import TRACKS, Text, ends
+from rnnviz.ui.pages.inside.match_control import Asked
 from rnnviz.units import match_controls
 from rnnviz.units.matching import column, shares
 
@@ -35,17 +36,6 @@ BEFORE, AFTER = 48, 24  # characters of a row's context
 SHOWN = 12  # rows
 PATIENCE = 0.15  # seconds until a search shows its progress
 VIEWED = 500  # characters before a match that become the text in view with it
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is looked for: `least` characters, in which a `share` of the units are on; `most` such places."""
-
-    threshold: float
-    edges: int
-    share: float
-    least: int
-    most: int = SHOWN
 
 
 @dataclass(frozen=True, eq=False)
