@@ -83,6 +83,8 @@ def _mark(cut: Beyond, order: int, length: int, theme: Theme) -> Figure:
         "xshift": -6 if left else 6,
         "yshift": (-14 if cut.above else 14) * order,
         "showarrow": False,
+        "bgcolor": theme.background,
+        "borderpad": 0,
         "font": {"color": _colours(theme)[cut.model], "size": 12},
     }
 

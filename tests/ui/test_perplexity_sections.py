@@ -81,6 +81,8 @@ def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
     assert winner is not None
     assert winner.name == "good"
     assert comparison.best([bar("alone", 1.0), bar("waits", None)]) is None
+    lengths = re.findall(r"<i( class='beyond')? style='width:([\d.]+)%'", comparison.html(shown, 2.0))
+    assert lengths == [("", "86.96"), (" class='beyond'", "100.00"), ("", "43.48")]
     markup = comparison.html([bar("<img src=x>", 2.0), bar('a" onclick="x', 3.0)])
     assert "<img" not in markup
     assert "title='a\" onclick" not in markup

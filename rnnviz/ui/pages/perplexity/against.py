@@ -113,8 +113,18 @@ def picture(
         if choice.pick(_("Text"), words, "compared", default="one", required=True, hidden=True) == "all":
             compared = list(scored)
     bars = [bar(context, row, compared) for row in chosen]
-    st.html(f"<style>{comparison.STYLE}</style>{comparison.html(bars)}")
+    st.html(f"<style>{comparison.STYLE}</style>{comparison.html(bars, full(chosen, bars))}")
     st.caption(verdict(context.info.path.stem, bars))
+
+
+def full(chosen: Sequence[Row], bars: Sequence[Bar]) -> float | None:
+    """The bits that a bar of full length stands for: a uniform guess's, or the chosen model's if more."""
+    known = [
+        bar.bits
+        for row, bar in zip(chosen, bars, strict=True)
+        if bar.bits is not None and (bar.kind == "own" or row.baseline == "uniform")
+    ]
+    return max(known, default=None)
 
 
 def bar(context: Context, row: Row, texts: Sequence[tuple[Text, Scored]]) -> Bar:

@@ -17,6 +17,7 @@ from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import percent, rounded
 
 MANY = 0.1  # share of unknown characters from which on they are what a number is about
+MATTERS = 1.01  # how often the perplexity of the others that of the text is where unknown characters matter
 SAME = 0.005  # share of bits by which two models may differ and still be called alike
 
 
@@ -54,16 +55,17 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
 
 
 def meaning(context: Context, report: Report) -> list[str]:
-    """What the perplexity says: a sentence, and one more where characters are unknown."""
+    """What the perplexity says: a sentence, and one more where unknown characters matter."""
     said = []
     share = report.unknown / report.characters
-    if share:
+    known = report.perplexity_known
+    if known is None or report.perplexity > MATTERS * known:
         line = _("**{share} of its characters are unknown to this model.**").format(share=percent(share))
-        if report.perplexity_known is None:
+        if known is None:
             line += " " + _("Choose a model that has read this language.")
         else:
             line += " " + _("On the others its perplexity is **{perplexity}**.").format(
-                perplexity=rounded(report.perplexity_known)
+                perplexity=rounded(known)
             )
         said.append(line)
     if share < MANY:

@@ -13,6 +13,8 @@ from rnnviz.ui.words import rounded
 
 Kind = Literal["own", "model", "baseline"]
 
+ROOM = 1.15  # how much longer than the full length a bar may be before it is cut off
+
 
 @dataclass(frozen=True)
 class Bar:
@@ -39,10 +41,13 @@ def best(bars: Sequence[Bar]) -> Bar | None:
     return scored[0] if len(scored) > 1 else None
 
 
-def html(bars: Sequence[Bar]) -> str:
-    """The bars, as long as the bits per character, each with its perplexity."""
+def html(bars: Sequence[Bar], full: float | None = None) -> str:
+    """The bars, as long as the bits per character, each with its perplexity. What is much longer than `full` is
+    cut off, with an arrow: else a model of another language would press the others together.
+    """
     shown, first = ordered(bars), best(bars)
     longest = max((bar.bits for bar in shown if bar.bits is not None), default=0.0) or 1.0
+    longest = min(longest, ROOM * full) if full else longest
     return "<ol class='rv-bars'>" + "".join(_row(bar, longest, bar is first) for bar in shown) + "</ol>"
 
 
@@ -52,7 +57,8 @@ def _row(bar: Bar, longest: float, wins: bool) -> str:
         value, line, exact = _("not scored yet"), "", bar.about
     else:
         value = rounded(bar.perplexity)
-        line = f"<i style='width:{100 * bar.bits / longest:.2f}%'></i>"
+        beyond = " class='beyond'" if bar.bits > longest else ""
+        line = f"<i{beyond} style='width:{min(100.0, 100 * bar.bits / longest):.2f}%'></i>"
         exact = _("{about}: perplexity {perplexity}, {bits} bits per character").format(
             about=bar.about, perplexity=f"{bar.perplexity:,.3f}", bits=f"{bar.bits:.3f}"
         )
@@ -74,6 +80,8 @@ STYLE = f"""
   background: light-dark({LIGHT.bar}, {DARK.bar}); }}
 .rv-bars .own .bar i {{ background: light-dark({LIGHT.model}, {DARK.model}); }}
 .rv-bars .baseline .bar i {{ background: light-dark({LIGHT.axis}, {DARK.axis}); }}
+.rv-bars .bar i.beyond {{
+  clip-path: polygon(0 0, calc(100% - 0.6rem) 0, 100% 50%, calc(100% - 0.6rem) 100%, 0 100%); }}
 .rv-bars .value {{ text-align: right; font-variant-numeric: tabular-nums; }}
 .rv-bars .best .value, .rv-bars .own .name {{ font-weight: 650; }}
 @media (max-width: 700px) {{

@@ -57,6 +57,9 @@ def table(reports: Sequence[Report]) -> None:
         hide_index=True,
         width="stretch",
         key=TABLE,
+        alt=_("The texts with their perplexity; {name} has the lowest.").format(
+            name=min(reports, key=lambda r: r.perplexity).file
+        ),
         on_select=go,
         selection_mode="single-cell",
         column_config={
