@@ -42,8 +42,8 @@ def best(bars: Sequence[Bar]) -> Bar | None:
 
 
 def html(bars: Sequence[Bar], full: float | None = None) -> str:
-    """The bars, as long as the bits per character, each with its perplexity. What is much longer than `full` is
-    cut off, with an arrow: else a model of another language would press the others together.
+    """The bars, as long as the bits per character, each with its perplexity. What is much longer than
+    `full` is cut off, with an arrow: a model of another language would press the others together.
     """
     shown, first = ordered(bars), best(bars)
     longest = max((bar.bits for bar in shown if bar.bits is not None), default=0.0) or 1.0
