@@ -14,6 +14,9 @@ from .errors import (
     CheckpointError as CheckpointError,
 )
 from .errors import (
+    ClusterError as ClusterError,
+)
+from .errors import (
     ConfigError as ConfigError,
 )
 from .errors import (
@@ -111,6 +114,7 @@ from .reading.trace import (
 )
 from .reading.trace_many import trace_many as trace_many
 from .runs.saving import save as save
+from .text.row_files import open_rows as open_rows
 from .text.vocabulary import Vocabulary as Vocabulary
 from .training.trainer import (
     StepReport as StepReport,

@@ -14,6 +14,7 @@ can say the same sentence in another language.
     │   └── DownloadError        offline, slow, cut off, too large, or the wrong checksum
     ├── TrainingError            a run that can't start or go on
     │   └── WorkerLostError      another process of a run that several share can't be reached any more
+    ├── ClusterError             a cluster that doesn't answer, or lost the work it was given
     └── ExportError              a table or a page that can't be written
 """
 
@@ -114,6 +115,10 @@ class TrainingError(RnnvizError):
 
 class WorkerLostError(TrainingError):
     """The connection to another worker of the same run broke."""
+
+
+class ClusterError(RnnvizError):
+    """A Dask cluster doesn't answer, or could not finish its work."""
 
 
 class ExportError(RnnvizError):

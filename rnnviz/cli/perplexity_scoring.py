@@ -6,10 +6,13 @@ import argparse
 import contextlib
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from rnnviz.cli.output import complain, load, opened, progress_bar, scoring_bar
 from rnnviz.cli.perplexity_words import Compared
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from rnnviz.reports.interval import Interval
     from rnnviz.reports.record import Record
     from rnnviz.text.row_files import RowFile
+
+Item = TypeVar("Item")
 
 Other = tuple[str, str, "LanguageModel"]  # kind, what it is, the model
 
@@ -49,9 +54,20 @@ class Scoring:
     def __init__(self, args: argparse.Namespace, stack: contextlib.ExitStack) -> None:
         self._args, self._stack = args, stack
         model = load(args)
-        others = _others(args, model)
         self._model: LanguageModel = model
-        self._others = others
+        self._others = _others(args, model)
+        self._at_once = 1
+        if args.scheduler is not None:
+            from rnnviz.reading.cluster import cluster
+
+            machines = stack.enter_context(cluster(args.scheduler))
+            self._at_once = 2 * machines.threads
+            args.quiet = True  # of many bars at once none could be read
+            self._model = machines.model(model, device=args.device)
+            self._others = [
+                (kind, about, machines.model(other, device=args.device))
+                for kind, about, other in self._others
+            ]
         self._sources: dict[str, str | BinaryIO] = {}
         self._table: RowTable | None = None
 
@@ -59,16 +75,18 @@ class Scoring:
         """Score the files, in order; what is wrong with one takes nothing from the others."""
         if self._args.output is not None:
             self._table = self._stack.enter_context(self._writing([file for file, _ in files]))
-        for file, outputs in files:
-            found: Found | RnnvizError
-            try:
-                found = self._one(file, outputs)
-            except RnnvizError as error:
-                found = error
-            yield file, found
+        # Many texts are read at once by a cluster alone; a file of rows keeps it busy by itself.
+        for are_rows, group in groupby(files, lambda one: self._format(one[0]) is not None):
+            for (file, _), found in _in_order(self._one, group, 1 if are_rows else self._at_once):
+                if self._table is not None and isinstance(found, Found) and found.rows is None:
+                    self._table.add(_as_row(found.report), file)
+                yield file, found
 
-    def _one(self, file: str, outputs: Outputs) -> Found:
-        if self._format(file) is not None:
+    def _one(self, one: tuple[str, Outputs]) -> Found | RnnvizError:
+        file, outputs = one
+        try:
+            if self._format(file) is None:
+                return self._text(file, outputs)
             if outputs.table or outputs.page:
                 raise ConfigError(
                     "{file} holds a text a row; --per-character and --html are of one text: leave them out, "
@@ -76,14 +94,8 @@ class Scoring:
                     file=file,
                 )
             return self._rows(self._open_rows(file))
-        if self._args.given is not None:
-            raise ConfigError(
-                "--given names a column, and {file} is one text without columns; leave it out", file=file
-            )
-        found = self._text(self._source(file), file, outputs)
-        if self._table is not None:
-            self._table.add(_as_row(found.report), file)
-        return found
+        except RnnvizError as error:
+            return error
 
     def _source(self, file: str) -> str | BinaryIO:
         if file not in self._sources:
@@ -146,11 +158,15 @@ class Scoring:
 
     # texts
 
-    def _text(self, source: str | BinaryIO, file: str, outputs: Outputs) -> Found:
+    def _text(self, file: str, outputs: Outputs) -> Found:
         from rnnviz.reading.scoring import perplexity
         from rnnviz.reports.interval import Sums, interval
 
-        args = self._args
+        args, source = self._args, self._source(file)
+        if args.given is not None:
+            raise ConfigError(
+                "--given names a column, and {file} is one text without columns; leave it out", file=file
+            )
         if args.compare or outputs.table or outputs.page:
             return self._recorded(source, file, outputs)
         sums = Sums()
@@ -221,6 +237,27 @@ class Scoring:
             said = without_model.get(one.name, "a compressor at its best")
             rows.append(Compared(one.name, kind, said, one.perplexity, one.bits_per_character))
         return _best(rows)
+
+
+def _in_order(
+    do: Callable[[Item], Found | RnnvizError], items: Iterable[Item], at_once: int
+) -> Iterator[tuple[Item, Found | RnnvizError]]:
+    """Each item and what `do` makes of it, in order, `at_once` of them under way together."""
+    if at_once == 1:
+        yield from ((item, do(item)) for item in items)
+        return
+    with ThreadPoolExecutor(at_once) as pool:
+        waiting: deque[tuple[Item, Future[Found | RnnvizError]]] = deque()
+        try:
+            for item in items:
+                waiting.append((item, pool.submit(do, item)))
+                if len(waiting) >= at_once:
+                    first, future = waiting.popleft()
+                    yield first, future.result()
+            for first, future in waiting:
+                yield first, future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _compared(report: Report, kind: str, about: str) -> Compared:

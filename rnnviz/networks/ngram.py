@@ -280,6 +280,16 @@ class NgramScorer:
         self._model = model
         self.state: Ints = model._state(None)
 
+    @property
+    def memory(self) -> tuple[Ints]:
+        """The last symbols read; for `remember`."""
+        return (self.state,)
+
+    def remember(self, last: int, memory: tuple[Ints]) -> None:
+        """Go on from there; `last` is the last symbol of `memory`, or where that knows none, all of it."""
+        (state,) = memory
+        self.state = state if int(state[-1]) == last else np.array([last])
+
     def read(self, ids: AnyInts) -> None:
         """Read the next symbols `ids` (n,)."""
         self.state = self._model._advanced(self.state, np.asarray(ids, np.int64))

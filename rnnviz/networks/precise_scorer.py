@@ -25,6 +25,19 @@ class PreciseScorer:
     def __init__(self, weights: Weights, start: int) -> None:
         self._reader, self._last = NetworkReader(weights), start
 
+    @property
+    def memory(self) -> tuple[npt.NDArray[np.float64], ...]:
+        """The state that is carried on, (1, L, H) each; for `remember`."""
+        cell = self._reader.cell
+        parts = (self._reader.hidden,) if cell is None else (self._reader.hidden, cell)
+        return tuple(part.astype(np.float64) for part in parts)
+
+    def remember(self, last: int, memory: tuple[npt.NDArray[np.float64], ...]) -> None:
+        """Go on from a state, after the symbol `last`, which it has not read yet."""
+        self._last = last
+        hidden, *cell = (part.copy() for part in memory)
+        self._reader.hidden, self._reader.cell = hidden, cell[0] if cell else None  # type: ignore[assignment]
+
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         return self._advance(ids)[0]

@@ -47,6 +47,21 @@ class CharScorer:
         """Characters of stretches side by side whose seam was never mended: rounding grew all along them."""
         return self._wide.unsettled if self._wide is not None else 0
 
+    @property
+    def memory(self) -> tuple[npt.NDArray[np.float32], ...]:
+        """The state that is carried on, (L, 1, H) each; for `remember`."""
+        return tuple(part.cpu().numpy() for part in self._state)
+
+    def remember(self, last: int, memory: tuple[npt.NDArray[np.float32], ...]) -> None:
+        """Go on from a state, after the symbol `last`, which it has not read yet."""
+        self._last = last
+        self._state = tuple(torch.tensor(part, device=self.model.device) for part in memory)
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        if self._reader is not None:
+            self._reader.hidden = self._state[0].permute(1, 0, 2).cpu().numpy()  # (1, L, H)
+
     def advance(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """log P in nats of each symbol of `ids` (n,), given all before it."""
         return run(self.advancing(ids, want=False)).log_p
@@ -70,8 +85,7 @@ class CharScorer:
             if self._wide is not None and wide:
                 steps = self._wide.score(inputs, now, self._state, want=want)
                 scores, self._state = yield from mapped(steps, done.plus)
-                if self._reader is not None:
-                    self._reader.hidden = self._state[0].permute(1, 0, 2).numpy()  # (1, L, H)
+                self._hand_over()
             else:
                 scores = self._in_sequence(inputs, now, want)
             found.append(scores)

@@ -1,0 +1,63 @@
+"""`rnnviz perplexity --scheduler`: the same lines and tables as without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Run
+from tests.conftest import TEXT
+
+pytest.importorskip("distributed")
+
+from tests.dask_machines import Machines
+
+
+@pytest.fixture
+def address(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    found = Machines(tmp_path_factory.mktemp("dask"))
+    try:
+        found.hire(2)
+        yield found.address
+    finally:
+        found.end()
+
+
+def test_a_cluster_says_the_same(run: Run, tmp_path: Path, address: str) -> None:
+    for n in range(6):
+        (tmp_path / f"{n}.txt").write_text(TEXT * (n + 1))
+    (tmp_path / "3.txt").write_bytes(bytes(9))
+    lines = [json.dumps({"said": TEXT[n : 2 * n]}) for n in range(1, 200)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(["{", *lines]))
+    files = ["*.txt", "rows.jsonl", "0.txt"]
+    options = ["-m", "tiny-gru", "--json", "--compare", "tiny-3gram", "--output", "out.parquet"]
+    here = run("perplexity", *files, *options)
+    ours = pd.read_parquet(tmp_path / "out.parquet")
+    there = run("perplexity", *files, *options, "--scheduler", address)
+    theirs = pd.read_parquet(tmp_path / "out.parquet")
+    assert (there.code, there.err) == (here.code, here.err)
+    assert there.code == 1, "one file is no text"
+    assert len(there.objects) == 7
+    for afar, one in zip(there.objects, here.objects, strict=True):
+        assert afar["file"] == one["file"]
+        assert afar["perplexity"] == pytest.approx(one["perplexity"], rel=1e-9)
+        assert afar["interval"] == (one["interval"] and pytest.approx(one["interval"], rel=1e-6))
+        for under, expected in zip(afar["compared"], one["compared"], strict=True):
+            assert under["name"] == expected["name"]
+            assert under["perplexity"] == pytest.approx(expected["perplexity"], rel=1e-9)
+    pd.testing.assert_frame_equal(theirs, ours, rtol=1e-9)
+    (tmp_path / "page.html").unlink(missing_ok=True)
+    done = run("perplexity", "5.txt", "-m", "tiny-gru", "--html", "page.html", "--scheduler", address)
+    assert done.code == 0
+    assert (tmp_path / "page.html").is_file()
+
+
+def test_no_scheduler_is_a_sentence(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    done = run("perplexity", "a.txt", "-m", "tiny-gru", "--scheduler", "nothing://here")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("rnnviz: no Dask scheduler answers at nothing://here")
