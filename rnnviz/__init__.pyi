@@ -88,6 +88,16 @@ from .networks.config import (
 from .networks.ngram import NgramModel as NgramModel
 from .networks.torch_model import CharModel as CharModel
 from .notebook.live import live as live
+from .reading.cluster import cluster as cluster
+from .reading.rows import (
+    RowScore as RowScore,
+)
+from .reading.rows import (
+    RowsReport as RowsReport,
+)
+from .reading.rows import (
+    score_rows as score_rows,
+)
 from .reading.sampling import (
     reshaped as reshaped,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,11 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
     "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),
+    "perplexity: given": ("a text", lambda x: rnnviz.perplexity(model(), text="machine", given=x)),
+    "open_rows": ("a path", lambda x: rnnviz.open_rows(x)),
+    "score_rows: model": ("a model", lambda x: rnnviz.units.run(rnnviz.score_rows(x, rows()))),
+    "score_rows: file": ("a path", lambda x: rnnviz.units.run(rnnviz.score_rows(model(), x))),
+    "cluster": ("a name", lambda x: rnnviz.cluster(x if x != "timemachine-gru" else None).__enter__()),
     "live": ("a model", lambda x: rnnviz.live(x)),
     "live: text": ("a number", lambda x: rnnviz.live(model(), 3 if x in (None, "3") else x)),
     "load": ("a name", lambda x: rnnviz.load(x)),
@@ -106,6 +112,10 @@ def model() -> Any:
     return _loaded[0]
 
 
+def rows() -> Any:
+    return rnnviz.open_rows(io.BytesIO(b'{"said": "It is late."}'), name="rows.jsonl")
+
+
 @pytest.mark.parametrize("call", CALLS)
 def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -124,7 +134,16 @@ def test_a_wrong_type_is_one_sentence(call: str, tmp_path: Path, monkeypatch: py
 
 @pytest.mark.parametrize("name", rnnviz.__all__)
 def test_every_public_function_is_among_them(name: str) -> None:
-    made = {"Report", "StepReport", "Trace", "ModelInfo", "Connectivity", "StateNorms"}  # only given back
+    made = {
+        "Report",
+        "RowScore",
+        "RowsReport",
+        "StepReport",
+        "Trace",
+        "ModelInfo",
+        "Connectivity",
+        "StateNorms",
+    }  # only given back
     value = getattr(rnnviz, name)
     if not callable(value) or name in made or name == "available":
         return

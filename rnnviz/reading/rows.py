@@ -18,10 +18,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.errors import EmptyTextError, RnnvizError, TextError
+from rnnviz.errors import ConfigError, EmptyTextError, RnnvizError, TextError
 from rnnviz.networks.progress import Clock
 from rnnviz.reading.language_model import LanguageModel, scorer_of
 from rnnviz.reading.report import Floats, Progress, Report, Totals, no_probability, of_sum
+from rnnviz.text.checked import received
 from rnnviz.text.normalising import Normaliser
 from rnnviz.text.row_files import RowFile, Rows
 from rnnviz.text.row_lines import Fault
@@ -146,8 +147,22 @@ def score_rows(
     """Score a file of rows step by step: yields Progress about ten times a second and at the end.
 
     `each` is given every batch of rows, in order; `own` keeps the rows' own columns with them. Raises
-    TextError where not one row can be scored, and what scoring raises. See `rnnviz.text.row_files.open_rows`.
+    TextError where not one row can be scored, and what scoring raises.
+
+    >>> import io
+    >>> import rnnviz
+    >>> rows = io.BytesIO(b'{"said": "It is late."}\\n{"said": null}\\n{"said": "Good night."}')
+    >>> found = []
+    >>> file = rnnviz.open_rows(rows, name="rows.jsonl")
+    >>> model = rnnviz.load("timemachine-gru")
+    >>> report = rnnviz.units.run(rnnviz.score_rows(model, file, each=lambda b: found.extend(b.scores)))
+    >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
+    (2, [8.5, None, 14.9])
     """
+    if not isinstance(file, RowFile):
+        raise ConfigError(
+            "rows are what rnnviz.open_rows gives; received {received}", received=received(file)
+        )
     work = _Work(model, file, own)
     clock, farm = Clock(), model if isinstance(model, Farm) else None
     if farm is not None:

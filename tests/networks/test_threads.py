@@ -185,7 +185,7 @@ def test_a_long_text_costs_the_same_on_any_number_of_threads(
     used = []
     took = Threads.took
     monkeypatch.setattr(Threads, "took", lambda self, *a: used.append(self.now) or took(self, *a))
-    for module in ("text_scorer", "side_by_side"):
+    for module in ("text_scorer", "abreast"):
         monkeypatch.setattr(f"rnnviz.networks.{module}.worth_trying", lambda device: [1, 2, 3])
     np.testing.assert_allclose(model.scorer().advance(ids), expected, rtol=1e-5, atol=1e-6)
     assert set(used) == {1, 2, 3}
