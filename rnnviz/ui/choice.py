@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.ui import address
+
 
 def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False, **options: Any) -> str:
     """The chosen key of `words`, else `default`; `options` as in `st.segmented_control`."""
@@ -25,22 +27,16 @@ def pick(label: str, words: Mapping[str, str], key: str, *, hidden: bool = False
 def tab(label: str, words: Mapping[str, str], key: str) -> str:
     """The sub-page in view, at first the first; the address holds it as `key`."""
     adopt(key, list(words), next(iter(words)))
-    return pick(label, words, key, hidden=True, required=True, on_change=keep, args=(key,))
+    return pick(label, words, key, hidden=True, required=True)
 
 
 def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
-    """Start the widget from the address; on coming back, set the address to the earlier choice."""
-    if key not in st.session_state:
-        asked = st.query_params.get(key)
-        st.session_state[key] = asked if asked in options else usual
-    elif key not in st.query_params and st.session_state[key] != usual:
-        keep(key)
-
-
-def keep(key: str) -> None:
-    """Write the widget's choice into the address."""
-    chosen = st.session_state.get(key)
-    if chosen:
-        st.query_params[key] = chosen
-    elif key in st.query_params:
-        del st.query_params[key]
+    """Choose for the widget of this key what the address asks for on arrival, at first else the usual one;
+    call it before the widget: what is chosen goes into the address.
+    """
+    state, asked = st.session_state, address.asked(key)
+    if asked in options:
+        state[key] = asked
+    elif key not in state or address.went_back():
+        state[key] = usual
+    address.say(**{key: state[key]})

@@ -12,7 +12,7 @@ import streamlit as st
 from rnnviz.networks.checkpoint import Damaged, ModelInfo
 from rnnviz.networks.config import CELLS
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.ui import i18n, model_cache
+from rnnviz.ui import address, i18n, model_cache
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_card import in_words
 from rnnviz.ui.trouble import plain, sentence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rnnviz.ui.context import Model
 
 TEMPERATURE = 0.8
+WANTED = "model.wanted"  # of st.session_state: the model that a part of the page asks for, at its next run
 MISSED = "model.missed"  # the model that was asked for in vain, and the one shown instead
 
 
@@ -29,19 +30,15 @@ i18n.spoken_by(lambda: st.session_state.get(i18n.STATE))
 
 
 def adopt_language() -> None:
-    """Set the language from the address's `lang`, else the browser's, and keep the address in step."""
-    usual = i18n.match(st.context.locale)
+    """At first, set the language from the address's `lang`, else the browser's."""
     if i18n.STATE not in st.session_state:
-        asked = st.query_params.get("lang")
-        st.session_state[i18n.STATE] = i18n.match(asked) if asked else usual
-    spoken = i18n.language()
-    if spoken != usual and st.query_params.get("lang") != spoken:
-        st.query_params["lang"] = spoken
-    elif spoken == usual and "lang" in st.query_params:
-        del st.query_params["lang"]
+        st.session_state[i18n.STATE] = i18n.match(st.query_params.get("lang") or st.context.locale)
 
 
 def language_switch() -> None:
+    """The choice of a language; the address holds one that isn't the browser's."""
+    spoken = i18n.language()
+    address.say(lang=None if spoken == i18n.match(st.context.locale) else spoken)
     st.segmented_control(
         "Language / 语言",
         list(i18n.LANGUAGES),
@@ -55,19 +52,21 @@ def language_switch() -> None:
 def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     """The model picker, and a note on unusable files. None if there is nothing to pick."""
     by_name = {info.path.stem: info for info in models}
-    asked = st.session_state.get("model") or st.query_params.get("model")
-    name = None
+    state, name = st.session_state, None
+    asked = state.pop(WANTED, None) or address.asked("model") or state.get("model")
     if models:
+        if asked not in by_name or asked != state.get("model"):
+            state["model"] = asked if asked in by_name else list(by_name)[model_cache.first(models)]
         name = st.selectbox(
             _("Model"),
             list(by_name),
-            index=model_cache.first(models),
             key="model",
-            bind="query-params",
+            persist_state="session",
             help=_("The trained model you are looking into. Its name says what it read and how it is built."),
         )
+        address.say(model=name)
         if asked and asked not in by_name:
-            st.session_state[MISSED] = str(asked), name
+            state[MISSED] = str(asked), name
     if damaged:
         with st.expander(
             _("Files that can't be used ({count})").format(count=len(damaged)), icon=":material/warning:"

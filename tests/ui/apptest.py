@@ -28,7 +28,19 @@ def settled(app: AppTest, page: str) -> AppTest:
     raise AssertionError("the page never came to rest")
 
 
+def components(app: AppTest) -> list[Any]:
+    """What is on the page of our own, but for what every page has: the address."""
+    return [found for found in app.get("bidi_component") if found.proto.component_name != "rnnviz.address"]
+
+
+def addressed(app: AppTest) -> dict[str, str | None]:
+    """What the page says belongs in its address."""
+    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "rnnviz.address"]
+    fields: dict[str, str | None] = unpack(found.proto.bytes)[0]["fields"]
+    return fields
+
+
 def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the one component on the page was given."""
-    (component,) = app.get("bidi_component")
+    (component,) = components(app)
     return unpack(component.proto.bytes)

@@ -21,6 +21,7 @@ from rnnviz.ui import i18n
 from rnnviz.ui.browser.payload import unpack
 from tests.conftest import tiny, tiny_card
 from tests.runs.made_runs import made
+from tests.ui.apptest import components
 from tests.ui.conftest import Open
 
 
@@ -82,7 +83,7 @@ def test_a_model_that_is_damaged(open_app: Open, models_folder: Path) -> None:
 
 def stage(app: AppTest) -> str:
     """How far the run is, as the training view says it."""
-    (component,) = app.get("bidi_component")
+    (component,) = components(app)
     return str(unpack(component.proto.bytes)[0]["line"])
 
 

@@ -15,6 +15,7 @@ from rnnviz.ui import i18n
 from rnnviz.ui.browser.views import VIEWS
 from rnnviz.ui.pages.learn import controls, page, scenes
 from rnnviz.ui.pages.learn.session import ADDRESS, Lecture
+from tests.ui.apptest import components
 from tests.ui.conftest import Open, everything
 
 ALL = range(1, len(scenes.MODULES) + 1)
@@ -167,7 +168,7 @@ def test_the_page_opens_and_a_missing_model_is_a_sentence(open_app: Open, locale
     app = open_app("learn", locale=locale)  # with the tiny models alone
     assert not app.exception
     assert not app.error
-    (component,) = app.get("bidi_component")
+    (component,) = components(app)
     sent = json.loads(component.proto.bytes)
     assert "timemachine-" in sent["error"]
     assert "Traceback" not in everything(app)

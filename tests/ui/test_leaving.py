@@ -7,7 +7,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.testing.v1 import AppTest
 
 from rnnviz.ui.pages.inside import sources
-from tests.ui.apptest import clean, settled
+from tests.ui.apptest import addressed, clean, settled
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_inside import PARTS
 
@@ -56,7 +56,7 @@ def test_the_part_is_chosen_still_and_the_address_says_so(open_app: Open) -> Non
     turn(app, "inside")
     assert app.segmented_control(key="part").value == "gates"
     assert app.segmented_control(key="inside.gate.gru").value == "reset"
-    assert app.query_params["part"] == "gates"
+    assert addressed(app)["part"] == "gates"
 
 
 def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_app: Open) -> None:

@@ -17,7 +17,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n, model_cache, model_card, sidebar, trouble
 from rnnviz.ui.context import Context
 from tests.conftest import tiny, tiny_card
-from tests.ui.apptest import clean
+from tests.ui.apptest import addressed, clean
 from tests.ui.conftest import Open, everything
 
 
@@ -93,7 +93,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
     app.session_state[i18n.STATE] = "zh"
     app.run()
     assert not app.exception
-    assert app.query_params["lang"] == "zh"
+    assert addressed(app)["lang"] == "zh"
     assert app.sidebar.selectbox(key="model").value == "tiny-gru"
     chinese = everything(app)
     for sentence in ("predict your text?", "equally likely characters", "hidden units"):
@@ -101,7 +101,7 @@ def test_switching_the_language_changes_the_page_and_the_address(open_app: Open)
         assert sentence not in chinese
     app.session_state[i18n.STATE] = "en"
     app.run()
-    assert "lang" not in app.query_params
+    assert addressed(app)["lang"] is None
 
 
 def test_bars_grow_with_the_bits_and_hold_no_markup() -> None:

@@ -28,6 +28,7 @@ from rnnviz.ui.pages.train.subject import find
 from rnnviz.ui.pages.train.watch import Watch
 from tests.conftest import TEXT
 from tests.runs.made_runs import WATCHED, made
+from tests.ui.apptest import addressed, components
 from tests.ui.conftest import Open, everything
 
 pytestmark = pytest.mark.usefixtures("started")
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("started")
 
 def sent(app: AppTest) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the training view was given."""
-    (component,) = app.get("bidi_component")
+    (component,) = components(app)
     return unpack(component.proto.bytes)
 
 
@@ -55,7 +56,7 @@ def test_before_anything_was_trained_the_toy_is_explained(open_app: Open, locale
     assert "**machine**" in everything(app)
     assert not button(app, "train-start").disabled
     assert app.selectbox(key="train-text").value == "machine"
-    assert not app.get("bidi_component")
+    assert not components(app)
 
 
 def test_start_puts_the_toy_in_the_queue_and_shows_it(
@@ -72,7 +73,7 @@ def test_start_puts_the_toy_in_the_queue_and_shows_it(
     assert description.config.hidden_size == 8
     assert description.config.characters == 1400
     assert app.radio(key="run").value == "machine-rnn"
-    assert app.query_params["run"] in ("machine-rnn", ["machine-rnn"])
+    assert addressed(app)["run"] == "machine-rnn"
     assert sent(app)[0]["run"] == "machine-rnn"
 
 
@@ -253,7 +254,7 @@ def test_a_run_that_trains_can_be_stopped_and_not_deleted(
     app = open_app("train")
     header, _ = sent(app)
     assert header["alive"]
-    assert "rows" not in unpack(app.get("bidi_component")[0].proto.bytes)[1]
+    assert "rows" not in unpack(components(app)[0].proto.bytes)[1]
     assert "100 % · 3,000 of 3,000 characters" in header["line"]
     assert [b.key for b in app.button if b.key and b.key.startswith("train-")] == [
         "train-start",

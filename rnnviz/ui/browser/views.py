@@ -1,6 +1,6 @@
 """The app's views, one line each, and the address of their browser files.
 
-A view's files are its page's `static/`: view.js (exports the class View), view.css, and view.html, its
+A view's files are in its page's `static/`: view.js (exports the class View), view.css, and view.html, its
 initial elements; `ui/browser/static/` is shared. Folders are served as in `rnnviz/ui`, so that relative
 imports hold for browsers, Node and the type checker alike. The address holds a digest of all files: a browser
 caches them until one changes. app.py imports this module: keep it light.
@@ -25,28 +25,29 @@ mimetypes.add_type("text/javascript", ".js")
 
 @dataclass(frozen=True)
 class View:
-    """A view: its name, the page whose folder holds its files, and the class of the element it draws in."""
+    """A view: its name, the folder of its files in rnnviz/ui, and the class of the element it draws in."""
 
     name: str
-    page: str
+    files: str
     root: str
     missing: str  # said where its files can't be fetched
 
     @property
     def folder(self) -> Path:
         """Its browser files."""
-        return UI / "pages" / self.page / "static"
+        return UI / self.files
 
 
 _HOW = "files are missing here: start the app with `streamlit run app.py`."
 VIEWS = {
     view.name: view
     for view in (
-        View("live", "explore", "rnnviz", f"The live view's {_HOW}"),
-        View("viewer", "perplexity", "rnnviz-viewer", f"The text viewer's {_HOW}"),
-        View("board", "inside", "rnnviz-board", f"The board's {_HOW}"),
-        View("training", "train", "rnnviz-training", f"The training view's {_HOW}"),
-        View("learn", "learn", "rnnviz-learn", f"The lecture's {_HOW}"),
+        View("live", "pages/explore/static", "rnnviz", f"The live view's {_HOW}"),
+        View("viewer", "pages/perplexity/static", "rnnviz-viewer", f"The text viewer's {_HOW}"),
+        View("board", "pages/inside/static", "rnnviz-board", f"The board's {_HOW}"),
+        View("training", "pages/train/static", "rnnviz-training", f"The training view's {_HOW}"),
+        View("learn", "pages/learn/static", "rnnviz-learn", f"The lecture's {_HOW}"),
+        View("address", "browser/address", "rnnviz-address", f"The address's {_HOW}"),
     )
 }
 FOLDERS = (KIT, *(view.folder for view in VIEWS.values()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui import model_cache, sidebar, trouble
+from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.server import sessions
@@ -125,8 +125,12 @@ pages = [
     ),
 ]
 chosen = st.navigation(pages)
+address.begin(chosen.url_path)
 slot = st.sidebar.container()  # filled by the page; the switch below it is there before a slow page is done
-with st.sidebar:
+with st.sidebar, st.container(horizontal=True, vertical_alignment="center"):
     sidebar.language_switch()
+    share = st.container(width="content")
 sidebar.fit()
 chosen.run()
+with share:
+    address.mount()

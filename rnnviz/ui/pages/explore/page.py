@@ -4,13 +4,17 @@ one component: the callback takes the browser's ask, the session's LiveSession a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
+from rnnviz.ui import address
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import language
+from rnnviz.ui.pages.explore import bookmark
+from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
 
@@ -22,30 +26,44 @@ _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}</style>")
+    bookmark.arrive()
     _live(context)
 
 
 @st.fragment
 def _live(context: Context) -> None:
-    state = st.session_state
-    session = state.get(_SESSION)
-    if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
-        first = opening(context.model)
-        text, (offer, offered) = session.text if session else None, state.get(_OFFERED, (0, None))
-        if text is None or (text == offered and first != offered):  # nobody has written anything yet
-            text, offer = first, offer + 1
-            state[_OFFERED] = (offer, first)
-        session = state[_SESSION] = LiveSession(context.network, context.yardstick)
-        session.text = text
+    state, arrived = st.session_state, bookmark.arrived()
+    session = _session(context, arrived)
     static, digest = _static(context, session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
     extra: dict[str, object] = {}
     if ask.fresh:
-        ask = Ask(client=ask.client, seq=ask.seq, text=session.text)
-        extra = {"text": session.text, "offer": state[_OFFERED][0]}
+        looks = arrived.looks if arrived else Ask()
+        ask = replace(looks, client=ask.client, seq=ask.seq, text=session.text)
+        extra = {"text": session.text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
+        extra |= {"arrival": arrived.to_json()} if arrived else {}
     data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY, on_ask=_take)
+
+
+def _session(context: Context, arrived: Bookmark | None) -> LiveSession:
+    """The text, read by the chosen model: the address's where somebody arrives, else what was there."""
+    state, first = st.session_state, opening(context.model)
+    session: LiveSession | None = state.get(_SESSION)
+    offer, offered = state.get(_OFFERED, (0, None))
+    text = session.text if session else None
+    if arrived and (arrived.text is not None or session is None or address.went_back()):
+        text, offered = arrived.text, None
+        offer += 1
+    if text is None or (text == offered and first != offered):  # nobody has written anything yet
+        text = offered = first
+        offer += 1
+    state[_OFFERED] = offer, offered
+    if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
+        session = state[_SESSION] = LiveSession(context.network, context.yardstick)
+    session.text = text
+    return session
 
 
 def _take() -> None:

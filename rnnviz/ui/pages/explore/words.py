@@ -90,6 +90,10 @@ def words() -> dict[str, str]:
         "window.follow": _("follow the caret"),
         "track.link": _("look closer"),
         "limit": _("The live view reads {n} characters; what was beyond is left out. {link}"),
+        "address.long": _(
+            "The address keeps the first {most} characters: a reload or a link loses the others."
+        ),
+        "address.cut": _("The address held the first {most} of {n} characters."),
         "limit.link": _("A whole file belongs on the Perplexity page."),
         "plotly.missing": _(
             "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "

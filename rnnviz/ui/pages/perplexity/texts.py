@@ -94,8 +94,6 @@ def from_corpus(jobs: Jobs) -> list[Text]:
         index=None,
         key="corpus",
         persist_state="session",
-        on_change=choice.keep,
-        args=("corpus",),
         placeholder=_("Choose a corpus"),
         format_func=lambda n: f"{about[n].title} · {about[n].bytes / 1e6:.1f} MB",
     )

@@ -8,7 +8,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.runs import api as runs
 from rnnviz.runs import queue
 from rnnviz.runs.folder import RunFolder
-from rnnviz.ui import choice, trouble
+from rnnviz.ui import address, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_cache import FIRST
 from rnnviz.ui.pages.train import subject
@@ -27,12 +27,14 @@ def chosen() -> str | None:
     """The run to show: the one picked, else one that trains, else the newest; None before the first."""
     found, state = runs.listed(), st.session_state
     ids = options(found, everything=True)
-    if state.get(CHOSEN) not in ids:
-        asked = state.pop(CHOSEN, None) or st.query_params.get(CHOSEN)
-        if (picked := asked if asked in ids else usual(found)) is not None:
-            state[CHOSEN] = picked
-        if asked and asked not in ids:
-            state[MISSED] = asked, state.get(CHOSEN)
+    asked = address.asked(CHOSEN) or state.get(CHOSEN)
+    if asked not in ids:
+        state.pop(CHOSEN, None)
+    if (picked := asked if asked in ids else usual(found)) is not None:
+        state[CHOSEN] = picked  # always said, so that the browser hears it though the last run was cut off
+    if asked and asked not in ids:
+        state[MISSED] = asked, state.get(CHOSEN)
+    address.say(**{CHOSEN: state.get(CHOSEN)})
     return state.get(CHOSEN)
 
 
@@ -102,8 +104,6 @@ def show() -> None:
         label_visibility="collapsed",
         format_func=label,
         captions=[caption(by_id.get(id)) for id in ids],
-        on_change=choice.keep,
-        args=(CHOSEN,),
     )
     over = sum(not run.alive for run in found)
     if over > FEW:

@@ -35,7 +35,6 @@ def page(slot: Any, explore: Any) -> None:
     state = st.session_state
     if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
         state.pop(listing.CHOSEN, None)
-        st.query_params.pop(listing.CHOSEN, None)
     if (started := state.pop("train.started", None)) is not None:
         state[listing.CHOSEN] = started  # perhaps by the name of one that was deleted
     shown = listing.chosen()
@@ -154,7 +153,6 @@ def start(text: Chosen, recipe: Recipe) -> None:
         )
     )
     st.session_state["train.started"] = id
-    st.query_params[listing.CHOSEN] = id
     st.rerun()
 
 

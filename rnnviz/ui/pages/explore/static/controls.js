@@ -74,6 +74,7 @@ export class Controls {
     const chip = make("button", "", name);
     chip.type = "button";
     chip.onclick = () => {
+      this.view.bookmark.turn();
       this.view.pin = null;
       this.view.editor.replace(text);
     };

@@ -57,6 +57,8 @@ export interface Answer extends Header {
   text?: string;
   offer?: Untyped;
   continuations?: string[];
+  opening?: string;
+  arrival?: Arrival;
 }
 
 export interface Arrays {
@@ -72,6 +74,19 @@ export interface Arrays {
   entropy: Float32Array;
   reshaped?: Float32Array;
   rows?: Uint16Array;
+}
+
+/** What an address says of the view: bookmark.py. */
+export interface Arrival {
+  quantity: string;
+  layer: number;
+  order: string;
+  unit: number | null;
+  caret: number | null;
+  pin: number | null;
+  rows: number;
+  wrong: string;
+  cut: number | null;
 }
 
 /** How predictions are drawn from: reading/sampling.py. */

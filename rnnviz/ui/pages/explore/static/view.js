@@ -7,15 +7,18 @@ import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
+import { Bookmark } from "./bookmark.js";
 import { Controls } from "./controls.js";
 import { Dials, PLAIN } from "./dials.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
 import { steer, touch } from "./keys.js";
+import { Notes } from "./notes.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
 import { Writing } from "./writing.js";
 
+/** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
 const SHORTEST = 420; // pixels of the picture's height
@@ -39,6 +42,12 @@ export class View extends BaseView {
   dials;
   /** @type {Writing} */
   writing;
+  /** @type {Notes} */
+  notes;
+  /** @type {Bookmark} */
+  bookmark;
+  /** @type {Say} */
+  say;
   /** @type {Numbers} */
   numbers;
   /** @type {LiveTheme} */
@@ -88,6 +97,7 @@ export class View extends BaseView {
 
   close() {
     super.close();
+    this.bookmark?.close();
     this.editor?.close();
     this.figure?.close();
     window.removeEventListener("resize", this.onResize);
@@ -130,6 +140,9 @@ export class View extends BaseView {
       this.editor.set(text);
       this.drawn = this.editor.points;
     } else if (this.editor.text !== text) this.link.wanted = true;
+    const { opening, arrival } = this.store.head;
+    this.bookmark.opening = opening;
+    if (arrival) this.bookmark.arrive(arrival);
     const { quantities, layers, units } = this.store.fixed;
     if (!(this.quantity in quantities)) this.quantity = "hidden";
     this.layer = Math.min(this.layer, layers - 1);
@@ -162,8 +175,11 @@ export class View extends BaseView {
       window.addEventListener("resize", this.onResize);
       window.addEventListener("keydown", this.onKey, true); // before a list is closed
       this.observer = new ResizeObserver(this.onResize);
+      this.bookmark = new Bookmark(this);
     }
     const say = sayer(words);
+    this.say = say;
+    this.notes = new Notes(root, this.onResize);
     this.numbers = new Numbers(language);
     this.readout = new Readout(root, say, words, this.numbers);
     this.next = new Next(root, say, this.numbers, (id) => this.write(id));
@@ -328,6 +344,7 @@ export class View extends BaseView {
     const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
     this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
     this.readout.now(store, here);
+    this.bookmark.touch();
   }
 
   // ---- drawing ------------------------------------------------------------------------------------

@@ -1,0 +1,58 @@
+// What the page's Python says of the address, and the button that copies it.
+
+import { address } from "../static/address.js";
+import { BaseView } from "../static/base.js";
+import { find, put } from "../static/dom.js";
+import { Numbers } from "../static/numbers.js";
+import { label, sayer } from "../static/words.js";
+
+/** @import { Fields } from "../static/address.js" */
+
+/** @typedef {{ fields: Fields, asked: Fields | null, language: string, longest: number, words: Record<string, string> }} Said */
+
+export class View extends BaseView {
+  /** @type {Said} */
+  said;
+  fields = () => this.said.fields;
+
+  /** @param {Said} header */
+  receive(header) {
+    const { root } = this;
+    this.said = header;
+    label(root, sayer(header.words));
+    find(root, "button.ad-share").onclick = () => this.share();
+    this.styled.then(() => {
+      root.hidden = false;
+    });
+    address?.join("page", this.fields);
+    address?.read(header.asked);
+    address?.touch();
+  }
+
+  close() {
+    super.close();
+    address?.leave("page", this.fields);
+  }
+
+  async share() {
+    if (!address) return;
+    await address.write();
+    const { href } = window.location;
+    const field = find(this.root, "input.ad-copy");
+    const said = find(this.root, "p.ad-said");
+    const say = sayer(this.said.words);
+    // Only a page that came safely, or from this machine, may write to the clipboard.
+    const copied = await Promise.resolve(navigator.clipboard?.writeText(href)).then(
+      () => Boolean(navigator.clipboard),
+      () => false,
+    );
+    const { of } = address.fields();
+    const numbers = new Numbers(this.said.language);
+    const [most, n] = [this.said.longest, Number(of)].map((count) => numbers.whole(count));
+    put(said, say(copied ? "copied" : "copy") + (of ? ` ${say("cut", { most, n })}` : ""));
+    said.hidden = false;
+    field.hidden = copied;
+    field.value = href;
+    if (!copied) field.select();
+  }
+}

@@ -1,0 +1,117 @@
+// The address of what is in view, for all that is on the page. Nothing else writes it: the page's Python says by
+// ui/address.py what belongs in it, a view says the rest. What is written over and over, as a text that is typed,
+// replaces the entry of the browser's history; another model, part or example begins a new one.
+
+import { pack } from "./packed.js";
+
+/** @typedef {{ [name: string]: string | null }} Fields null for what is as usual */
+
+const PAUSE = 400; // milliseconds of rest before anything is written: browsers refuse more than 100 in 30 seconds
+const TURNS = ["model", "part", "run", "section"]; // what begins a new entry when it changes
+
+export class Address {
+  /** @type {Map<string, () => Fields>} who says what */
+  says = new Map();
+  /** @type {Set<string>} all names that were ever said: one that isn't any more goes */
+  names = new Set();
+  /** Nothing is written before the server has read the address that somebody arrived by. */
+  held = true;
+  turning = false;
+  path = "";
+  /** @type {Fields} */
+  written = {};
+  /** @type {Promise<void>} */
+  chain = Promise.resolve();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /** @param {{ location: Location, history: History, addEventListener: Window["addEventListener"] }} place */
+  constructor(place) {
+    this.place = place;
+    place.addEventListener("popstate", () => this.left());
+  }
+
+  /** From now on `fields` says, when it is asked, what of a part of the page belongs in the address. @param {string} who @param {() => Fields} fields */
+  join(who, fields) {
+    this.says.set(who, fields);
+  }
+
+  /** @param {string} who @param {() => Fields} fields the same that joined: another may have taken the place */
+  leave(who, fields) {
+    if (this.says.get(who) === fields) this.says.delete(who);
+  }
+
+  /** Something may have changed: write once there is a rest. Costs a keystroke next to nothing. */
+  touch() {
+    clearTimeout(this.timer);
+    this.timer = this.held ? undefined : setTimeout(() => this.write(), PAUSE);
+  }
+
+  /** What comes next begins a new entry; what is here now stays in the one that is there. */
+  turn() {
+    if (this.held) return;
+    if (this.timer !== undefined) this.write();
+    this.turning = true;
+  }
+
+  /** The reader went back or forward: the page will read that address before it is written again. */
+  left() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.turning = false;
+    this.path = "";
+    this.held = true;
+  }
+
+  /** What the server read when somebody arrived; null if nobody did. @param {Fields | null} asked */
+  read(asked) {
+    if (!asked || !this.held) return;
+    const here = new URLSearchParams(this.place.location.search);
+    const mine = Object.keys(this.fields());
+    this.held = mine.some((name) => (asked[name] ?? null) !== (here.getAll(name).at(-1) ?? null));
+  }
+
+  /** @returns {Fields} */
+  fields() {
+    return Object.assign({}, ...Array.from(this.says.values(), (say) => say()));
+  }
+
+  /** Write now. Resolves when it is done. */
+  write() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.held) return this.chain;
+    const { turning } = this;
+    const fields = this.fields();
+    this.turning = false;
+    this.chain = this.chain.then(() => this.put(fields, turning));
+    return this.chain;
+  }
+
+  /** @param {Fields} fields @param {boolean} turning */
+  async put(fields, turning) {
+    const packed = typeof fields.text === "string" ? { ...fields, text: await pack(fields.text) } : fields;
+    if (this.held) return;
+    const { location, history } = this.place;
+    const query = new URLSearchParams(location.search);
+    for (const name of Object.keys(packed)) this.names.add(name);
+    for (const name of this.names) {
+      const value = packed[name] ?? null;
+      if (value === null) query.delete(name);
+      else query.set(name, value);
+    }
+    const there = this.path === location.pathname;
+    const turned =
+      there && (turning || TURNS.some((name) => (fields[name] ?? null) !== (this.written[name] ?? null)));
+    this.path = location.pathname;
+    this.written = fields;
+    const search = query.toString();
+    if (search === new URLSearchParams(location.search).toString()) return;
+    const url = `${location.pathname}${search ? `?${search}` : ""}${location.hash}`;
+    if (turned) history.pushState(history.state, "", url);
+    else history.replaceState(history.state, "", url);
+  }
+}
+
+/** The tab's; in Node there is none. */
+export const address = typeof window === "undefined" ? null : new Address(window);

@@ -1,0 +1,9 @@
+// A text as an address holds it: see rnnviz/ui/packed.py, which unpacks it.
+
+/** @param {string} text @returns {Promise<string>} */
+export async function pack(text) {
+  const squeezed = new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(squeezed).arrayBuffer());
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}

@@ -1,0 +1,79 @@
+"""What an address says of the live view to somebody who arrives by it: a text, and what of it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from rnnviz.errors import TextError
+from rnnviz.ui import address
+from rnnviz.ui.packed import LONGEST, unpack
+from rnnviz.ui.pages.explore.session import Ask
+from rnnviz.ui.trouble import sentence
+
+NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows")
+_ARRIVED = "explore.arrived"  # of st.session_state: for the live view's next run
+
+
+@dataclass(frozen=True)
+class Bookmark:
+    """An address read.
+
+    text    None if it holds none, or one that can't be read: `wrong` says why
+    cut     how long a text was of which it holds the beginning
+    looks   what is shown of it; caret, pin and rows are the view's own
+    """
+
+    text: str | None
+    wrong: str
+    cut: int | None
+    looks: Ask
+    caret: int | None
+    pin: int | None
+    rows: int
+
+    def to_json(self) -> dict[str, Any]:
+        """What the view needs of it."""
+        looks = {name: getattr(self.looks, name) for name in ("quantity", "layer", "order", "unit")}
+        own = {name: getattr(self, name) for name in ("caret", "pin", "rows", "wrong", "cut")}
+        return {**looks, **own}
+
+
+def arrive() -> None:
+    """Called by each whole run of the page: keep what the address says, if somebody has just arrived by one
+    that says anything, or went back to it.
+    """
+    if any(address.asked(name) is not None for name in NAMES) or address.went_back():
+        st.session_state[_ARRIVED] = read()
+
+
+def read() -> Bookmark:
+    """What the address says; whatever it holds, it is one that can be shown."""
+    number, packed = address.asked_number, address.asked("text")
+    text, wrong = None, ""
+    if packed is not None:
+        try:
+            text = unpack(packed)
+        except TextError as error:
+            wrong = sentence(error)
+    looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
+    looks |= {name: number(name) for name in ("layer", "unit")}
+    given = {name: value for name, value in looks.items() if value is not None}
+    cut = number("of") if text is not None else None
+    return Bookmark(
+        text=text,
+        wrong=wrong,
+        cut=cut if cut and cut > LONGEST else None,
+        looks=Ask.from_json(given),
+        caret=number("at"),
+        pin=number("pin"),
+        rows=number("rows") or 0,
+    )
+
+
+def arrived() -> Bookmark | None:
+    """What `arrive` has kept, once."""
+    found: Bookmark | None = st.session_state.pop(_ARRIVED, None)
+    return found

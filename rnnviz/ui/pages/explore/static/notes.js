@@ -1,0 +1,37 @@
+// Sentences under the text, each in a line of its own, there only while they are true.
+
+import { find, make, put } from "../../../browser/static/dom.js";
+
+export class Notes {
+  /** @type {Record<string, HTMLElement>} */
+  lines = {};
+
+  /** @param {HTMLElement} root @param {() => void} moved what to do when there are more lines, or fewer */
+  constructor(root, moved) {
+    this.place = find(root, "div.rv-notes");
+    this.moved = moved;
+    this.place.replaceChildren();
+  }
+
+  /**
+   * Say a sentence, or with "" none, in the line of this name; a button after it does what it says.
+   * @param {string} name @param {string} sentence @param {{ text: string, act: () => void }} [button]
+   */
+  tell(name, sentence, button) {
+    if (!sentence && !this.lines[name]) return;
+    this.lines[name] ??= this.place.appendChild(make("p", `rv-note rv-note-${name}`, make("span")));
+    const line = this.lines[name];
+    const [said, old] = line.children;
+    if (said.textContent === sentence && (old?.textContent ?? "") === (button?.text ?? "")) return;
+    put(said, sentence);
+    old?.remove();
+    if (button) {
+      const made = make("button", "", button.text);
+      made.type = "button";
+      made.onclick = button.act;
+      line.append(made);
+    }
+    line.hidden = !sentence;
+    this.moved();
+  }
+}
