@@ -19,19 +19,25 @@ KEY = "address"
 _component = Component("address")
 
 # Of st.session_state: the page of the last run; what the address held on arrival, else None; whether by going
-# back; whether a run is unfinished; what belongs in the address.
-_PAGE, _ASKED, _BACK, _OPEN, _SAID = (f"address.{name}" for name in ("page", "asked", "back", "open", "said"))
+# back; whether a run is unfinished; how many there were; what belongs in the address.
+_NAMES = ("page", "asked", "back", "open", "runs", "said")
+_PAGE, _ASKED, _BACK, _OPEN, _RUNS, _SAID = (f"address.{name}" for name in _NAMES)
 
 
 def begin(page: str) -> None:
     """Called by each whole run of the script before its page: has somebody arrived, and by which address?"""
-    state, context = st.session_state, get_script_run_ctx()
-    back = bool(context and context.is_history_navigation)
+    state, back = st.session_state, _by_history()
     if back or state.get(_PAGE) != page:
         state[_ASKED], state[_BACK] = st.query_params.to_dict(), back and _PAGE in state
     elif not state.get(_OPEN):  # a run that was cut off hands its arrival on
         state[_ASKED], state[_BACK] = None, False
     state[_PAGE], state[_OPEN], state[_SAID] = page, True, {}
+
+
+def _by_history() -> bool:
+    """Whether the reader pressed Back or Forward."""
+    context = get_script_run_ctx()
+    return bool(context and context.is_history_navigation)
 
 
 def asked(name: str) -> str | None:
@@ -66,7 +72,9 @@ def said() -> dict[str, str | None]:
 def mount() -> None:
     """Called last by each whole run: hand all that to the browser, with a button that copies the address."""
     state = st.session_state
+    state[_RUNS] = state.get(_RUNS, 0) + 1
     header: dict[str, Any] = {
+        "run": state[_RUNS],  # the browser isn't handed twice what is the same
         "fields": said(),
         "asked": state.get(_ASKED),
         "language": language(),

@@ -35,8 +35,7 @@ def adopt(key: str, options: Sequence[str], usual: str | None = None) -> None:
     call it before the widget: what is chosen goes into the address.
     """
     state, asked = st.session_state, address.asked(key)
-    if asked in options:
-        state[key] = asked
-    elif key not in state or address.went_back():
-        state[key] = usual
+    before = usual if address.went_back() else state.get(key, usual)
+    # Always said, so that the browser hears it: of a run that was cut off it may not have heard.
+    state[key] = asked if asked in options else before
     address.say(**{key: state[key]})

@@ -55,8 +55,8 @@ def pick(models: list[ModelInfo], damaged: list[Damaged]) -> ModelInfo | None:
     state, name = st.session_state, None
     asked = state.pop(WANTED, None) or address.asked("model") or state.get("model")
     if models:
-        if asked not in by_name or asked != state.get("model"):
-            state["model"] = asked if asked in by_name else list(by_name)[model_cache.first(models)]
+        # Always said, so that the browser hears it: of a run that was cut off it may not have heard.
+        state["model"] = asked if asked in by_name else list(by_name)[model_cache.first(models)]
         name = st.selectbox(
             _("Model"),
             list(by_name),

@@ -72,7 +72,7 @@ class Live:
 
     def __init__(self, page: Page, url: str, model: str = "tiny-gru") -> None:
         self.page = page
-        page.goto(f"{url}/?model={model}")
+        page.goto(url if "?" in url else f"{url}/?model={model}")
         self.root = page.get_by_test_id("rnnviz-live")
         self.area = page.get_by_role("textbox", name="Your text")
         self.figure = page.locator(".rv-pad")

@@ -18,6 +18,7 @@ from rnnviz.training import speed
 from rnnviz.ui.pages.train import listing
 from tests.conftest import tiny
 from tests.runs.made_runs import made
+from tests.ui.apptest import components
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_train import button, pick, sent
 
@@ -149,7 +150,7 @@ def test_a_shipped_story_is_played_and_told_from_a_run_of_its_name(open_app: Ope
     assert len(app.radio(key="run").options) == 1, "the list is of one's own runs"
     runs.delete("tiny-gru")
     app = open_app("train")
-    assert not app.get("bidi_component"), "the opening says one thing"
+    assert not components(app), "the opening says one thing"
     assert button(app, "train-story.tiny-gru").label.replace("\\", "") == "How tiny-gru learned"
     button(app, "train-story.tiny-gru").click().run()
     assert sent(app)[0]["run"] == "shipped:tiny-gru"

@@ -9,6 +9,9 @@ import { pack } from "./packed.js";
 const PAUSE = 400; // milliseconds of rest before anything is written: browsers refuse more than 100 in 30 seconds
 const TURNS = ["model", "part", "run", "section"]; // what begins a new entry when it changes
 
+/** Whether something was said before and after, and not the same. @param {string | null} [now] @param {string | null} [before] */
+const both = (now, before) => Boolean(now && before && now !== before);
+
 export class Address {
   /** @type {Map<string, () => Fields>} who says what */
   says = new Map();
@@ -49,7 +52,6 @@ export class Address {
 
   /** What comes next begins a new entry; what is here now stays in the one that is there. */
   turn() {
-    if (this.held) return;
     if (this.timer !== undefined) this.write();
     this.turning = true;
   }
@@ -100,13 +102,15 @@ export class Address {
       if (value === null) query.delete(name);
       else query.set(name, value);
     }
-    const there = this.path === location.pathname;
-    const turned =
-      there && (turning || TURNS.some((name) => (fields[name] ?? null) !== (this.written[name] ?? null)));
+    const changed = TURNS.some((name) => both(fields[name], this.written[name]));
+    const turned = this.path === location.pathname ? turning || changed : turning && !this.path;
     this.path = location.pathname;
     this.written = fields;
     const search = query.toString();
-    if (search === new URLSearchParams(location.search).toString()) return;
+    if (search === new URLSearchParams(location.search).toString()) {
+      this.turning ||= turning; // what is to come hasn't come yet
+      return;
+    }
     const url = `${location.pathname}${search ? `?${search}` : ""}${location.hash}`;
     if (turned) history.pushState(history.state, "", url);
     else history.replaceState(history.state, "", url);

@@ -11,7 +11,7 @@ from rnnviz.errors import TextError
 from rnnviz.ui import address
 from rnnviz.ui.packed import LONGEST, unpack
 from rnnviz.ui.pages.explore.session import Ask
-from rnnviz.ui.trouble import sentence
+from rnnviz.ui.trouble import describe
 
 NAMES = ("text", "at", "pin", "unit", "layer", "quantity", "order", "rows")
 _ARRIVED = "explore.arrived"  # of st.session_state: for the live view's next run
@@ -57,7 +57,7 @@ def read() -> Bookmark:
         try:
             text = unpack(packed)
         except TextError as error:
-            wrong = sentence(error)
+            wrong = describe(error).replace("\\", "")  # of Markdown
     looks: dict[str, Any] = {name: address.asked(name) for name in ("quantity", "order")}
     looks |= {name: number(name) for name in ("layer", "unit")}
     given = {name: value for name, value in looks.items() if value is not None}

@@ -9,7 +9,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.runs import deleted as runs
-from rnnviz.ui import choice, trouble
+from rnnviz.ui import trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing
 from rnnviz.ui.trouble import plain
@@ -78,4 +78,3 @@ def _restore(path: Path) -> None:
         st.session_state[_TROUBLE] = error
         return
     st.session_state.pop(UNDO, None)
-    choice.keep(listing.CHOSEN)

@@ -6,7 +6,6 @@ import streamlit as st
 
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import CELLS
-from rnnviz.ui import choice
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.trouble import plain
@@ -43,4 +42,3 @@ def show(shown: str | None) -> None:
 
 def _open(id: str) -> None:
     st.session_state[listing.CHOSEN] = id
-    choice.keep(listing.CHOSEN)

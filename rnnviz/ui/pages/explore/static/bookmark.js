@@ -3,8 +3,10 @@
 import { address } from "../../../browser/static/address.js";
 import { toUnit } from "../../../browser/static/characters.js";
 import { find } from "../../../browser/static/dom.js";
+import { Notes } from "./notes.js";
 
 /** @import { Fields } from "../../../browser/static/address.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Arrival } from "./types" */
 /** @import { View } from "./view.js" */
 
@@ -13,6 +15,10 @@ const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/p
 export class Bookmark {
   /** @type {string | undefined} the model's own text: an address needs none for it */
   opening;
+  /** @type {Say} */
+  say;
+  /** @type {Notes} */
+  notes;
   fields = () => this.tell();
 
   /** @param {View} view */
@@ -44,6 +50,28 @@ export class Bookmark {
     };
   }
 
+  /** Take over the page's words. @param {Say} say */
+  speak(say) {
+    this.say = say;
+    this.notes = new Notes(this.view.root, this.view.onResize);
+  }
+
+  /** The page was run anew, or this view was made anew: look as the address says, and as this model can. */
+  meet() {
+    const { view } = this;
+    const { store } = view;
+    this.opening = store.head.opening;
+    if (store.head.arrival) this.arrive(store.head.arrival);
+    const { quantities, layers, units } = store.fixed;
+    if (!(view.quantity in quantities)) view.quantity = "hidden";
+    view.layer = Math.min(view.layer, layers - 1);
+    if (view.unit !== null && view.unit >= units) view.unit = null;
+    const { quantity, layer, order, unit, start } = store.head;
+    view.start = Math.max(start, store.stop - view.columns);
+    const kept = [view.quantity, view.layer, view.order, view.unit];
+    if (kept.join() !== [quantity, layer, order, unit].join()) view.link.wanted = true;
+  }
+
   /** Look as the address says; the text is there already. @param {Arrival} arrival */
   arrive({ caret, pin, rows, wrong, cut, ...looks }) {
     const { view } = this;
@@ -59,15 +87,16 @@ export class Bookmark {
     const shown = rows < store.fixed.units ? rows : 0;
     view.figure.zoomTo(shown, view.unit === null ? 0 : store.row(view.unit));
     find(view.root, "select.rv-zoom").value = String(shown);
-    view.notes.tell("wrong", wrong);
+    this.notes.tell("wrong", wrong);
     const [most, n] = [LONGEST, cut ?? 0].map((count) => view.numbers.whole(count));
-    view.notes.tell("cut", cut === null ? "" : view.say("address.cut", { most, n }));
+    this.notes.tell("cut", cut === null ? "" : this.say("address.cut", { most, n }));
   }
 
   /** Something may have changed. On the way of every keystroke: what is said of it is made later. */
   touch() {
     address?.touch();
-    const { notes, editor, numbers, say } = this.view;
+    const { notes, say } = this;
+    const { editor, numbers } = this.view;
     const long = editor.points.length > LONGEST;
     notes.tell("long", long ? say("address.long", { most: numbers.whole(LONGEST) }) : "");
   }
@@ -75,8 +104,8 @@ export class Bookmark {
   /** What comes next has a place of its own in the browser's history. */
   turn() {
     address?.turn();
-    this.view.notes.tell("wrong", "");
-    this.view.notes.tell("cut", "");
+    this.notes.tell("wrong", "");
+    this.notes.tell("cut", "");
   }
 
   close() {

@@ -13,12 +13,10 @@ import { Dials, PLAIN } from "./dials.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
 import { steer, touch } from "./keys.js";
-import { Notes } from "./notes.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
 import { Writing } from "./writing.js";
 
-/** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
 const SHORTEST = 420; // pixels of the picture's height
@@ -42,12 +40,8 @@ export class View extends BaseView {
   dials;
   /** @type {Writing} */
   writing;
-  /** @type {Notes} */
-  notes;
   /** @type {Bookmark} */
   bookmark;
-  /** @type {Say} */
-  say;
   /** @type {Numbers} */
   numbers;
   /** @type {LiveTheme} */
@@ -140,17 +134,7 @@ export class View extends BaseView {
       this.editor.set(text);
       this.drawn = this.editor.points;
     } else if (this.editor.text !== text) this.link.wanted = true;
-    const { opening, arrival } = this.store.head;
-    this.bookmark.opening = opening;
-    if (arrival) this.bookmark.arrive(arrival);
-    const { quantities, layers, units } = this.store.fixed;
-    if (!(this.quantity in quantities)) this.quantity = "hidden";
-    this.layer = Math.min(this.layer, layers - 1);
-    if (this.unit !== null && this.unit >= units) this.unit = null;
-    const { quantity, layer, order, unit, start } = this.store.head;
-    this.start = Math.max(start, this.store.stop - this.columns);
-    const kept = [this.quantity, this.layer, this.order, this.unit];
-    if (kept.join() !== [quantity, layer, order, unit].join()) this.link.wanted = true;
+    this.bookmark.meet();
   }
 
   /** Make the parts when the first answer is here; give them other words when the language changes. */
@@ -178,9 +162,8 @@ export class View extends BaseView {
       this.bookmark = new Bookmark(this);
     }
     const say = sayer(words);
-    this.say = say;
-    this.notes = new Notes(root, this.onResize);
     this.numbers = new Numbers(language);
+    this.bookmark.speak(say);
     this.readout = new Readout(root, say, words, this.numbers);
     this.next = new Next(root, say, this.numbers, (id) => this.write(id));
     this.controls = new Controls(this, say);

@@ -1,0 +1,190 @@
+"""The address in a browser: a reload, Back and Forward bring the view back, and a button copies it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page, expect
+
+from rnnviz.ui.model_cache import FIRST
+from rnnviz.ui.packed import LONGEST, pack, unpack
+from tests.browser.conftest import Live
+
+MODEL = "[data-testid=stSidebar] [data-testid=stSelectbox] input"
+
+
+def query(page: Page) -> dict[str, str]:
+    """What the address holds."""
+    return {name: values[-1] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def holds(page: Page, wanted: Mapping[str, str | None]) -> None:
+    """Wait until the address holds these; None: not at all."""
+    page.wait_for_function(
+        """(wanted) => {
+            const here = new URLSearchParams(location.search);
+            return Object.entries(wanted).every(([name, value]) => here.get(name) === value);
+        }""",
+        arg=dict(wanted),
+    )
+
+
+def holds_text(page: Page, text: str) -> None:
+    """Wait until the address holds a text, packed by the browser."""
+    packed = page.evaluate(
+        """async (text) => {
+            const squeezed = new Blob([text]).stream().pipeThrough(new CompressionStream('deflate'));
+            const bytes = new Uint8Array(await new Response(squeezed).arrayBuffer());
+            const letters = btoa(String.fromCharCode(...bytes));
+            return letters.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+        }""",
+        text,
+    )
+    assert unpack(packed) == text
+    holds(page, {"text": packed})
+
+
+def choose(page: Page, model: str) -> None:
+    """Choose a model in the sidebar."""
+    page.get_by_test_id("stSidebar").get_by_role("combobox").click()
+    page.get_by_role("option", name=model).click()
+
+
+def entries(page: Page) -> int:
+    """How many entries the browser's history has."""
+    return int(page.evaluate("history.length"))
+
+
+def test_a_reload_brings_the_view_back(live: Live) -> None:
+    page = live.page
+    holds(page, {"model": "tiny-gru", "text": None})
+    before = entries(page)
+    live.area.press("End")
+    page.keyboard.type(", 水🐒 said")
+    text = "The Time Traveller, 水🐒 said"
+    live.painted(len(text))
+    page.locator(".rv-quantity").select_option("update")
+    page.mouse.click(*live.column(0.1))
+    expect(page.locator(".rv-pinned")).to_be_visible()
+    live.area.evaluate("(area) => { area.focus(); area.setSelectionRange(4, 4); }")
+    holds(page, {"quantity": "update", "at": "4"})
+    holds_text(page, text)
+    there = query(page)
+    assert unpack(there["text"]) == text
+    assert there.keys() == {"model", "text", "quantity", "at", "pin", "unit"}
+    assert entries(page) == before  # typing makes none
+    page.reload()
+    live.painted(len(text))
+    assert live.text == text
+    expect(page.locator(".rv-quantity")).to_have_value("update")
+    expect(page.locator(".rv-colour")).to_have_value(there["unit"])
+    expect(page.locator(".rv-pinned")).to_be_visible()
+    assert live.area.evaluate("(area) => area.selectionStart") == 4
+    assert query(page) == there
+    assert entries(page) == before
+
+
+def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
+    page = live.page
+    live.write("matter to us")
+    holds_text(page, "matter to us")
+    choose(page, "tiny-lstm")
+    holds(page, {"model": "tiny-lstm"})
+    page.get_by_role("button", name="machine", exact=True).click()
+    holds_text(page, "machine")
+    page.get_by_role("link", name="Perplexity").click()
+    holds(page, {"model": "tiny-lstm", "text": None})
+    page.go_back()
+    live.painted(7)
+    assert live.text == "machine"
+    page.go_back()
+    live.painted(12)
+    assert live.text == "matter to us"
+    expect(page.locator(MODEL)).to_have_value("tiny-lstm")
+    page.go_back()
+    expect(page.locator(MODEL)).to_have_value("tiny-gru")
+    expect(live.area).to_have_value("matter to us")
+    page.go_forward()
+    expect(page.locator(MODEL)).to_have_value("tiny-lstm")
+    page.go_forward()
+    live.painted(7)
+    page.go_forward()
+    expect(page.get_by_test_id("stFileUploader")).to_be_visible()
+    assert query(page)["model"] == "tiny-lstm"
+
+
+def test_what_is_typed_after_going_back_belongs_to_that_entry(live: Live) -> None:
+    page = live.page
+    page.get_by_role("button", name="machine", exact=True).click()
+    holds_text(page, "machine")
+    page.go_back()
+    live.painted(18)
+    live.area.press("End")
+    page.keyboard.type("!")
+    holds_text(page, "The Time Traveller!")
+    page.go_forward()
+    live.painted(7)
+    assert live.text == "machine"
+
+
+def test_a_new_page_has_one_entry(live: Live) -> None:
+    page = live.page
+    before = entries(page)
+    page.get_by_role("link", name="Inside").click()
+    holds(page, {"model": "tiny-gru", "part": "units"})
+    assert entries(page) == before + 1
+
+
+def test_share_copies_the_address_of_what_is_there_now(live: Live) -> None:
+    page = live.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    live.write("usually pale")
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_text("Address copied.")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    page.context.clear_permissions()
+    assert copied == page.url
+    assert unpack(query(page)["text"]) == "usually pale"
+    other = Live(page.context.new_page(), copied)
+    assert other.text == "usually pale"
+
+
+def test_without_a_clipboard_the_address_can_be_copied_by_hand(live: Live) -> None:
+    live.page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    live.page.get_by_role("button", name="Share").click()
+    expect(live.page.get_by_role("textbox", name="Copy this address:")).to_have_value(live.page.url)
+
+
+def test_a_long_text_is_cut_in_the_address_and_said_to_be(live: Live) -> None:
+    page = live.page
+    text = "His grey eyes shone and twinkled. " * 70
+    live.write(text)
+    expect(page.locator(".rv-note-long")).to_contain_text("the first 2,000 characters")
+    holds(page, {"of": str(len(text))})
+    page.reload()
+    live.painted(LONGEST)
+    assert live.text == text[:LONGEST]
+    expect(page.locator(".rv-note-cut")).to_contain_text(f"the first 2,000 of {len(text):,} characters")
+
+
+def test_hostile_addresses(page: Page, app_url: str) -> None:
+    html = "<img src=x onerror=\"document.title='owned'\">"
+    live = Live(page, f"{app_url}/?model=tiny-gru&text={pack(html)}")
+    assert live.text == html
+    assert page.locator(".rnnviz img").count() == 0
+    assert page.title() != "owned"
+    for packed in ("%3Cimg%20src%3Dx%3E", "A" * 30_000):
+        live = Live(page, f"{app_url}/?model=tiny-gru&text={packed}")
+        expect(page.locator(".rv-note-wrong")).to_contain_text("The text in the address is")
+        holds(page, {"text": None})
+
+
+def test_what_was_asked_for_and_is_not_there_is_named(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?model=%3Cb%3Enobody")
+    expect(page.get_by_text("There is no model called")).to_contain_text("<b>nobody")
+    holds(page, {"model": FIRST})
+    expect(page.get_by_text(re.compile(f"This is {FIRST}"))).to_be_visible()
+    page.goto(f"{app_url}/train?run=nobody")
+    expect(page.get_by_text("There is no run called")).to_contain_text("nobody")

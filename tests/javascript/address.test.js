@@ -1,0 +1,119 @@
+// The address: one that writes it, what becomes an entry of the history, and when nothing is written.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inflateSync } from "node:zlib";
+import { Address } from "../../rnnviz/ui/browser/static/address.js";
+import { pack } from "../../rnnviz/ui/browser/static/packed.js";
+
+/** @import { Fields } from "../../rnnviz/ui/browser/static/address.js" */
+
+/** A browser's tab: its entries, and which of them it shows. @param {string} search */
+function tab(search = "", pathname = "/") {
+  /** @type {(() => void)[]} */
+  const hears = [];
+  const entries = [{ pathname, search }];
+  let at = 0;
+  /** @param {string} url */
+  const entry = (url) => {
+    const { pathname, search } = new URL(url, "http://here");
+    return { pathname, search };
+  };
+  const place = {
+    get location() {
+      return { ...entries[at], hash: "" };
+    },
+    history: {
+      state: {},
+      /** @param {unknown} _s @param {string} _t @param {string} url */
+      pushState: (_s, _t, url) => entries.splice(++at, Infinity, entry(url)),
+      /** @param {unknown} _s @param {string} _t @param {string} url */
+      replaceState: (_s, _t, url) => entries.splice(at, 1, entry(url)),
+    },
+    /** @param {string} _name @param {() => void} hear */
+    addEventListener: (_name, hear) => hears.push(hear),
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: as much of a window as is used
+  const address = new Address(/** @type {any} */ (place));
+  const back = () => {
+    at -= 1;
+    for (const hear of hears) hear();
+  };
+  return { address, back, shown: () => entries.map((one) => one.pathname + one.search) };
+}
+
+/** @param {Address} address @param {Fields} fields @param {Fields | null} [asked] */
+function say(address, fields, asked = null) {
+  address.join("page", () => fields);
+  address.read(asked);
+  return address.write();
+}
+
+test("a packed text is zlib's, in letters that an address may have", async () => {
+  for (const text of ["", "machine", "水🇫🇷é\n".repeat(300)]) {
+    const packed = await pack(text);
+    assert.match(packed, /^[A-Za-z0-9_-]*$/);
+    assert.equal(inflateSync(Buffer.from(packed, "base64url")).toString("utf8"), text);
+  }
+});
+
+test("nothing is written before the server has read the address", async () => {
+  const { address, shown } = tab("?model=b&foreign=1");
+  await say(address, { model: "a" });
+  await say(address, { model: "a" }, { model: "other" });
+  assert.deepEqual(shown(), ["/?model=b&foreign=1"]);
+  await say(address, { model: "b", part: null }, { model: "b", foreign: "1" });
+  await say(address, { model: "b", part: "gates" });
+  assert.equal(shown().at(-1), "/?model=b&foreign=1&part=gates");
+});
+
+test("a letter replaces the entry, another model begins one, and so does what is said to", async () => {
+  const { address, shown } = tab();
+  await say(address, { model: "a" }, {});
+  await say(address, { model: "a", unit: "1" });
+  await say(address, { model: "a", unit: "2" });
+  assert.deepEqual(shown(), ["/?model=a&unit=2"]);
+  await say(address, { model: "b", unit: "2" });
+  assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2"]);
+  address.turn();
+  await say(address, { model: "b", unit: null });
+  assert.deepEqual(shown(), ["/?model=a&unit=2", "/?model=b&unit=2", "/?model=b"]);
+});
+
+test("a turn leaves in the entry what was there, though it was not written yet", async () => {
+  const { address, shown } = tab();
+  await say(address, { model: "a" }, {});
+  /** @type {Fields} */
+  let fields = { model: "a", unit: "7" };
+  address.join("page", () => fields);
+  address.touch();
+  address.turn();
+  fields = { model: "a", unit: "8" };
+  await address.write();
+  assert.deepEqual(shown(), ["/?model=a&unit=7", "/?model=a&unit=8"]);
+});
+
+test("after Back nothing is written until that entry was read, and what was typed stays in its own", async () => {
+  const { address, back, shown } = tab();
+  await say(address, { model: "a" }, {});
+  await say(address, { model: "b" });
+  back();
+  await say(address, { model: "b", unit: "3" });
+  assert.deepEqual(shown(), ["/?model=a", "/?model=b"]);
+  await say(address, { model: "a" }, { model: "a" });
+  await say(address, { model: "a", unit: "4" });
+  assert.deepEqual(shown(), ["/?model=a&unit=4", "/?model=b"]);
+});
+
+test("what is no longer said goes, and what others say stays", async () => {
+  const { address, shown } = tab("?scene=3");
+  await say(address, { part: "map", lang: "zh" }, {});
+  const live = () => ({ unit: "5" });
+  address.join("live", live);
+  await address.write();
+  assert.deepEqual(shown(), ["/?scene=3&part=map&lang=zh&unit=5"]);
+  address.leave("live", () => ({}));
+  address.leave("live", live);
+  await say(address, { lang: null });
+  assert.equal(shown().at(-1), "/?scene=3");
+});

@@ -1,0 +1,146 @@
+"""What a page says belongs in its address, and what somebody finds who arrives by one."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.ui import address
+from rnnviz.ui.packed import pack
+from rnnviz.ui.pages.explore import page
+from rnnviz.ui.pages.explore.session import Ask
+from tests.ui.apptest import addressed, clean, sent
+from tests.ui.conftest import Open, everything, turn
+from tests.ui.test_packed import letters
+
+OPENING = "The Time Traveller"
+
+
+@pytest.fixture
+def back(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Go back to an address in the same session."""
+
+    def go(app: AppTest, **query: str) -> AppTest:
+        app.query_params.clear()
+        for name, value in query.items():
+            app.query_params[name] = value
+        with monkeypatch.context() as patched:
+            patched.setattr(address, "_by_history", lambda: True)
+            return app.run()
+
+    return go
+
+
+def test_every_page_says_what_belongs_in_its_address(open_app: Open) -> None:
+    assert addressed(open_app("explore")) == {"lang": None, "model": "tiny-gru"}
+    assert addressed(open_app("perplexity", model="tiny-lstm"))["model"] == "tiny-lstm"
+    assert addressed(open_app("learn", lang="zh")) == {"lang": "zh"}
+    app = open_app("inside", part="gates")
+    assert addressed(app)["part"] == "gates"
+    assert addressed(app.segmented_control(key="part").set_value("map").run())["part"] == "map"
+
+
+def test_a_model_is_the_one_chosen_though_the_address_names_another(open_app: Open) -> None:
+    app = open_app("explore", model="tiny-lstm")
+    assert app.sidebar.selectbox(key="model").value == "tiny-lstm"
+    app.sidebar.selectbox(key="model").select("tiny-gru").run()
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+    assert addressed(app)["model"] == "tiny-gru"
+    turn(app, "perplexity")
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+
+
+def test_who_arrives_sees_the_text_and_what_is_looked_at(open_app: Open) -> None:
+    looks = {"unit": "5", "quantity": "update", "order": "index", "at": "3", "pin": "2", "rows": "7"}
+    app = open_app("explore", model="tiny-gru", text=pack("matter\nto us"), **looks)
+    clean(app)
+    header, arrays = sent(app)
+    assert header["text"] == "matter\nto us"
+    assert (header["unit"], header["quantity"], header["order"]) == (5, "update", "index")
+    assert arrays["unit"].shape == (12,)
+    assert {name: header["arrival"][name] for name in ("caret", "pin", "rows", "wrong", "cut")} == {
+        "caret": 3,
+        "pin": 2,
+        "rows": 7,
+        "wrong": "",
+        "cut": None,
+    }
+    assert "arrival" not in sent(app.run())[0]  # the reader goes on from there
+    assert sent(app)[0]["text"] == "matter\nto us"
+
+
+def test_a_text_that_somebody_arrived_with_is_kept_for_another_model(open_app: Open) -> None:
+    app = open_app("explore", model="tiny-gru", text=pack("matter to us"))
+    app.sidebar.selectbox(key="model").select("tiny-lstm").run()
+    assert sent(app)[0]["text"] == "matter to us"
+
+
+@pytest.mark.parametrize(
+    ("packed", "said"),
+    [
+        ("<img src=x onerror=alert(1)>", "is damaged"),
+        (letters(zlib.compress(b"\0" * 10_000_000)), "longer than 2,000 characters"),
+        ("A" * 60_000, "longer than 2,000 characters"),
+    ],
+)
+def test_a_hostile_text_is_a_sentence_and_the_example(open_app: Open, packed: str, said: str) -> None:
+    app = open_app(
+        "explore", text=packed, unit="-1", at="1e9", pin="\u0663", rows="x", layer="9" * 400, of="1"
+    )
+    clean(app)
+    header, _ = sent(app)
+    assert header["text"] == OPENING
+    assert said in header["arrival"]["wrong"]
+    assert (header["unit"], header["layer"], header["arrival"]["caret"]) == (None, 0, None)
+    assert packed[:30] not in everything(app)
+
+
+def test_a_text_in_the_address_stays_text(open_app: Open) -> None:
+    text = "<script>document.title = 'owned'</script> **bold** {x} $y$"
+    app = open_app("explore", text=pack(text))
+    clean(app)
+    assert sent(app)[0]["text"] == text
+    assert text not in everything(app)
+
+
+def test_a_text_that_was_cut_is_said_to_be(open_app: Open) -> None:
+    app = open_app("explore", text=pack("ab" * 1000), of="5120")
+    assert sent(app)[0]["arrival"]["cut"] == 5120
+
+
+def test_going_back_brings_model_text_and_looks_back(open_app: Open, back: Any) -> None:
+    app = open_app("explore", model="tiny-gru")
+    offer = sent(app)[0]["offer"]
+    app.session_state[page._ASK] = Ask(client="b", seq=1, text="matter to us")
+    app.run()
+    app.sidebar.selectbox(key="model").select("tiny-lstm").run()
+    back(app, model="tiny-gru", text=pack("matter"), unit="3")
+    clean(app)
+    header, _ = sent(app)
+    assert app.sidebar.selectbox(key="model").value == "tiny-gru"
+    assert (header["text"], header["unit"]) == ("matter", 3)
+    assert header["offer"] > offer  # the browser takes it over
+    header, _ = sent(back(app, model="tiny-gru"))
+    assert (header["text"], header["unit"]) == (OPENING, None)
+    assert header["arrival"]["pin"] is None
+
+
+def test_going_back_to_another_part_or_page(open_app: Open, back: Any) -> None:
+    app = open_app("inside", model="tiny-gru", part="gates")
+    app.segmented_control(key="part").set_value("map").run()
+    back(app, model="tiny-gru", part="gates")
+    assert app.segmented_control(key="part").value == "gates"
+    assert addressed(app)["part"] == "gates"
+    back(app, model="tiny-gru")
+    assert app.segmented_control(key="part").value == "units"
+
+
+def test_going_back_to_a_model_that_is_not_there_says_so(open_app: Open, back: Any) -> None:
+    app = open_app("explore", model="tiny-lstm")
+    back(app, model="nobody")
+    assert "no model called **nobody** here" in app.warning[0].value
+    assert addressed(app)["model"] == "tiny-gru"

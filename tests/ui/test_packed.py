@@ -1,0 +1,90 @@
+"""A text in an address: it comes back, and nothing that somebody puts there does harm."""
+
+from __future__ import annotations
+
+import base64
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnviz.errors import TextError
+from rnnviz.ui.packed import LONGEST, MOST, pack, unpack
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
+
+
+def letters(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+@given(TEXTS)
+def test_a_text_comes_back_and_needs_no_quoting(text: str) -> None:
+    packed = pack(text)
+    assert unpack(packed) == text
+    assert packed.replace("-", "").replace("_", "").isalnum()
+
+
+def test_the_longest_text_fits_whatever_it_holds() -> None:
+    dense = "".join(map(chr, range(0x10000, 0x10FFFF, 500)))[:LONGEST]
+    assert len(dense) > 1_990
+    for text in (dense, "鿿" * LONGEST, ""):
+        assert unpack(pack(text)) == text
+        assert len(pack(text)) <= MOST
+    with pytest.raises(TextError, match=r"2,000 characters of text; received 2,001"):
+        pack("a" * (LONGEST + 1))
+
+
+@given(st.text(max_size=60) | st.binary(max_size=60).map(letters))
+def test_anything_else_is_a_sentence(value: str) -> None:
+    said, text = "the text in the address is", ""
+    try:
+        text = unpack(value)
+    except TextError as error:
+        said = str(error)
+    assert len(text) <= LONGEST
+    assert said.startswith("the text in the address is")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "<b>",
+        "ab cd",
+        "a",
+        "%%%",
+        "é",
+        letters(zlib.compress("\u00e9".encode("latin-1"))),
+        letters(zlib.compress(b"machine")[:-3]),
+        letters(zlib.compress(b"machine") + b"more"),
+        letters(zlib.compress(b"machine")[:-1] + b"\0"),
+        letters(zlib.compress(b"machine", wbits=31)),  # gzip's
+        letters(b""),
+        "",
+    ],
+)
+def test_what_is_damaged_is_said_to_be(value: str) -> None:
+    with pytest.raises(TextError, match="damaged"):
+        unpack(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        letters(zlib.compress(b"a" * (LONGEST + 1))),
+        letters(zlib.compress(b"a" * (4 * LONGEST + 1))),
+        letters(zlib.compress(b"\0" * 100_000_000, 9)[:12_000]),
+        "A" * 1_000_000,
+    ],
+)
+def test_a_text_too_long_and_a_bomb_are_not_unpacked(value: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(TextError, match="longer than 2,000"):
+            unpack(value)
+        _now, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000_000
