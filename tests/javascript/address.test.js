@@ -33,7 +33,6 @@ function tab(search = "", pathname = "/") {
     /** @param {string} _name @param {() => void} hear */
     addEventListener: (_name, hear) => hears.push(hear),
   };
-  // biome-ignore lint/suspicious/noExplicitAny: as much of a window as is used
   const address = new Address(/** @type {any} */ (place));
   const back = () => {
     at -= 1;
