@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
-from tests.browser.driving import ROOT, free_port, serve
+from tests.browser.driving import ROOT, box_of, free_port, serve
 
 
 def upload(page: Page, files: dict[str, bytes]) -> None:
@@ -71,6 +71,57 @@ def test_dropped_files_get_their_figures_and_a_bad_one_its_sentence(
     expect(figure).to_have_text(f"{perplexity(model, text='grey eyes').perplexity:.2f}")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_a_click_in_the_table_of_texts_shows_that_text(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    upload(page, {"a.txt": b"The Time Traveller smiled.", "b.txt": b"grey eyes"})
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    table = page.locator(".st-key-texts canvas").first
+    expect(table).to_be_visible()
+    box = box_of(table)
+    page.mouse.click(box["x"] + 40, box["y"] + box["height"] * 5 / 6)  # the last of head and two rows
+    expect(page.get_by_text("Perplexity of b.txt")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Text shown below")).to_have_value("b.txt")
+
+
+CHINESE = "却说那怪物坐在上面，自思自想。" * 200
+
+
+@pytest.mark.parametrize("section", ["origin", "against", "sum", "compression", "take"])
+def test_on_a_phone_nothing_is_printed_over_anything(page: Page, app_url: str, section: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    open_page(page, app_url, section=section, model="tiny-gru")
+    scored(page, "a.txt", CHINESE.encode())
+    assert "million" in large(page) or "billion" in large(page)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    found = page.locator(".st-key-answer").evaluate(OVERLAPS)
+    assert found == []
+
+
+# Words that lie upon others, or outside the answer's frame.
+OVERLAPS = """answer => {
+    const frame = answer.getBoundingClientRect();
+    const words = [...answer.querySelectorAll(".rv-scale span, [data-testid=stMetric] p, p")]
+        .filter(e => e.textContent.trim() && e.checkVisibility({ visibilityProperty: true }));
+    const boxes = words.map(e => {
+        const range = document.createRange();
+        range.selectNodeContents(e);
+        return [e, range.getBoundingClientRect()];
+    }).filter(([, box]) => box.width && box.height);
+    const found = [];
+    for (const [one, a] of boxes) {
+        if (a.left < frame.left - 1 || a.right > frame.right + 1) found.push([one.textContent, "outside"]);
+        for (const [other, b] of boxes) {
+            if (one === other || one.contains(other) || other.contains(one)) continue;
+            const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (across > 1 && down > 3) found.push([one.textContent, other.textContent]);
+        }
+    }
+    return found;
+}"""
 
 
 def test_a_long_file_shows_how_far_it_is_while_another_is_looked_at_and_cancel_is_quick(
@@ -141,6 +192,19 @@ def test_every_character_can_be_taken_away(
     assert math.exp(table["nll"].mean()) == pytest.approx(report["perplexity"], rel=1e-6)
     assert len(pandas.read_csv(saved["Characters as CSV"])) == len(table)
     assert "<svg" in saved["HTML page"].read_text(encoding="utf-8")
+
+
+def test_a_pasted_text_joins_later_files_only_when_asked(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_role("tab", name="Paste a text").click()
+    page.get_by_role("textbox", name="Text").fill("The Time Traveller smiled.")
+    page.get_by_role("button", name="Score this text").click()
+    expect(page.get_by_text("Perplexity of pasted text")).to_be_visible()
+    page.get_by_role("tab", name="Upload files").click()
+    scored(page, "a.txt", b"grey eyes")
+    expect(page.get_by_role("combobox", name="Text shown below")).to_have_count(0)
+    page.get_by_role("button", name="Pasted text").click()
+    expect(page.get_by_role("combobox", name="Text shown below")).to_be_visible()
 
 
 def test_a_pasted_text_with_html_stays_text(page: Page, app_url: str) -> None:

@@ -68,8 +68,8 @@ test("numbers follow the app's language, not the browser's", () => {
   assert.equal(german.whole(1234567), "1.234.567");
   assert.equal(german.fixed(-0.5), "−0,50");
   assert.deepEqual(
-    [4.184, 134.23, 12345.6].map((x) => english.number(x)),
-    ["4.18", "134.2", "12,346"],
+    [4.184, 134.23, 12345.6, 98_712_345].map((x) => english.number(x)),
+    ["4.18", "134.2", "12,346", "98.7 million"],
   );
   assert.equal(english.rough(0.0012345), "0.00123");
 });

@@ -276,7 +276,10 @@ def test_unknown_characters_are_listed_and_explained(open_app: Open, models_fold
     assert listed["Count"].tolist() == [2, 1]
     assert listed["Code point"].tolist() == ["U+65F6", "U+95F4"]
     app = upload(open_app("perplexity"), chinese__txt="时间机器")
-    assert "**100 % of its characters are unknown to this model.** Choose a model" in everything(app)
+    assert (
+        "**100 % of its characters are unknown to this model.** Choose a model that knows them"
+        in everything(app)
+    )
     assert "**–**" in everything(app)
     assert shown(app) == rounded(expected(models_folder, "时间机器").perplexity)
     assert shown(app).endswith("million")

@@ -40,9 +40,11 @@ export class Numbers {
     return Number.isFinite(x) ? this.format(Number(x), { maximumSignificantDigits: digits }) : NONE;
   }
 
-  /** A perplexity, or bits: 4.18, 134.2, 12,345. @param {number | null | undefined} x */
+  /** A perplexity, or bits: 4.18, 134.2, 12,345, 98.7 million. @param {number | null | undefined} x */
   number(x) {
     if (x === null || x === undefined || !Number.isFinite(x)) return NONE;
+    if (x >= 1e6)
+      return this.format(x, { notation: "compact", compactDisplay: "long", maximumFractionDigits: 1 });
     return this.fixed(x, x >= 10000 ? 0 : x >= 100 ? 1 : 2);
   }
 

@@ -218,10 +218,9 @@ def verdict(own: str, bars: Sequence[Bar]) -> str:
     if best is None or best.bits is None:
         return _("Press **Compare** to score this text with the others.")
     waiting, mine = len(bars) - len(scored), scored.get(own)
+    rivals = sum(bar.rival for bar in bars if bar.bits is not None)
     if best.name == own or not mine:
-        line = _("**{name}** predicts best among the {n} scored.").format(
-            name=plain(best.name), n=len(scored)
-        )
+        line = _("**{name}** predicts best among the {n} scored.").format(name=plain(best.name), n=rivals)
     else:
         line = _("**{name}** needs {share} fewer bits than {model}.").format(
             name=plain(best.name), share=percent(1 - best.bits / mine), model=plain(own)

@@ -62,7 +62,7 @@ def meaning(context: Context, report: Report) -> list[str]:
     if known is None or report.perplexity > MATTERS * known:
         line = _("**{share} of its characters are unknown to this model.**").format(share=percent(share))
         if known is None:
-            line += " " + _("Choose a model that has read this language.")
+            line += " " + _("Choose a model that knows them.")
         else:
             line += " " + _("On the others its perplexity is **{perplexity}**.").format(
                 perplexity=rounded(known)
@@ -72,9 +72,7 @@ def meaning(context: Context, report: Report) -> list[str]:
         line = _("On average the model was as unsure as if it chose among **{n}** equally likely characters.")
         said.insert(0, line.format(n=rounded(report.perplexity, 1)))
     if report.perplexity > scale.uniform(context.model.vocabulary, report):
-        said.append(_("A uniform guess would have done better: the model expects other text than this."))
-    elif share >= MANY:
-        said.append(_("That is still better than a uniform guess."))
+        said.append(_("A uniform guess would have done better than this model."))
     return said
 
 

@@ -21,7 +21,7 @@ def notes(scored: Scored) -> None:
         st.warning(
             _(
                 "**About {share} of this text was in the training text.** "
-                "There the number shows what the model remembers, not how well it predicts."
+                "So a low number doesn't show how well the model predicts new text."
             ).format(share=percent(overlap.share)),
             icon=":material/history_edu:",
         )
@@ -56,8 +56,8 @@ def explained(scored: Scored) -> list[str]:
             _(
                 "**The range** is for the next {n} characters of the same text. "
                 "It follows from how much the passages of this text differ. "
-                "It should hold 95 times in 100. Tested on new text, it held 96 to 100 times in a novel and "
-                "plays. In manuals and programs it held 74 to 100 times. It says nothing about other texts."
+                "It should hold 95 times in 100. Tested on new text, it held 96 to 100 times in 100 in a "
+                "novel and plays, and 74 to 100 in manuals and programs. It says nothing about other texts."
             ).format(n=f"{interval.characters:,}")
         )
     elif interval.reason == "drifts":

@@ -78,7 +78,7 @@ def restored(jobs: Jobs, key: Hashable, report: Report, data: bytes) -> None:
         st.success(
             _(
                 "The {size} gave back all {n} characters, every one of them the same. "
-                "So the perplexity tells the size of this file."
+                "So the perplexity foretold the size of this file."
             ).format(size=size(len(data)), n=f"{report.characters:,}"),
             icon=":material/verified:",
         )
@@ -117,6 +117,6 @@ def compressed(report: Report, promised: float, data: bytes) -> None:
     st.caption(
         _(
             "The difference is the file's header and rounding. "
-            "Only this model can decompress the file, because the knowledge is in the model."
+            "Only this model can decompress the file: it takes the same predictions."
         )
     )

@@ -48,13 +48,13 @@ def show(text: ScoredText) -> None:
 def _passages(text: ScoredText, *, least: bool) -> None:
     if least:
         said = _(
-            "The {n} passages that surprised the model least, often set phrases and repetitions. "
+            "The {n} passages that surprised the model least. Look for set phrases and repetitions. "
             "Click one to see it in the text."
         )
     else:
         said = _(
-            "The {n} passages of about {length} characters that surprised the model most, often names and "
-            "numbers. Click one to see it in the text."
+            "The {n} passages of about {length} characters that surprised the model most. "
+            "Look for names, numbers and misprints. Click one to see it in the text."
         )
     st.caption(said.format(n=PASSAGES, length=LENGTH))
     found = text.found(("passages", least), lambda: text.record.surprising_passages(PASSAGES, LENGTH, least))

@@ -202,7 +202,7 @@ export class View extends BaseView {
     this.curve.point(position);
     const { at, lines } = this.curve.values(position ?? 0);
     const values = (/** @type {"running" | "rolling"} */ name) =>
-      lines.map((line) => this.numbers.rough(line[name])).join(" / ");
+      lines.map((line) => this.numbers.number(line[name])).join(" / ");
     const said = { at: this.numbers.whole(at), running: values("running"), rolling: values("rolling") };
     find(this.root, "p.vw-say").textContent =
       position === null ? this.say("curve.notice") : this.say("curve.at", said);
