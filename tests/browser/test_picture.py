@@ -12,6 +12,7 @@ from tests.browser.conftest import SCREEN, Live
 from tests.browser.driving import box_of
 
 UNITS = 256
+LEAVE = "Leave the presentation"
 
 
 @pytest.fixture
@@ -142,3 +143,59 @@ def test_a_page_has_one_first_heading(page: Page, app_url: str, name: str) -> No
     page.goto(f"{app_url}/{name}?model=tiny-gru")
     expect(page.locator("h1")).to_have_count(1)
     expect(page.locator("h1")).not_to_be_empty()
+
+
+def test_presenting_shows_nothing_but_text_picture_and_bars(page: Page, app_url: str) -> None:
+    live = Live(page, app_url, "timemachine-gru")
+    sidebar = page.get_by_test_id("stSidebar")
+    before = box_of(page.locator(".rv-heat"))
+    page.get_by_role("button", name="Present").click()
+    expect(sidebar).to_be_hidden()
+    expect(page).to_have_url(re.compile("present=1"))
+    for hidden in (".rv-chips", ".rv-desk", ".rv-scrub", "[data-testid=stHeader]"):
+        expect(page.locator(hidden)).to_be_hidden()
+    for shown in (".rv-text", ".rv-heat", ".rv-next"):
+        expect(page.locator(shown)).to_be_visible()
+    after = box_of(page.locator(".rv-heat"))
+    assert after["width"] > before["width"]
+    assert overflow(live) <= 0
+    assert smallest(live) >= 20
+    live.area.press("End")
+    page.keyboard.type(" p")  # a letter where one writes
+    live.painted(len(live.text))
+    page.keyboard.press("Escape")
+    expect(sidebar).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+    live.figure.focus()
+    page.keyboard.press("p")
+    expect(sidebar).to_be_hidden()
+    page.get_by_role("button", name=LEAVE).click()
+    expect(sidebar).to_be_visible()
+    assert box_of(page.locator(".rv-heat"))["width"] == before["width"]
+
+
+def test_an_address_can_present(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?model=tiny-lstm&present=1")
+    expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "18")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    expect(page.get_by_role("button", name=LEAVE)).to_be_visible()
+    page.goto(f"{app_url}/perplexity?present=1")  # which doesn't
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def overflow(live: Live) -> float:
+    """Pixels of the page that don't fit on the screen."""
+    return float(live.page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight"))
+
+
+def smallest(live: Live) -> float:
+    """The smallest type that is to be seen, in pixels."""
+    return float(
+        live.root.evaluate(
+            """(root) => Math.min(...[...root.querySelectorAll('*')]
+              .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
+              .filter((e) => e.checkVisibility())
+              .filter((e) => !e.matches('.rv-intro, .rv-scale span'))
+              .map((e) => parseFloat(getComputedStyle(e).fontSize)))"""
+        )
+    )

@@ -121,7 +121,7 @@ export class Heat {
     const pen = fit(this.strip, width, strip);
     pen.clearRect(0, 0, width, strip);
     const room = width / columns;
-    const size = Math.max(9, Math.min(14, Math.floor(room * 1.5)));
+    const size = Math.max(9, Math.min(Math.round(0.78 * strip), Math.floor(room * 1.5)));
     pen.font = `${size}px ${font}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";

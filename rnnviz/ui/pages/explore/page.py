@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui import address
+from rnnviz.ui import address, presenting
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import language
@@ -25,7 +25,7 @@ _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
 
 
 def page(context: Context) -> None:
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
     bookmark.arrive()
     _live(context)
 

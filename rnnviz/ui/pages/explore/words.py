@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
+from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _
 from rnnviz.ui.words import notices, quantities, view_words
 
@@ -18,6 +19,7 @@ def words() -> dict[str, str]:
     """Every word and sentence of the live view, by the name its modules use."""
     return {
         **view_words(),
+        **presenting.words(),
         **{f"quantity.{name}": word for name, word in quantities().items()},
         **{f"notice.{name}": said for name, said in notices().items()},
         "intro": _("Type here: with every character you see what the network remembers and expects next."),

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.figures.themes import THEMES
+from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
@@ -63,9 +64,7 @@ def words() -> dict[str, str]:
         "back": _("Step back (↑)"),
         "scene.next": _("Next scene (→)"),
         "scene.back": _("Previous scene (←)"),
-        "present": _("Present"),
-        "present.help": _("Fill the screen, for a projector (P; Escape comes back)"),
-        "leave": _("Leave the presentation (Escape)"),
+        **presenting.words(),
         "late": _("The answer takes longer than usual …"),
         "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
     }

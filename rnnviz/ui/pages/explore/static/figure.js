@@ -11,14 +11,12 @@ import { Tracks } from "./tracks.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box, LiveTheme, Place } from "./types" */
 
-const LEFT = 46; // room for the axes' numbers, in pixels
+// In pixels: room for the axes' numbers, a title's and the letters' lines, what a column needs for its letter and
+// for a Chinese one, what a row needs for its number, and the numbers' own size.
+const USUAL = { left: 46, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 11 };
+const LARGE = { left: 74, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
 const RIGHT = 8;
-const TITLE = 18;
-const STRIP = 18;
-const NARROW = 8.6; // pixels a column needs for its letter
-const WIDE = 14; // ... for a Chinese character
 const STEPS = [24, 32, 48, 64, 96, 128]; // columns drawn for short texts, before as many as fit
-const LEGIBLE = 9; // pixels that a row needs for its number
 
 /**
  * @typedef {object} Listener
@@ -34,6 +32,7 @@ export class Figure {
   /** @type {Window2D | undefined} */
   view;
   shape = "";
+  size = USUAL;
   zoom = { from: 0, count: 0 }; // rows of the heat map that are shown; count 0 for all
   /** @type {Untyped} the figure in pixels, made of the server's skeleton */
   made;
@@ -65,34 +64,37 @@ export class Figure {
    * @param {number} length @param {number} symbols
    */
   columns(length, symbols) {
-    const width = this.box ? this.box.inner : this.root.clientWidth - LEFT - RIGHT;
-    const most = Math.max(12, Math.floor(width / (symbols > 1000 ? WIDE : NARROW)));
+    const { left, narrow, wide } = this.size;
+    const width = this.box ? this.box.inner : this.root.clientWidth - left - RIGHT;
+    const most = Math.max(12, Math.floor(width / (symbols > 1000 ? wide : narrow)));
     return STEPS.find((few) => few < most && length <= few) ?? most;
   }
 
-  /** @param {number} height in pixels */
-  layOut(height) {
+  /** @param {number} height in pixels @param {boolean} large for a projector */
+  layOut(height, large = false) {
+    this.size = large ? LARGE : USUAL;
+    const { left, title, strip: line } = this.size;
     const width = this.root.clientWidth;
-    const tracks = this.tracks.height(TITLE);
-    const spare = height - tracks - 3 * TITLE - STRIP - 16;
+    const tracks = this.tracks.height(title);
+    const spare = height - tracks - 3 * title - line - 16;
     const heat = Math.round(spare * 0.62);
     const lines = Math.round(spare * 0.22);
     const bars = spare - heat - lines;
-    const states = tracks + TITLE;
+    const states = tracks + title;
     const strip = states + heat + 1;
-    const perplexity = strip + STRIP + 3 + TITLE;
-    const top = { states, strip, perplexity, surprisal: perplexity + lines + 4 + TITLE };
-    this.box = { width, height, inner: width - LEFT - RIGHT, top, heat, lines, bars };
+    const perplexity = strip + line + 3 + title;
+    const top = { states, strip, perplexity, surprisal: perplexity + lines + 4 + title };
+    this.box = { width, height, inner: width - left - RIGHT, top, heat, lines, bars };
     this.root.style.height = `${height}px`;
-    place(this.heat.canvas, { left: LEFT, top: top.states });
-    place(this.heat.strip, { left: LEFT, top: top.strip });
-    place(this.lines, { left: LEFT, top: top.perplexity });
-    this.tracks.layOut(LEFT, TITLE);
+    place(this.heat.canvas, { left, top: top.states });
+    place(this.heat.strip, { left, top: top.strip });
+    place(this.lines, { left, top: top.perplexity });
+    this.tracks.layOut(left, title);
     place(this.key, { top: tracks });
     for (const mark of Object.values(this.marks)) place(mark, { top: 0, height: top.surprisal + bars });
-    const heads = [tracks, top.perplexity - TITLE, top.surprisal - TITLE];
-    this.titles.forEach((title, i) => {
-      place(title, { left: LEFT, top: heads[i] });
+    const heads = [tracks, top.perplexity - title, top.surprisal - title];
+    this.titles.forEach((head, i) => {
+      place(head, { left, top: heads[i] });
     });
     this.shape = "";
   }
@@ -107,11 +109,11 @@ export class Figure {
     if (!box) return;
     const last = Math.min(store.stop, first + columns);
     const rows = this.rows(store);
-    const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: STRIP };
+    const view = { first, last, columns, rows, width: box.inner, height: box.heat, strip: this.size.strip };
     this.view = view;
     const scale = store.fixed.quantities[store.head.quantity];
     this.heat.draw(store, view, theme[scale.kind], theme.background);
-    this.tracks.draw(store, view, theme, TITLE);
+    this.tracks.draw(store, view, theme, this.size.title);
     this.heat.letters(list, store, view, theme, font);
     const { order, quantity, layer } = store.head;
     const shape = [columns, theme.name, store.digest, order, quantity, layer, rows.from, rows.count].join(
@@ -135,7 +137,9 @@ export class Figure {
     const part = (/** @type {number} */ y, /** @type {number} */ h) => [1 - (y + h) / height, 1 - y / height];
     const traces = Object.fromEntries(data.map((trace) => [trace.name, trace]));
     traces.uniform.x = layout.xaxis.range = [-0.5, columns - 0.5];
-    Object.assign(layout, { width, height, margin: { l: LEFT, r: RIGHT, t: 0, b: 0, pad: 0 } });
+    const { left, number } = this.size;
+    Object.assign(layout, { width, height, margin: { l: left, r: RIGHT, t: 0, b: 0, pad: 0 } });
+    for (const axis of [layout.yaxis2, layout.yaxis3]) axis.tickfont.size = number;
     layout.yaxis.domain = part(top.states, heat);
     layout.yaxis2.domain = part(top.perplexity, lines);
     layout.yaxis3.domain = part(top.surprisal, bars);
@@ -148,13 +152,16 @@ export class Figure {
    */
   numberUnits(store, { from, count }, box) {
     const tall = box.heat / count;
-    const each = tall >= LEGIBLE;
+    const each = tall >= this.size.legible;
     const step = each ? 1 : ([2, 4, 8, 16, 32, 64, 128, 256].find((s) => count / s <= 6) ?? 512);
     const marks = [];
     const end = each || store.head.order === "index" ? from + count : 0;
     for (let row = Math.ceil(from / step) * step; row < end; row += step) {
       const mark = make("span", "", String(store.unitAt(row)));
-      place(mark, { top: box.top.states + (row - from + 0.5) * tall, "font-size": Math.min(11, tall) });
+      place(mark, {
+        top: box.top.states + (row - from + 0.5) * tall,
+        "font-size": Math.min(this.size.number, tall),
+      });
       marks.push(mark);
     }
     this.scale.replaceChildren(...marks);
@@ -167,7 +174,7 @@ export class Figure {
     element.hidden = t === null || !view || t < view.first || t >= view.last;
     if (element.hidden || t === null || !view || !box) return;
     const room = box.inner / view.columns;
-    place(element, { left: LEFT + (t - view.first) * room, width: Math.max(2, room) });
+    place(element, { left: this.size.left + (t - view.first) * room, width: Math.max(2, room) });
   }
 
   /** The rows of the heat map that are shown: the first, and how many. @param {Store} store */
@@ -192,7 +199,7 @@ export class Figure {
     this.rowMark.dataset.unit = String(unit);
     const height = Math.max(4, box.heat / count);
     const top = box.top.states + ((row + 0.5) * box.heat) / count - height / 2;
-    place(this.rowMark, { left: LEFT, width: box.inner, top, height });
+    place(this.rowMark, { left: this.size.left, width: box.inner, top, height });
   }
 
   /**
@@ -203,7 +210,7 @@ export class Figure {
     const { view, box } = this;
     if (!view || !box) return null;
     const frame = this.pad.getBoundingClientRect();
-    const x = event.clientX - frame.left - LEFT;
+    const x = event.clientX - frame.left - this.size.left;
     const y = event.clientY - frame.top - box.top.states;
     const { width, height } = this.heat.canvas;
     const t = view.first + columnAt(Math.floor((x * width) / box.inner), width, view.columns);

@@ -8,6 +8,8 @@ import { toUnit } from "../../../browser/static/characters.js";
 import { place } from "../../../browser/static/dom.js";
 import { fit } from "../../../browser/static/heat.js";
 
+/** @import { Store } from "./store.js" */
+
 /** @typedef {[left: number, top: number, right: number, bottom: number]} Rect in the mirror */
 /** @typedef {"point" | "pin"} Mark the frames around single characters */
 /** @typedef {{ left: number, top: number }} Origin */
@@ -197,4 +199,21 @@ export class Tint {
     const i = this.boxes.findIndex((b) => left >= b[0] && left < b[2] && top >= b[1] && top < b[3]);
     return i < 0 ? null : this.first + i;
   }
+}
+
+/**
+ * The colour of each character: by the unit that the store holds, where `byUnit`, else by its surprisal.
+ * @param {Store} store @param {Record<string, string[]>} palettes @param {boolean} byUnit
+ * @returns {(t: number) => string}
+ */
+export function behindText(store, palettes, byUnit) {
+  const { unit, quantity } = store.head;
+  const [nll, levels] = [store.nll.data, store.unit.data];
+  const { kind, low } = store.fixed.quantities[quantity];
+  const last = store.lastLevel;
+  const middle = low < 0 ? last / 2 : 0;
+  const step = last / (store.fixed.surprisalFull * Math.LN2);
+  const { surprisal, [kind]: palette } = palettes;
+  if (byUnit && unit !== null) return (t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
+  return (t) => surprisal[Math.min(last, Math.round(nll[t] * step))];
 }

@@ -7,7 +7,7 @@ import { fit } from "../../../browser/static/heat.js";
 /** @import { Store } from "./store.js" */
 /** @import { LiveTheme, Track } from "./types" */
 
-const TALL = 30; // pixels of a track, below its title
+const TALL = 1.65; // times a title: a track below its own
 const GAP = 5;
 
 export class Tracks {
@@ -37,14 +37,14 @@ export class Tracks {
 
   /** How high all are, with titles of `title` pixels. @param {number} title */
   height(title) {
-    return this.count * (title + TALL + GAP);
+    return this.count * (title * (1 + TALL) + GAP);
   }
 
   /** @param {number} left @param {number} title */
   layOut(left, title) {
     place(this.canvas, { left, top: 0 });
     for (const [i, each] of [...this.box.children].entries())
-      place(/** @type {HTMLElement} */ (each), { left, top: i * (title + TALL + GAP) });
+      place(/** @type {HTMLElement} */ (each), { left, top: i * (title * (1 + TALL) + GAP) });
   }
 
   /** @param {Store} store @param {Window2D} view @param {LiveTheme} theme @param {number} title */
@@ -55,9 +55,9 @@ export class Tracks {
     pen.clearRect(0, 0, width, this.height(title));
     const room = width / columns;
     for (let i = 0; i < this.count; i++) {
-      const bottom = (i + 1) * (title + TALL + GAP) - GAP;
+      const bottom = (i + 1) * (title * (1 + TALL) + GAP) - GAP;
       const y = (/** @type {number} */ t) =>
-        bottom - (store.tracks[(t - store.start) * this.count + i] / store.lastLevel) * TALL;
+        bottom - (store.tracks[(t - store.start) * this.count + i] / store.lastLevel) * TALL * title;
       pen.beginPath();
       pen.moveTo(0, bottom);
       for (let t = first; t < last; t++) {

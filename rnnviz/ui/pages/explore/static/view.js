@@ -5,6 +5,7 @@ import { find } from "../../../browser/static/dom.js";
 import { Next } from "../../../browser/static/next.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
+import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Bookmark } from "./bookmark.js";
@@ -15,6 +16,7 @@ import { Figure } from "./figure.js";
 import { steer, touch } from "./keys.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
+import { behindText } from "./tint.js";
 import { Writing } from "./writing.js";
 
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
@@ -79,6 +81,8 @@ export class View extends BaseView {
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
   constructor(root, styled) {
     super(root, styled);
+    if (root.dataset.height) find(root, "button.rv-present").hidden = true;
+    else this.presenting = new Presenting(root, () => this.resized(true));
     // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
     // busy for a second: the first picture goes before it.
     this.plotly = new Promise((shown) => {
@@ -94,6 +98,7 @@ export class View extends BaseView {
     this.bookmark?.close();
     this.editor?.close();
     this.figure?.close();
+    this.presenting?.close();
     window.removeEventListener("resize", this.onResize);
     window.removeEventListener("keydown", this.onKey, true);
     this.paint.port1.close();
@@ -162,13 +167,14 @@ export class View extends BaseView {
       this.bookmark = new Bookmark(this);
     }
     const say = sayer(words);
+    this.presenting?.name(say);
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
     this.readout = new Readout(root, say, words, this.numbers);
     this.next = new Next(root, say, this.numbers, (id) => this.write(id));
     this.controls = new Controls(this, say);
     this.figure.tracks.name(this.store.fixed.tracks, say("track.link"));
-    if (this.figure.box) this.figure.layOut(this.height);
+    if (this.figure.box) this.figure.layOut(this.height, this.presenting?.on);
     this.writing = new Writing(this, say);
     const reshape = (/** @type {Partial<Shape>} */ changes) => this.reshape(changes);
     this.dials = new Dials(root, say, this.numbers, symbols.length, () => this.shape, reshape);
@@ -300,6 +306,7 @@ export class View extends BaseView {
     if (!this.writing.panel.hidden) return this.writing.stop();
     if (this.pin !== null) this.pin = null;
     else if (this.unit !== null) this.choose({ unit: null });
+    else this.presenting?.set(false);
     this.cursor();
   }
 
@@ -358,20 +365,11 @@ export class View extends BaseView {
 
   /** The colours behind the text: by one unit's activation, or by surprisal. */
   colour() {
-    const { store } = this;
-    const { unit, quantity } = store.head;
-    const [nll, levels] = [store.nll.data, store.unit.data];
-    const { kind, low } = store.fixed.quantities[quantity];
-    const last = store.lastLevel;
-    const middle = low < 0 ? last / 2 : 0;
-    const step = last / (store.fixed.surprisalFull * Math.LN2);
-    const { surprisal, [kind]: palette } = this.behind;
-    const byUnit = (/** @type {number} */ t) => (Math.abs(levels[t] - middle) < 4 ? "" : palette[levels[t]]);
-    const bySurprisal = (/** @type {number} */ t) => surprisal[Math.min(last, Math.round(nll[t] * step))];
-    const tinted = unit !== null && this.unit !== null;
+    const { store, behind, drawn } = this;
+    const tinted = store.head.unit !== null && this.unit !== null;
     const { came, model } = this.theme;
     const pens = { unknown: came, written: model, wash: tinted ? "" : `${model}33` };
-    this.editor.paint(tinted ? byUnit : bySurprisal, (t) => store.isUnknown(t), this.drawn, pens);
+    this.editor.paint(behindText(store, behind, tinted), (t) => store.isUnknown(t), drawn, pens);
   }
 
   /** As high as the window allows, so that nothing has to be scrolled; or as its place says. */
@@ -381,16 +379,18 @@ export class View extends BaseView {
     const { host } = /** @type {ShadowRoot} */ (root.getRootNode());
     const scrolled = host?.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
     const top = find(root, "div.rv-stage").getBoundingClientRect().top;
-    return Math.round(Math.max(SHORTEST, Math.min(TALLEST, window.innerHeight - top - scrolled - BELOW)));
+    const [tallest, below] = this.presenting?.on ? [Infinity, 6] : [TALLEST, BELOW];
+    return Math.round(Math.max(SHORTEST, Math.min(tallest, window.innerHeight - top - scrolled - below)));
   }
 
-  resized() {
+  resized(always = false) {
     const { root, figure, store, height } = this;
     if (root.hidden || !store.head) return;
+    if (always) this.editor.resized();
     const stage = find(root, "div.rv-stage");
-    if (figure.box?.height === height && figure.box.width === figure.root.clientWidth) return;
+    if (!always && figure.box?.height === height && figure.box.width === figure.root.clientWidth) return;
     stage.style.height = `${height}px`;
-    figure.layOut(height);
+    figure.layOut(height, this.presenting?.on);
     this.redraw();
     if (store.stop - store.start < Math.min(this.columns, store.length)) this.link.ask();
   }

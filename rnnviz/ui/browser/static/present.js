@@ -1,0 +1,75 @@
+// Presenting: the page shows nothing but a view, large enough for a projector. `present=1` in the address, as on
+// the Learn page; P begins and ends it, Escape ends it. rnnviz/ui/presenting.py has the page's part of it.
+
+import { find, put } from "./dom.js";
+
+/** @import { Say } from "./words.js" */
+
+const MARK = "data-rv-presenting"; // of the document: the page hides what isn't the view
+const TYPED = "input, textarea, select, [contenteditable=true], [role=listbox]"; // where P is a letter
+
+/** @type {Presenting | undefined} the view's that was made last: another's end is none of this one */
+let latest;
+
+export class Presenting {
+  /** @type {Say} */
+  say = (name) => name;
+  onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
+
+  /**
+   * @param {HTMLElement} root with a button.rv-present
+   * @param {() => void} changed the view has more room, or less
+   */
+  constructor(root, changed) {
+    latest = this;
+    this.root = root;
+    this.changed = changed;
+    this.button = find(root, "button.rv-present");
+    this.button.onclick = () => this.set(!this.on);
+    window.addEventListener("keydown", this.onKey);
+    this.on = new URLSearchParams(window.location.search).get("present") === "1";
+    this.show();
+  }
+
+  /** Its words, in the session's language. @param {Say} say */
+  name(say) {
+    this.say = say;
+    this.show();
+  }
+
+  /** @param {boolean} on */
+  set(on) {
+    if (on === this.on) return;
+    this.on = on;
+    const here = new URL(window.location.href);
+    if (on) here.searchParams.set("present", "1");
+    else here.searchParams.delete("present");
+    window.history.replaceState(window.history.state, "", here);
+    this.show();
+    this.changed();
+  }
+
+  show() {
+    const { on, root, button, say } = this;
+    document.documentElement.toggleAttribute(MARK, on);
+    root.classList.toggle("rv-presenting", on);
+    put(button, on ? "✕" : say("present"));
+    button.title = say(on ? "leave" : "present.help");
+    if (on) button.setAttribute("aria-label", button.title);
+    else button.removeAttribute("aria-label");
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+    if (event.key.toLowerCase() !== "p" || target.closest?.(TYPED)) return;
+    event.preventDefault();
+    this.set(!this.on);
+  }
+
+  close() {
+    window.removeEventListener("keydown", this.onKey);
+    if (latest === this) document.documentElement.removeAttribute(MARK);
+  }
+}
