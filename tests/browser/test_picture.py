@@ -114,7 +114,7 @@ def test_the_words_agree_with_the_lines(shipped: Live) -> None:
     for text in (shipped.text, "The Time Traveller", "Zebras fax quantum jam; why would my gnu", "q"):
         shipped.write(text)
         model, ngram = (
-            float(shipped.page.locator(f".rv-line-{name} output").inner_text().replace(",", ""))
+            float(shipped.page.locator(f".rv-line-{name} b").inner_text().replace(",", ""))
             for name in ("model", "ngram")
         )
         expect(said).to_have_text(
