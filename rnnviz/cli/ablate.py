@@ -150,6 +150,7 @@ def _object(model: str, found: Ablation) -> dict[str, Any]:
         "inside": None if found.within is None else found.within.characters,
         "units": [_row(found, place) for place in range(len(found.units))],
         "random_directions": [] if random is None else random.loss.tolist(),
+        "beyond_random": found.beyond,
     }
 
 
@@ -183,6 +184,9 @@ def _print(name: str, found: Ablation, *, asked: bool) -> None:
         print(
             f"{len(loss)} random directions: {loss.min():+.5f} to {loss.max():+.5f}, mean {loss.mean():+.5f}"
         )
+        if found.beyond is not None:
+            of = f"{found.beyond} of {len(found.units)} units"
+            print(f"{of} cost more than all of these: the interval of the lead excludes 0")
 
 
 def _interval(ends: list[float]) -> str:

@@ -112,6 +112,26 @@ class Ablation(Brief):
         assert self.counts is not None
         return _per_character(self.passages, self.counts)
 
+    @cached_property
+    def lead(self) -> Resampled | None:
+        """By how much more each unit costs (U,) than the random direction that costs most, with an interval
+        over passages; None where none were asked for.
+        """
+        if self.random is None:
+            return None
+        assert self.passages is not None
+        assert self.counts is not None
+        assert self.random.passages is not None
+        most = self.random.passages[:, [int(self.random.loss.argmax())]]
+        return _per_character(self.passages - most, self.counts)
+
+    @property
+    def beyond(self) -> int | None:
+        """How many units surely cost more than every random direction: the interval of the `lead` is above 0.
+        None where there is none.
+        """
+        return int((self.lead.low > 0).sum()) if self.lead is not None and self.lead.enough else None
+
 
 class Tally:
     """Adds up losses by passage: of `columns` units and directions over n characters; by `mask` (n,) too."""

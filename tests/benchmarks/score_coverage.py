@@ -78,14 +78,18 @@ def signed(score: float, graded: bool, direction: int) -> float:
     return score if direction > 0 else -score if graded else 1 - score
 
 
-def rows(model: NumpyModel, text: str, quantity: str, pieces: int) -> None:
-    """Print a row for each length."""
-    targets = asked(text, model.name.startswith("python"))
-    both = [
+def states(model: NumpyModel, text: str, quantity: str) -> list[Floats]:
+    """The states (T, U) of the first layer, and those of an untrained copy."""
+    return [
         units.activations(rnnviz.trace(network, text), layer=0, quantity=quantity).astype(np.float16)
         for network in (model, untrained.untrained(model, 0))
     ]
-    truths = [whole(states, targets) for states in both]
+
+
+def rows(name: str, text: str, both: list[Floats], pieces: int) -> None:
+    """Print a row for each length."""
+    targets = asked(text, name.startswith("python"))
+    truths = [whole(each, targets) for each in both]
     for length in LENGTHS:
         if 3 * length > len(text):
             continue
@@ -103,7 +107,7 @@ def rows(model: NumpyModel, text: str, quantity: str, pieces: int) -> None:
         table = np.array(held)
         shares = table.mean(axis=0)
         print(
-            f"{model.name:16} {length:9,} {1 - len(held) / count:5.0%} {shares[0]:6.1%} "
+            f"{name:16} {length:9,} {1 - len(held) / count:5.0%} {shares[0]:6.1%} "
             f"{np.median(table[:, 1]):6.3f} {shares[2]:6.1%} {np.median(table[:, 3]):6.3f} "
             f"{shares[4]:7.1%} {shares[5]:6.1%}",
             flush=True,
@@ -158,7 +162,7 @@ def main() -> None:
         model = checkpoint.load_numpy(name)
         assert isinstance(model, NumpyModel), f"{name} has no units"
         text = normalise(Path(file).read_text(encoding="utf-8"), model.normaliser)[:MOST]
-        rows(model, text, options.quantity, options.pieces)
+        rows(name, text, states(model, text, options.quantity), options.pieces)
         sys.stdout.flush()
 
 

@@ -84,7 +84,8 @@ def test_ablate_ranks_units_that_two_halves_agree_on(
     expected = units.run(units.ablate(built(), quoted(2000), to="mean", controls=3))
     assert expected.replicates
     assert [int(row.split()[0]) for row in rows[3:11]] == expected.order.tolist()
-    assert rows[-1].startswith("3 random directions")
+    assert rows[-2].startswith("3 random directions")
+    assert rows[-1].startswith(f"{expected.beyond} of 8 units cost more than all of these")
     monkeypatch.setattr(ablated, "REPLICATES", 2.0)
     assert main(asked) == 0
     assert "too little for a ranking" in capsys.readouterr().out

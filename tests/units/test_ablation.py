@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,6 +105,28 @@ def test_random_directions_are_held_as_units_are() -> None:
         mean = float((base._states[:-1, 1] @ along.vector).mean())
         held = intervene(model, SHORT, Intervention(along, "clamp", mean))
         assert loss == pytest.approx((held.nll - base.nll).mean(), abs=1e-6)
+
+
+def test_only_a_unit_that_surely_costs_more_than_random_directions_is_counted() -> None:
+    found = run(ablate(built(), quoted(3000), controls=3))
+    assert found.random is not None
+    assert found.lead is not None
+    np.testing.assert_allclose(found.lead.estimate, found.loss - found.random.loss.max(), atol=1e-9)
+    assert found.beyond == int((found.lead.low > 0).sum()) > 0
+    # A unit that leads here and trails there, by a little less, is ahead on the whole.
+    assert found.passages is not None
+    assert found.random.passages is not None
+    most = found.random.passages[:, int(found.random.loss.argmax())]
+    signs = np.random.default_rng(0).permutation(np.arange(len(most)) % 2)
+    swing = np.where(signs == 0, 1.0, -0.95) * np.abs(most).max()
+    doubtful = replace(
+        found, passages=most[:, None] + swing[:, None], loss=found.random.loss.max()[None] + 0.01
+    )
+    assert doubtful.lead is not None
+    assert doubtful.lead.estimate[0] > 0
+    assert doubtful.beyond == 0
+    assert run(ablate(built(), "It's.", controls=3)).beyond is None
+    assert replace(found, random=None).beyond is None
 
 
 def test_a_loss_has_an_interval_and_is_told_apart_by_a_target() -> None:

@@ -91,11 +91,13 @@ def _show(found: Ablation) -> None:
     errors = (drawn.high - drawn.low)[listed] / 2 if drawn.enough else None
     levels, beyond = {}, ""
     if found.random is not None:
-        most = float(found.random.loss.max())
-        levels[_("largest of {n} random directions").format(n=len(found.random.loss))] = most
-        beyond = " " + _("{k} of {H} units cost more than every one of {n} random directions.").format(
-            k=int((found.loss > most).sum()), H=len(found.units), n=len(found.random.loss)
-        )
+        n = len(found.random.loss)
+        levels[_("largest of {n} random directions").format(n=n)] = float(found.random.loss.max())
+        if found.beyond is not None:
+            beyond = " " + _(
+                "{k} of {H} units cost more than every one of {n} random directions, by a lead whose 95 % "
+                "interval excludes 0."
+            ).format(k=found.beyond, H=len(found.units), n=n)
     st.markdown(
         _(
             "On {n} characters the whole network has a perplexity of {baseline}; without unit {unit}, which "
