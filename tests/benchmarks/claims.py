@@ -1,11 +1,16 @@
 """How often Inside and `rnnviz units` say something of units that isn't so, and how often they miss what is.
 
-    python tests/benchmarks/claims.py --file BOOK [--model NAME …] [--trials N] [--only finds|memory|planted]
+    python tests/benchmarks/claims.py --file BOOK [--model NAME …] [--trials N] [--only finds|power|memory|planted]
 
 **Finds.** Random telegraph targets, on and off for `dwell` characters on average, have nothing to do with the
 text, so whatever is found for them is false. `first` is the share of searches in which the unit that ranked
 first is above chance, which is what counts as found; `another` that in which it is not and another unit is:
-such a unit would be chosen by the half that measures it. At most 5 % may be false.
+such a unit would be chosen by the text that measures it. At most 5 % may be false.
+
+**Power.** Among the network's units stands one that wanders and is higher where such a target holds, so that
+its AUC is known: how often it is found, and how often it is surely ahead of the best unit of an untrained
+copy; and, where it is, by how much its AUC is missed on average by the part of the text that confirmed it and
+by the one that reports.
 
 **Memory.** On the beginning of the book, for 30 targets, the verdict on the network itself and on untrained
 networks of its shape, beside three other untrained copies. None of those remembers anything it was taught,
@@ -18,10 +23,14 @@ must rank first, and be said to remember, for each of 20 pairs of characters.
 from __future__ import annotations
 
 import argparse
+import math
 from collections import Counter
+from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
+from scipy.signal import lfilter
 
 import rnnviz
 from rnnviz import units
@@ -54,6 +63,42 @@ def finds(model: NumpyModel, text: str, trials: int) -> None:
             print(
                 f"{model.name:18} {length:10,} {dwell:6} {len(searches):8} "
                 f"{np.mean(first):7.1%} {np.mean(another):8.1%} {np.mean(first) + np.mean(another):8.1%}",
+                flush=True,
+            )
+
+
+def power(model: NumpyModel, text: str, trials: int) -> None:
+    """Print how often a unit of known AUC is found, at each length and dwell time."""
+    copy = untrained.untrained(model, 0)
+    print(f"{'model':18} {'characters':>10} {'dwell':>6} {'AUC':>5}  found   sure  confirmed  reported")
+    for length in (20_000, 40_000):
+        states, theirs = (
+            units.activations(rnnviz.trace(network, text[:length])) for network in (model, copy)
+        )
+        simpler = units.Searcher(theirs)
+        for dwell, auc in product((20, 100), (0.6, 0.7, 0.8)):
+            found, missed = [], []
+            for seed in range(trials):
+                random, target = np.random.default_rng([seed, dwell]), telegraph(length, dwell, seed)
+                unit = int(random.integers(states.shape[1]))
+                wander = lfilter([math.sqrt(1 - 0.9**2)], [1, -0.9], random.normal(size=length))
+                higher = math.sqrt(2) * NormalDist().inv_cdf(auc)
+                planted = states.copy()
+                planted[:, unit] = wander + higher * target.values
+                searcher = units.Searcher(planted)
+                searched = searcher.search(target)
+                beside = [simpler.best_column(target)]
+                search = units.run(units.weigh(searcher, searched, target, beside, resamples=1))
+                first = search.best.unit.unit == unit and search.best.score > search.chance
+                kept = search.evidence
+                sure = first and kept is not None and bool(kept.rivals[0].low and kept.rivals[0].low > 0)
+                found.append((first, sure))
+                if sure and kept is not None and kept.report is not None:
+                    missed.append((search.best.score - auc, kept.report.score - auc))
+            of, by = np.mean(found, axis=0), np.mean(missed, axis=0) if missed else (np.nan, np.nan)
+            print(
+                f"{model.name:18} {length:10,} {dwell:6} {auc:5} {of[0]:6.0%} {of[1]:6.0%} {by[0]:+10.3f} "
+                f"{by[1]:+9.3f}",
                 flush=True,
             )
 
@@ -162,7 +207,7 @@ def main() -> None:
     )
     parser.add_argument("--trials", type=int, default=1_000)
     parser.add_argument("--copies", type=int, default=5)
-    parser.add_argument("--only", choices=("finds", "memory", "planted"))
+    parser.add_argument("--only", choices=("finds", "power", "memory", "planted"))
     options = parser.parse_args()
     text = Path(options.file).read_text(encoding="utf-8")[:40_000]
     names = options.model or ("timemachine-gru", "timemachine-rnn", "timemachine-mlp")
@@ -176,6 +221,8 @@ def main() -> None:
             finds(model, text, options.trials)
     for model in models:
         assert isinstance(model, NumpyModel)
+        if options.only in (None, "power"):
+            power(model, text, max(1, options.trials // 20))
         if options.only in (None, "memory"):
             memory(model, text, options.copies)
         if options.only in (None, "planted") and model.config.cell == "gru":
