@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.checkpoint import available, save
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.trace import trace
+from rnnviz.runs import unit_findings
 from rnnviz.text import corpora
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.inside import compare, dashboard, probe, sources, words
@@ -229,6 +231,27 @@ def test_layers_have_the_numbers_they_have_everywhere(
     assert picked.options == ["layer 0", "layer 1"]
     app = picked.set_value(1).run()
     assert app.selectbox(key="inside.layer.2").value == 1
+    clean(app)
+
+
+def test_it_opens_on_what_the_card_has_and_says_what_that_is(
+    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beaten = tuple(units.Rival(kind, 8, 0.5, 0.2, 0.4, 0.001) for kind in ("context", "untrained"))
+    evidence = units.Evidence(beaten, (0.8, 0.9), 1.0, 50, units.Report(0.84, (0.8, 0.88), beaten))
+    stands = unit_findings.Finding("vowel", "cell", "AUC", 0, 9, 0.85, 0.6, 0.5, (0.5,), ENOUGH, evidence)
+    falls = replace(stands, target="capital", score=0.99, evidence=replace(evidence, interval=None))
+    entry = {"command": "units", "findings": [falls.to_json(), stands.to_json()], "others": []}
+    model = tiny("lstm", card=tiny_card(**{unit_findings.KEY: entry}))
+    save(model, tmp_path / "known.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = open_app("inside", model="known")
+    assert app.selectbox(key="inside.target.vowel").value == "vowel"
+    assert app.selectbox(key="inside.quantity.cell").value == "cell"
+    assert "The model's card names unit 9 for this" in everything(app)
+    assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
+    app.selectbox(key="inside.quantity.cell").set_value("hidden").run()
+    assert "card names" not in everything(app)
     clean(app)
 
 

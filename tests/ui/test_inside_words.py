@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rnnviz import units
+from rnnviz.runs import unit_findings
 from rnnviz.ui.pages.inside import probe, words
 
 
@@ -60,9 +61,9 @@ def reported(**scores: float) -> units.Evidence:
         ({"evidence": reported()}, "On a third it reaches AUC 0.850 (95 % interval 0.830 to 0.870)"),
         (
             {"evidence": reported()},
-            "characters 0.780, the best unit of the same network untrained 0.640. The",
+            "characters 0.780, the best unit of the same network untrained 0.640.",
         ),
-        ({"evidence": reported()}, "the closest by 0.050 to 0.090: it remembers."),
+        ({"evidence": reported()}, "Where it was confirmed, it leads the closest by 0.080 to 0.120: it"),
         # What is not confirmed is said with the figures that did not confirm it.
         ({"evidence": reported(context=0.91)}, "last 8 characters alone reach 0.910. The unit's lead"),
     ],
@@ -88,6 +89,14 @@ def test_what_a_search_found_is_said_in_words(changed: dict[str, Any], said: str
     assert said in words_said
     assert ("the closest by" in words_said) == (search.verdict == "remembers")
     assert "Unit 1" not in words_said  # what passes on the half that would have chosen it is no find
+
+
+def test_what_is_on_record_is_said_with_the_figures_that_had_no_say_in_it() -> None:
+    found = unit_findings.Finding("quotes", "hidden", "AUC", 0, 7, 0.9, 0.6, 0.7, (0.75,), 66_128, reported())
+    said = words.recorded(found)
+    assert "names unit 7 for this, confirmed on 66,128 characters" in said
+    assert "AUC 0.850 (95 % interval 0.830 to 0.870)" in said
+    assert "0.9" not in words.recorded(replace(found, evidence=weighed()))
 
 
 FEW = tuple(

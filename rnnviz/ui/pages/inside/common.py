@@ -180,13 +180,19 @@ def done_on_request(
     return None
 
 
-def quantity(view: View, key: str) -> str:
+def quantity(view: View, key: str, first: str = "hidden") -> str:
+    """A choice of this cell's quantities, `first` to begin with."""
     names = units.quantities(view.cell)
     words = quantities()
     if len(names) == 1:
         return names[0]
     chosen = st.selectbox(
-        _("Look at"), names, key=key, format_func=words.__getitem__, persist_state="session"
+        _("Look at"),
+        names,
+        index=names.index(first) if first in names else 0,
+        key=key,
+        format_func=words.__getitem__,
+        persist_state="session",
     )
     return chosen if chosen in names else names[0]
 

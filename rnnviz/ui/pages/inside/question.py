@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from rnnviz import units
-from rnnviz.reading.resampling import FEWEST
 from rnnviz.runs import unit_findings
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import View, quantity
-from rnnviz.ui.pages.inside.sources import OWN, SEARCHED, Source, pick
+from rnnviz.ui.pages.inside.sources import OWN, Source, pick
 from rnnviz.ui.pages.inside.words import PATTERN, SPAN
 
 if TYPE_CHECKING:
+    from rnnviz.runs.unit_findings import Finding
     from rnnviz.units import Target
 
 SOURCE = "inside.source"
@@ -38,7 +38,9 @@ class Question:
 def ask(view: View) -> Question:
     python = view.context.info.card.get("language") == "python"
     names = words.targets(python)
-    first = _first(view, names)
+    found = standing(view, names)
+    first = found.target if found is not None else "word-start"
+    read = found.quantity if found is not None else "hidden"
     kind, what, where = st.columns([3, 2, 3])
     with kind:
         about = st.selectbox(
@@ -55,7 +57,7 @@ def ask(view: View) -> Question:
             + (_(" That tokeniser finds what has Python in its name.") if python else ""),
         )
     with what:
-        looked = quantity(view, "inside.quantity")
+        looked = quantity(view, f"inside.quantity.{read}", read)
     with where:
         if about == SPAN:
             source: Source | None = Source(OWN, "")
@@ -86,18 +88,18 @@ def ask(view: View) -> Question:
     return Question(about, pattern, looked, edges, source)
 
 
-def _first(view: View, names: Collection[str]) -> str:
-    """What the page opens with: the finding that leads by most, of those that so long a text as is searched
-    here can confirm."""
+def standing(view: View, names: Collection[str], quantity: str | None = None) -> Finding | None:
+    """Of the findings in the model's card that stand, for one of `names` in the layer that is looked at, the
+    one that leads by most: what the page opens with."""
     found = [
         one
         for one in unit_findings.of(view.context.info.card)
-        if (one.quantity, one.layer, one.verdict) == ("hidden", view.layer, "remembers")
+        if one.verdict == "remembers"
+        and one.layer == view.layer
         and one.target in names
-        and one.evidence is not None
-        and FEWEST * one.evidence.block <= SEARCHED
+        and quantity in (None, one.quantity)
     ]
-    return max(found, key=lambda one: one.lead).target if found else "word-start"
+    return max(found, key=lambda one: one.lead, default=None)
 
 
 def _forget() -> None:

@@ -10,7 +10,6 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
-from rnnviz.runs import unit_findings
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import (
@@ -89,6 +88,9 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
         if search.verdict not in ("short", "same text", "nothing"):
             said.append(words.above_chance(len(search.above_chance)))
         st.markdown(" ".join(said))
+        recorded = question.standing(view, (asked.target,), asked.quantity)
+        if recorded is not None:
+            st.caption(words.recorded(recorded))
         too_short = search.verdict == "short" and search.characters < sources.WRITTEN
         if too_short and asked.source is not None and asked.target != SPAN:
             sources.propose(view, asked.source, question.SOURCE)
@@ -173,9 +175,9 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
 
 def _before_search(view: View, asked: Question) -> int:
     """The unit until a longer text has been read: one on record, or the best on the page's text."""
-    for found in unit_findings.of(view.context.info.card):
-        if (found.target, found.quantity, found.layer) == (asked.target, asked.quantity, view.layer):
-            return found.unit
+    found = question.standing(view, (asked.target,), asked.quantity)
+    if found is not None:
+        return found.unit
     try:
         target = question.target(view, asked, view.text, [])
         return _searcher(view, asked).search(target, shifts=0).best.unit.unit

@@ -8,6 +8,9 @@ from rnnviz.ui.i18n import _, ngettext
 from rnnviz.units.claims import ENOUGH
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rnnviz.runs.unit_findings import Finding
     from rnnviz.units import Report, Rival, Search
 
 PATTERN, SPAN = "pattern", "span"
@@ -64,7 +67,7 @@ def verdict(search: Search) -> str:
     rivals = (report or kept).rivals if kept else ()
     reached = {one.kind: one for one in sorted(rivals, key=lambda one: one.score)}  # the best of each kind
     context = reached.get("context")
-    rival = search.rival or max(rivals, key=lambda one: one.score, default=None)
+    rival = search.rival or _closest(kept.rivals if kept else ())
     return " ".join(sentences).format(
         unit=unit(search.best.unit.unit).capitalize(),
         inside=unit(search.best.unit.unit),  # a sentence
@@ -89,6 +92,29 @@ def _report(search: Search) -> Report | None:
     """What it comes to on text that had no say in it, where it was confirmed."""
     confirmed = search.verdict == "remembers" and search.evidence is not None
     return search.evidence.report if confirmed and search.evidence else None
+
+
+def _closest(rivals: Sequence[Rival]) -> Rival | None:
+    return min(rivals, key=lambda one: (one.low or 0.0, -one.score), default=None)
+
+
+def recorded(found: Finding) -> str:
+    """A finding in the model's card that stands."""
+    report = found.evidence.report if found.evidence is not None else None
+    if report is None:
+        said = _("The model's card names {unit} for this, confirmed on {n} characters.")
+    else:
+        said = _(
+            "The model's card names {unit} for this, confirmed on {n} characters. On text that had no say in "
+            "it, it reaches {measure} {score} (95 % interval {interval}). Less text may not show as much."
+        )
+    return said.format(
+        unit=unit(found.unit),
+        n=f"{found.characters:,}",
+        measure=_("AUC") if found.measure == "AUC" else _("correlation"),
+        score=_number(report.score if report else found.score),
+        interval=_range(*report.interval) if report else "–",
+    )
 
 
 def _reached(rival: Rival | None) -> float | None:
@@ -168,8 +194,8 @@ def _conclusion(search: Search) -> str:
     if search.verdict == "remembers":
         return _(
             "The current character alone reaches {character}, the last {k} characters {context}, the best "
-            "unit of the same network untrained {untrained}. The unit leads them all, the closest by {lead}: "
-            "it remembers."
+            "unit of the same network untrained {untrained}. Where it was confirmed, it leads the closest by "
+            "{lead}: it remembers."
         )
     return _("It was not compared with all simpler explanations.")
 
