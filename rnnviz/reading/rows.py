@@ -57,7 +57,6 @@ class WindowScorer:
 
     def __init__(self, model: LanguageModel, precise: bool) -> None:
         self._model, self._precise = model, precise
-        scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
         self._short = None if precise else getattr(model, "short_texts", lambda: None)()
 
     def __call__(self, window: Window) -> Floats:
@@ -157,12 +156,13 @@ def score_rows(
     >>> model = rnnviz.load("timemachine-gru")
     >>> report = rnnviz.units.run(rnnviz.score_rows(model, file, each=lambda b: found.extend(b.scores)))
     >>> report.rows_scored, [one.perplexity and round(one.perplexity, 1) for one in found]
-    (2, [8.5, None, 14.9])
+    (2, [9.5, None, 7.3])
     """
     if not isinstance(file, RowFile):
         raise ConfigError(
             "rows are what rnnviz.open_rows gives; received {received}", received=received(file)
         )
+    scorer_of(model, details=False, precise=precise)  # refuses what can't be scored
     work = _Work(model, file, own)
     clock, farm = Clock(), model if isinstance(model, Farm) else None
     if farm is not None:
