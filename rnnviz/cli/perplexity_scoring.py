@@ -292,4 +292,4 @@ def _as_row(report: Report) -> Scored:
 
     nats = report.bits_per_character * report.characters * math.log(2)
     score = RowScore(0, report.characters, report.unknown, nats, report.words, report.given_characters)
-    return Scored([score], [{}])
+    return Scored([score], [""], [{}])

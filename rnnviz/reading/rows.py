@@ -129,9 +129,10 @@ class RowsReport(Report):
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch of rows and their scores; `own` are the columns that the file has for them."""
+    """A batch of rows, their texts as they were read, and the columns that the file has for them, `own`."""
 
     scores: list[RowScore]
+    texts: list[str]
     own: Any
 
 
@@ -247,7 +248,7 @@ class _Work:
             self._score(rows, n, text, *of) for n, (text, of) in enumerate(zip(texts, sums, strict=True))
         ]
         self._rows += len(texts)
-        return Scored(scores, rows.own)
+        return Scored(scores, texts, rows.own)
 
     def _score(
         self, rows: Rows, n: int, text: str, given: int, unknown: int, nats: float, nats_known: float

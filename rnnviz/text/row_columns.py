@@ -12,14 +12,14 @@ SAMPLE = 1000
 """Rows that the choice of a column looks at."""
 
 
-def only_text(name: str, columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> str:
-    """The one of `columns` that holds texts, by the first rows of the file called `name`.
+def candidates(columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Those of `columns` that may hold texts, by the first rows of a file.
 
-    That is the only one with strings; else the only one whose strings mostly look like a text rather than a
-    name or a number. Raises ConfigError if none does, or several do.
+    That is the only one with strings; else those whose strings mostly look like a text rather than a name or
+    a number, or all with strings if none does.
 
-    >>> only_text("rows.csv", ["id", "said"], [{"id": "a1", "said": "It is late."}])
-    'said'
+    >>> candidates(["id", "said"], [{"id": "a1", "said": "It is late."}])
+    ['said']
     """
     strings: Counter[str] = Counter()
     prose: Counter[str] = Counter()
@@ -28,12 +28,20 @@ def only_text(name: str, columns: Sequence[str], sample: Sequence[Mapping[str, A
             if isinstance(value := row.get(column), str) and value.strip():
                 strings[column] += 1
                 prose[column] += _is_prose(value)
-    candidates = [c for c in columns if strings[c]]
-    if len(candidates) > 1:
-        candidates = [c for c in candidates if 2 * prose[c] > strings[c]] or candidates
-    if len(candidates) == 1:
-        return candidates[0]
-    if not candidates:
+    found = [c for c in columns if strings[c]]
+    if len(found) > 1:
+        found = [c for c in found if 2 * prose[c] > strings[c]] or found
+    return found
+
+
+def only_text(name: str, columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> str:
+    """The one of `columns` that may hold the texts of the file called `name`. Raises ConfigError if there is
+    none, or more than one.
+    """
+    found = candidates(columns, sample)
+    if len(found) == 1:
+        return found[0]
+    if not found:
         raise ConfigError(
             "{name} has no column of texts; it has {columns}. Score it as one text, or name another file",
             name=name,
@@ -42,7 +50,7 @@ def only_text(name: str, columns: Sequence[str], sample: Sequence[Mapping[str, A
     raise ConfigError(
         "{name} has more than one column of texts: {columns}; say which with --column (column=… in Python)",
         name=name,
-        columns=_listed(candidates),
+        columns=_listed(found),
     )
 
 

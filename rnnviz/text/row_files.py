@@ -21,7 +21,7 @@ from rnnviz.errors import ConfigError, TextError
 from rnnviz.text.checked import check_path
 from rnnviz.text.decoding import Source, opened_source, size_of
 from rnnviz.text.packed import packing
-from rnnviz.text.row_columns import SAMPLE, no_column, only_text
+from rnnviz.text.row_columns import SAMPLE, candidates, no_column, only_text
 from rnnviz.text.row_lines import LONGEST, Csv, Fault, JsonLines, Row, json_type, too_long
 from rnnviz.text.row_parquet import Parquet
 from rnnviz.text.row_parquet import values as column_values
@@ -81,23 +81,15 @@ class Rows:
 
 
 class RowFile:
-    """A file of rows. Make one with `open_rows`.
+    """A file of rows. Make one with `open_rows`, or choose its column afterwards.
 
     columns          the names of its columns, as far as the first rows show
     column, given    those of the texts and of their contexts; `given` may be None
     found            whether `column` was found rather than named
     """
 
-    def __init__(
-        self,
-        source: Source,
-        name: str,
-        format: Format,
-        column: str | None,
-        given: str | None,
-        encoding: str | None,
-    ) -> None:
-        self.name, self.format, self.given = name, format, given
+    def __init__(self, source: Source, name: str, format: Format, encoding: str | None) -> None:
+        self.name, self.format = name, format
         with opened_source(source, name) as file:
             self.bytes_total = size_of(file, name)
         if format == "parquet" and encoding is not None:
@@ -109,17 +101,30 @@ class RowFile:
             self.reader = Parquet(source, name)
         else:
             self.reader = (Csv if format == "csv" else JsonLines)(source, name, encoding)
-        sample = self._sample()
+        self._first = self._sample()
         if isinstance(self.reader, JsonLines):
-            self.columns = tuple(dict.fromkeys(key for row in sample for key in row))
+            self.columns = tuple(dict.fromkeys(key for row in self._first for key in row))
         else:
             self.columns = self.reader.columns
-        self.found = column is None
+        self.column, self.found = "", False
+        self.given: str | None = None
+
+    def choose(self, column: str | None, given: str | None) -> None:
+        """Read the texts from `column`, the only one with texts if None, and their contexts from `given`.
+
+        Raises ConfigError for a column that isn't there, and where several hold texts, or none.
+        """
         for named in filter(None, (column, given)):
-            if named not in self.columns and format != "jsonl":  # where any later line may have it
-                raise no_column(name, named, self.columns)
+            if named not in self.columns and self.format != "jsonl":  # where any later line may have it
+                raise no_column(self.name, named, self.columns)
         others = [each for each in self.columns if each != given]
-        self.column = column if column is not None else only_text(name, others, sample)
+        self.column = column if column is not None else only_text(self.name, others, self._first)
+        self.given, self.found = given, column is None
+
+    @property
+    def candidates(self) -> list[str]:
+        """The columns that may hold the texts."""
+        return candidates(self.columns, self._first)
 
     @property
     def bytes_read(self) -> int:
@@ -245,7 +250,9 @@ def open_rows(
             name=name,
             endings=", ".join(ENDINGS),
         )
-    return RowFile(source, name, format, column, given, encoding)
+    file = RowFile(source, name, format, encoding)
+    file.choose(column, given)
+    return file
 
 
 _MISSING = object()

@@ -19,6 +19,7 @@ from rnnviz.ui.pages.perplexity import (
     compression,
     encodings,
     origin,
+    rows,
     second,
     several,
     take,
@@ -63,8 +64,11 @@ def page(context: Context) -> None:
                 beginning=plain(beginning(chosen[0].text or ""))
             )
         )
-    outcomes = score(context, jobs, chosen)
+    hold(store.shared(), chosen)
+    tables = [text for text in chosen if rows.is_one(text)]
+    outcomes = score(context, jobs, [text for text in chosen if text not in tables])
     wanted = [o.key for o in outcomes] + results(context, jobs, outcomes)
+    wanted += rows.show(context, jobs, tables)
     jobs.retain([*wanted, ("fetch", st.session_state.get("corpus"))])
 
 
@@ -77,7 +81,6 @@ def beginning(text: str, longest: int = 80) -> str:
 def score(context: Context, jobs: Jobs, chosen: Sequence[Text]) -> list[Outcome]:
     """What is known of every text; starts what isn't."""
     kept = store.shared()
-    hold(kept, chosen)
     keys = [(work.full_key(context.info, text), text.name) for text in chosen]
     for text, key in zip(chosen, keys, strict=True):
         if kept.get(key[0]) is None:  # perhaps it was there, and has made room

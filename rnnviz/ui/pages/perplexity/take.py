@@ -74,10 +74,9 @@ def characters(text: Text, scored: Scored) -> None:
         button(_("HTML page"), lambda: standalone(folder, scored.report, spoken), f"{stem}.html", "text/html")
 
 
-def button(label: str, make: Callable[[], bytes], name: str, kind: str) -> None:
-    st.download_button(
-        label, make, name, kind, icon=":material/download:", on_click="ignore", key=f"take-{label}"
-    )
+def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
+    key = f"take-{key or label}"
+    st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 
 
 def table(folder: Path, kind: Literal["csv", "parquet"]) -> bytes:

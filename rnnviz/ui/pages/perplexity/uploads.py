@@ -11,6 +11,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
 FIELD = "files"
+_FOLDER = "perplexity.folder"  # whether a folder is uploaded rather than files
 _KEPT = "perplexity.uploads"  # files by their ids
 _EMPTIED = "perplexity.uploads.emptied"  # how often the field named files that were gone
 _FORGOTTEN = "perplexity.uploads.forgotten"  # whether the reader is still to hear of that
@@ -20,14 +21,19 @@ _SHOWN = "perplexity.uploads.shown"  # the ids that the field shows
 def files() -> list[Any]:
     """The upload field, and under it the earlier uploads. Returns all of them."""
     state = st.session_state
+    folder = state.get(_FOLDER, False)
     field = _field()
     given = st.file_uploader(
-        _("Text files: drop them here or choose them"),
-        accept_multiple_files=True,
+        _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
+        accept_multiple_files="directory" if folder else True,
         key=field,
         on_change=_changed,
-        help=_("Plain text in any language and encoding. Files stay on the machine that runs this app."),
+        help=_(
+            "Plain text in any language and encoding, or a text a row: JSON Lines, CSV, Parquet. "
+            "Files stay on the machine that runs this app."
+        ),
     )
+    st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if _lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -64,7 +70,8 @@ def files() -> list[Any]:
 
 
 def _field() -> str:
-    return f"{FIELD}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else FIELD
+    name = f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD
+    return f"{name}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else name
 
 
 def _lost(given: list[Any]) -> bool:

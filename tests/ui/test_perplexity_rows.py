@@ -1,0 +1,156 @@
+"""Uploaded files of rows: their column, their figures, and every row's perplexity to take away."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from rnnviz.networks.checkpoint import load
+from rnnviz.reading.scoring import perplexity
+from rnnviz.ui.jobs import store
+from rnnviz.ui.pages.perplexity import row_work
+from rnnviz.ui.pages.perplexity.row_work import RowsScored
+from rnnviz.ui.words import rounded
+from tests.conftest import TEXT
+from tests.ui.apptest import clean, settled
+from tests.ui.conftest import Open, everything, turn
+
+ROWS = [{"id": n, "asked": TEXT[n : n + 9], "text": TEXT[n + 9 : 2 * n + 40]} for n in range(20)]
+LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+ONE = "".join(json.dumps({"text": row["text"], "id": row["id"]}) + "\n" for row in ROWS)
+
+
+def upload(app: AppTest, name: str, data: bytes | str) -> AppTest:
+    app.file_uploader[0].upload(name, data if isinstance(data, bytes) else data.encode())
+    app.run()
+    return settled(app, "perplexity")
+
+
+def found() -> RowsScored:
+    """What the store holds of the last file of rows."""
+    results = [result for result, _folder, _size in store.shared()._results.values()]
+    return [result for result in results if isinstance(result, RowsScored)][-1]
+
+
+def words(app: AppTest) -> str:
+    """All words on the page, as a reader sees them."""
+    return everything(app).replace("\\", "")
+
+
+def figure(app: AppTest) -> str:
+    return next(m.value for m in app.metric if m.label.startswith("Perplexity of"))
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path, name: str) -> None:
+    app = upload(open_app("perplexity"), name, gzip.compress(ONE.encode()) if name.endswith("gz") else ONE)
+    clean(app)
+    model = load(models_folder / "tiny-gru.safetensors")
+    report = found().report
+    assert figure(app) == rounded(report.perplexity)
+    assert (report.column, report.rows) == ("text", 20)
+    assert f"20 rows, {report.characters:,} characters." in words(app)
+    assert "Per word:" in words(app)
+    (table,) = [frame.value for frame in app.dataframe]
+    for row, value in zip(ROWS, table["Perplexity"], strict=True):
+        assert value == pytest.approx(perplexity(model, text=str(row["text"])).perplexity, rel=1e-4)
+
+
+def test_the_column_and_the_context_are_chosen(open_app: Open, models_folder: Path) -> None:
+    app = upload(open_app("perplexity"), "a.jsonl", LINES)
+    clean(app)
+    assert "More than one column of a.jsonl may hold the texts" in words(app)
+    assert not app.dataframe
+    column, given = (box for box in app.selectbox if box.label.startswith("Column with the"))
+    column.select("text")
+    app.run()
+    given = next(box for box in app.selectbox if box.label == "Column with the context")
+    given.select("asked")
+    app.run()
+    app = settled(app, "perplexity")
+    clean(app)
+    assert "Given the context in **asked**, 180 characters" in words(app)
+    model = load(models_folder / "tiny-gru.safetensors")
+    (table,) = [frame.value for frame in app.dataframe]
+    for row, value in zip(ROWS, table["Perplexity"], strict=True):
+        alone = perplexity(model, text=str(row["text"]), given=str(row["asked"])).perplexity
+        assert value == pytest.approx(alone, rel=1e-4)
+
+
+def test_every_row_is_taken_away_with_its_perplexity(open_app: Open) -> None:
+    upload(open_app("perplexity"), "a.csv", "id,text\n1,The time\n2,\n3,was quiet\n")
+    scored = found()
+    for format, read in (("parquet", pd.read_parquet), ("csv", pd.read_csv)):
+        table = read(io.BytesIO(scored.table(format)))
+        assert list(table.columns[:4]) == ["id", "text", "file", "row"]
+        assert table["perplexity"].isna().tolist() == [False, True, False]
+    lines = [json.loads(line) for line in scored.table("jsonl").splitlines()]
+    assert [line["error"] for line in lines] == [None, "it has no characters", None]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in scored.folder.iterdir()), "its owner's alone"
+
+
+def test_rows_left_out_are_counted(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), "a.jsonl", '{"text": "The time"}\n{"text": null}\n{\n')
+    assert "2 of 3 rows were left out. The first was row 1. Its text is null." in words(app)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table["Beginning"][1] == "(its text is null)"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.parquet", b"no parquet", "a.parquet is no Parquet file, or it is damaged"),
+        ("a.jsonl.gz", gzip.compress(LINES.encode())[:30], "is damaged or cut off"),
+        ("a.jsonl", b'{"text": ""}\n', "No column of a.jsonl seems to hold texts"),
+        ("a.csv", b"\0\0", "NUL"),
+    ],
+)
+def test_a_bad_file_is_a_sentence(open_app: Open, name: str, data: bytes, message: str) -> None:
+    app = upload(open_app("perplexity"), name, data)
+    assert not app.exception
+    assert message in words(app)
+
+
+def test_a_file_of_rows_can_be_read_as_one_text(open_app: Open) -> None:
+    data = "id,text\n1,The time\n"
+    app = upload(open_app("perplexity"), "a.csv", data)
+    next(button for button in app.button if button.label == "Score it as one text").click()
+    app.run()
+    app = settled(app, "perplexity")
+    clean(app)
+    assert f"{len(data)}" in words(app)
+    assert any(choice.label == "Section" for choice in app.get("button_group"))
+
+
+def test_beside_texts_rows_have_their_own_place_and_stay(open_app: Open) -> None:
+    app = open_app("perplexity")
+    app.file_uploader[0].upload("b.txt", TEXT.encode())
+    app = upload(app, "a.jsonl", ONE)
+    clean(app)
+    assert {m.label.replace("\\", "") for m in app.metric} == {"Perplexity of a.jsonl", "Perplexity of b.txt"}
+    before = found()
+    app = settled(turn(turn(app, "explore"), "perplexity"), "perplexity")
+    clean(app)
+    assert found() is before
+
+
+def test_names_and_texts_stay_text(open_app: Open) -> None:
+    data = '{"**t** <b>": "<script>alert(1)</script> and *so*"}\n'
+    app = upload(open_app("perplexity"), "*a* <i>.jsonl", data)
+    clean(app)
+    assert "<script>" not in everything(app)
+    assert "*a* <i>" not in everything(app)
+
+
+def test_a_file_of_many_rows_lists_the_first(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_work, "SHOWN", 5)
+    app = upload(open_app("perplexity"), "a.jsonl", ONE)
+    (table,) = [frame.value for frame in app.dataframe]
+    assert table["Row"].tolist() == [0, 1, 2, 3, 4]
+    assert "The first 5 of 20 rows. The files below hold all of them." in words(app)
