@@ -79,12 +79,12 @@ def test_a_short_text_says_so_or_has_no_range(open_app: Open) -> None:
     one_line = TEXT.replace("\n", " ")
     words = everything(upload(open_app("perplexity"), long__txt=one_line[:300]))
     assert "the perplexity of this text alone" in words
-    assert "No range: that needs 2,000 characters" in words
-    assert "95 %" not in words
+    assert "No 95 % range: that needs 2,000 characters" in words
+    assert "95 % range for" not in words
     assert "Short text" not in words
     words = everything(upload(open_app("perplexity"), tiny__txt="An anecdote."))
     assert "Short text (12 characters)" in words
-    assert "No range: that needs" not in words
+    assert "No 95 % range: that needs" not in words
 
 
 def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
@@ -93,7 +93,7 @@ def test_a_longer_one_says_where_the_next_passage_lies_or_why_it_cannot(
     even, odd = TEXT * 8, "qzjx" * 1000
     for text, part in (
         (even, "95 % range for the next"),
-        (even[:4000] + odd, "No range: the first half has"),
+        (even[:4000] + odd, "No 95 % range: the first half has"),
     ):
         words = everything(upload(open_app("perplexity"), even__txt=text))
         assert part in words

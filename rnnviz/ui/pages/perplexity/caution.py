@@ -40,12 +40,12 @@ def beside(interval: Interval) -> str:
         )
     if interval.reason == "drifts" and interval.halves is not None:
         first, second = map(rounded, interval.halves)
-        return _("No range: the first half has {first}, the second half {second}.").format(
+        return _("No 95 % range: the first half has {first}, the second half {second}.").format(
             first=first, second=second
         )
     if interval.reason == "uneven":
-        return _("No range: the passages of this text differ too much.")
-    return _("No range: that needs {shortest} characters.").format(shortest=f"{SHORTEST:,}")
+        return _("No 95 % range: the passages of this text differ too much.")
+    return _("No 95 % range: that needs {shortest} characters.").format(shortest=f"{SHORTEST:,}")
 
 
 def explained(scored: Scored) -> list[str]:

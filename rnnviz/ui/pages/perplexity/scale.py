@@ -43,7 +43,7 @@ def html(value: float, guess: float, typical: float | None, second: tuple[str, f
     """
     marks = []
     if typical is not None:
-        said = _("{n}: on text of its own kind").format(n=rounded(typical))
+        said = _("{n}: usual for this model").format(n=rounded(typical))
         marks.append(Mark(typical, said, "typical"))
     if second is not None:
         marks.append(Mark(second[1], f"{rounded(second[1])}: {second[0]}", "second"))
@@ -61,9 +61,9 @@ def html(value: float, guess: float, typical: float | None, second: tuple[str, f
         # An arrow at its place, and what is said on the side where there is room: it never leaves the line.
         at = float(place(mark.value)[:-1])
         if at < 50:
-            style, said = f"left:{at:.2f}%", f"{arrow} {mark.said}"
+            style, said = f"left:{at:.2f}%;max-width:{100 - at:.2f}%", f"{arrow} {mark.said}"
         else:
-            style, said = f"right:{100 - at:.2f}%", f"{mark.said} {arrow}"
+            style, said = f"right:{100 - at:.2f}%;max-width:{at:.2f}%", f"{mark.said} {arrow}"
         side = "after" if at < 50 else "before"
         return (
             f"<div class='row'><span class='{mark.kind} {side}' style='{style}'>{escape(said)}</span></div>"
@@ -97,7 +97,7 @@ STYLE = f"""
 .rv-scale .line i.here {{ top: -0.3rem; width: 3px; background: currentColor; }}
 .rv-scale .line i.second {{ background: light-dark({LIGHT.ngram}, {DARK.ngram}); width: 3px; }}
 .rv-scale .row {{ position: relative; height: 1.3rem; }}
-.rv-scale .row span {{ position: absolute; white-space: nowrap; }}
+.rv-scale .row span {{ position: absolute; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }}
 .rv-scale .row .after {{ margin-left: -0.45em; }}
 .rv-scale .row .before {{ margin-right: -0.45em; }}
 .rv-scale .here {{ font-weight: 650; }}
