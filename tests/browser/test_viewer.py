@@ -183,6 +183,38 @@ def test_pointing_tells_and_leaving_stops(page: Page, url: str) -> None:
     expect(viewer.detail).to_contain_text("Point at a character")
 
 
+def test_a_marked_passage_says_what_it_costs_given_the_text_before(page: Page, url: str) -> None:
+    viewer = Viewer(page, url, "plain")
+    text, said = TEXTS["plain"], page.locator(".vw-part")
+    expect(said).to_contain_text("Drag over a passage")
+
+    def expected(start: int, stop: int) -> str:
+        report = rnnviz.perplexity(tiny("gru"), text=text[start:stop], given=text[:start])
+        return (
+            f"Marked: {stop - start} characters. Given the {start} before them, their perplexity is "
+            + (f"{report.perplexity:.1f}"[:3])
+        )
+
+    spans = viewer.page.locator(".vw-chunk span")
+    first, last = box_of(spans.nth(2)), box_of(spans.nth(8))
+    page.mouse.move(first["x"] + 1, first["y"] + first["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 1, last["y"] + last["height"] / 2)
+    page.mouse.up()
+    places = spans.evaluate_all("spans => spans.slice(0, 8).map(span => [...span.textContent].length)")
+    start, stop = sum(places[:2]), sum(places) + 1
+    expect(said).to_contain_text(expected(start, stop))
+    assert page.locator(".vw-passage").count() >= 1
+    viewer.go(5)
+    for _ in range(3):
+        viewer.pane.press("Shift+ArrowRight")
+    expect(said).to_contain_text(expected(4, 8))
+    spans.nth(8).click(modifiers=["Shift"], position={"x": 1, "y": 8})
+    expect(said).to_contain_text(expected(4, stop))
+    spans.nth(2).click(position={"x": 1, "y": 8})
+    assert viewer.told(start), "a click still tells about one character"
+
+
 @pytest.mark.parametrize("text", ["plain", "line", "huge"])
 def test_any_length_scrolls_alike(page: Page, url: str, text: str) -> None:
     viewer = Viewer(page, url, text)

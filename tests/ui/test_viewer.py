@@ -208,3 +208,17 @@ def test_a_place_is_told_about_by_each_model(keep: Keep) -> None:
         shares = [p for _, p in part["top"]]
         assert shares == sorted(shares, reverse=True)
         assert 0 < sum(shares) <= 1 + 1e-6
+
+
+def test_a_passage_costs_what_a_part_costs_given_the_text_before(keep: Keep) -> None:
+    kept, other = keep(TEXT), keep(TEXT, NGRAM)
+    session = ViewerSession(kept, {}, other, difference(kept, other))
+    for start, stop in ((0, 1), (30, 77), (500, len(TEXT))):
+        part = told(session, part=[start, stop])[0]["part"]
+        assert part["at"] == [start, stop]
+        for model, nats in zip((GRU, NGRAM), part["nats"], strict=True):
+            given_all = rnnviz.perplexity(model, text=TEXT[start:stop], given=TEXT[:start])
+            assert np.exp(nats) == pytest.approx(given_all.perplexity, rel=1e-5)
+    assert "part" not in told(session)[0]
+    for nonsense in ([3, 3], [5, 2], [0, len(TEXT) + 1], [0], [-1, 4], "part", [0.0, 4], None):
+        assert "part" not in told(session, part=nonsense)[0]

@@ -35,6 +35,7 @@ class Ask:
     client, seq  who asks, and the ask's number: the answer bears both
     chunks       numbers of the chunks it lacks
     at           a place it wants the predictions of, or None
+    part         start and stop of a passage that it wants the cost of, or None
     place        the first character in sight, to come back to
     fresh        it holds nothing, and wants to see the reader's last place
     """
@@ -43,6 +44,7 @@ class Ask:
     seq: int = 0
     chunks: tuple[int, ...] = ()
     at: int | None = None
+    part: tuple[int, int] | None = None
     place: int = 0
     static: str = ""
     fresh: bool = False
@@ -58,11 +60,13 @@ class Ask:
             seq=whole,
             chunks=lambda v: isinstance(v, list),
             at=whole,
+            part=lambda v: isinstance(v, list) and len(v) == 2 and all(map(whole, v)) and v[0] < v[1],
             place=whole,
             static=asks.text(64),
             fresh=asks.true,
         )
-        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MOST])))
+        part = None if ask.part is None else (ask.part[0], ask.part[1])  # JSON has no tuples
+        return replace(ask, chunks=tuple(filter(whole, ask.chunks[:MOST])), part=part)
 
 
 class ViewerSession:
@@ -140,6 +144,8 @@ class ViewerSession:
             header["jump"] = list(self._jump)
         if ask is not None and ask.at is not None and ask.at < len(self):
             header["told"] = self._told(ask.at)
+        if ask is not None and ask.part is not None and ask.part[1] <= len(self):
+            header["part"] = self._part(*ask.part)
         return pack(header, arrays)
 
     def _arrays(self, spans: list[tuple[int, int]]) -> dict[str, npt.NDArray[Any]]:
@@ -163,6 +169,12 @@ class ViewerSession:
             arrays["versus"] = joined((compared.values(start, stop) for start, stop in spans), "<f4")
             arrays["otherRank"] = column(self.other, "rank", "<i4").view("<u4")
         return arrays
+
+    def _part(self, start: int, stop: int) -> dict[str, Any]:
+        """What characters start .. stop - 1 cost given all before them: nats a character, by each model."""
+        records = [self.record, *([self.other] if self.other is not None else [])]
+        sums = [record.sums([start, stop]) for record in records]
+        return {"at": [start, stop], "nats": [float(to - before) / (stop - start) for before, to in sums]}
 
     def _told(self, position: int) -> dict[str, Any]:
         lists = []

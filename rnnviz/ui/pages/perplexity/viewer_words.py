@@ -26,6 +26,12 @@ def words() -> dict[str, str]:
         "key.beyond": _("above {from}"),
         "go": _("Go to character"),
         "text": _("The text, coloured. Left and right arrow keys move from character to character"),
+        "part": _(
+            "Marked: {n} characters. Given the {before} before them, their perplexity is {perplexity}."
+        ),
+        "part.hint": _(
+            "Drag over a passage, or Shift-click its end, to get its perplexity given the text before it."
+        ),
         "rail": _("Position in the whole text"),
         "place": _("characters {from} to {to} of {n}"),
         "missing": _("Plotly was not found at {address}: the curve can't be drawn."),

@@ -14,6 +14,7 @@ import { box, paint, range, under } from "./paint.js";
  * @property {(first: number, last: number) => void} scrolled
  * @property {(position: number | null) => void} point
  * @property {(position: number) => void} pick
+ * @property {(from: number, to: number) => void} mark a passage, from one character to another
  */
 
 const AHEAD = 900; // pixels of text that are ready above and below
@@ -35,6 +36,8 @@ export class Pane {
   marked = null;
   /** @type {number | null} */
   pinned = null;
+  /** @type {number | null} the last character of a passage that the keys make longer or shorter */
+  end = null;
   scheduled = 0;
 
   /** @param {HTMLElement} root @param {Chunks} chunks @param {Listener} on */
@@ -205,6 +208,15 @@ export class Pane {
   /** @param {number} position */
   pin(position) {
     this.pinned = position;
+    this.end = null;
+    this.drawMarks();
+  }
+
+  /** Mark a passage. @param {[start: number, stop: number]} marked @param {number} from @param {number} to */
+  mark(marked, from, to) {
+    this.marked = marked;
+    this.pinned = from;
+    this.end = to;
     this.drawMarks();
   }
 
@@ -261,10 +273,7 @@ export class Pane {
     pane.addEventListener("scroll", scrolled, { passive: true });
     pane.onpointermove = (event) => on.point(this.under(event));
     pane.onpointerleave = () => on.point(null);
-    pane.onclick = (event) => {
-      const position = this.under(event);
-      if (position !== null) on.pick(position);
-    };
+    this.listenForPassages();
     pane.onkeydown = (event) => this.key(event);
     rail.onkeydown = (event) => this.railKey(event);
     rail.onpointerdown = (event) => {
@@ -287,6 +296,29 @@ export class Pane {
     };
   }
 
+  /** A passage is dragged over, or reaches from the character that is pinned to a Shift-click. */
+  listenForPassages() {
+    const { pane, on } = this;
+    /** @type {number | null} */
+    let from = null;
+    let dragged = false;
+    pane.onpointerdown = (event) => {
+      from = event.button === 0 && !event.shiftKey ? this.under(event) : null;
+      dragged = false;
+    };
+    pane.onpointerup = (event) => {
+      const to = this.under(event);
+      dragged = from !== null && to !== null && to !== from;
+      if (from !== null && to !== null && to !== from) on.mark(from, to);
+    };
+    pane.onclick = (event) => {
+      const position = this.under(event);
+      if (position === null || dragged) return;
+      if (event.shiftKey && this.pinned !== null) on.mark(this.pinned, position);
+      else on.pick(position);
+    };
+  }
+
   /** @param {number} position */
   jump(position, upper = UPPER) {
     this.go(position, false, upper);
@@ -297,7 +329,10 @@ export class Pane {
   key(event) {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (step) {
+    if (step && event.shiftKey && this.pinned !== null) {
+      const to = (this.end ?? this.pinned) + step;
+      this.on.mark(this.pinned, Math.max(0, Math.min(this.chunks.length - 1, to)));
+    } else if (step) {
       const from = this.pinned ?? this.sight()[0] - step;
       this.on.pick(Math.max(0, Math.min(this.chunks.length - 1, from + step)));
     } else if (event.key === "Home") this.jump(0);

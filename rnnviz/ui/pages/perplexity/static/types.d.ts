@@ -28,6 +28,7 @@ export interface Answer extends Header {
   spans: [index: number, start: number, stop: number][];
   place: number;
   told?: Told;
+  part?: Part;
   jump?: [serial: number, start: number, stop: number];
 }
 
@@ -35,6 +36,12 @@ export interface Answer extends Header {
 export interface Told {
   at: number;
   lists: { model: string; top: [string, number][] | null; approximate?: boolean }[];
+}
+
+/** What a passage costs, given all before it: nats a character, by each model. */
+export interface Part {
+  at: [start: number, stop: number];
+  nats: number[];
 }
 
 export type Arrays = Record<string, WireArray>;

@@ -12,7 +12,7 @@ import { explain, rules } from "./key.js";
 import { Pane } from "./pane.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
-/** @import { Answer, Arrays, Fixed, Mode, Told, ViewerTheme } from "./types" */
+/** @import { Answer, Arrays, Fixed, Mode, Part, Told, ViewerTheme } from "./types" */
 
 const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
@@ -46,6 +46,10 @@ export class View extends BaseView {
   hover = null;
   /** @type {number | null} */
   pinned = null;
+  /** @type {[start: number, stop: number] | null} a passage */
+  part = null;
+  /** @type {Part | null} what it costs, once the server has said so */
+  cost = null;
   /** @type {number | null} the character that the server is asked about */
   at = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -97,7 +101,7 @@ export class View extends BaseView {
       this.chunks.clear();
       this.told.clear();
       this.pane.reset();
-      this.hover = this.pinned = this.at = null;
+      this.hover = this.pinned = this.at = this.part = this.cost = null;
       this.chunks.length = header.length;
       this.first = true;
     }
@@ -115,6 +119,10 @@ export class View extends BaseView {
       if (this.told.size > TOLD) this.told.delete([...this.told.keys()][0]);
       if (this.at === told.at) this.at = null;
       this.tell();
+    }
+    if (header.part && String(header.part.at) === String(this.part)) {
+      this.cost = header.part;
+      this.tellPart();
     }
     if (this.first) {
       this.first = false;
@@ -150,12 +158,13 @@ export class View extends BaseView {
       place: this.pane.sight()[0],
       static: this.digest,
     };
-    return this.at === null ? wish : { ...wish, at: this.at };
+    const part = this.part && !this.cost ? { part: this.part } : {};
+    return this.at === null ? { ...wish, ...part } : { ...wish, ...part, at: this.at };
   }
 
   need() {
     if (!this.pane || this.root.hidden) return;
-    if (this.pane.missing().length || this.at !== null) this.link.ask();
+    if (this.pane.missing().length || this.at !== null || (this.part && !this.cost)) this.link.ask();
     else this.link.wanted = false;
   }
 
@@ -180,6 +189,15 @@ export class View extends BaseView {
     this.wonder(position);
   }
 
+  /** A passage, from one character to another in either order. @param {number} from @param {number} to */
+  mark(from, to) {
+    this.part = [Math.min(from, to), Math.max(from, to) + 1];
+    this.cost = null;
+    this.pane.mark(this.part, from, to);
+    this.pane.go(to, true);
+    this.need();
+  }
+
   /** Ask about a character, once the pointer has rested there. @param {number | null} position */
   wonder(position) {
     clearTimeout(this.resting);
@@ -195,6 +213,20 @@ export class View extends BaseView {
     const position = this.hover ?? this.pinned;
     const facts = position === null ? null : this.chunks.tell(position);
     this.detail.show(facts, facts && this.told.get(facts.position), this.chunks.length);
+  }
+
+  tellPart() {
+    const { numbers, cost } = this;
+    const element = find(this.root, "p.vw-part");
+    element.classList.toggle("vw-quiet", !cost);
+    if (!cost) {
+      element.textContent = this.say("part.hint");
+      return;
+    }
+    const [start, stop] = cost.at;
+    const perplexity = cost.nats.map((nats) => numbers.rough(Math.exp(nats))).join(" / ");
+    const said = { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
+    element.textContent = this.say("part", said);
   }
 
   /** What the curve's values are at a place. @param {number | null} position */
@@ -218,6 +250,7 @@ export class View extends BaseView {
       scrolled: (first, last) => this.scrolled(first, last),
       point: (position) => this.point(position),
       pick: (position) => this.pick(position),
+      mark: (from, to) => this.mark(from, to),
     });
     this.curve = new Curve(root, {
       jump: (position) => this.pane.jump(position),
@@ -279,6 +312,7 @@ export class View extends BaseView {
     find(root, "span.vw-legend").replaceChildren(...entries);
     this.sayCurve(null);
     this.tell();
+    this.tellPart();
   }
 
   dress() {
