@@ -45,7 +45,8 @@ def settled(view: Locator) -> None:
 
 def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_url: str, folder: Path) -> None:
     view = open_page(page, app_url)
-    expect(view).to_have_attribute("data-state", "shipped")  # a model's story, before any run
+    expect(page.get_by_text("How the shipped models learned")).to_be_visible()  # stories are a gallery, below
+    expect(view).to_have_count(0)
     page.get_by_role("button", name="Start").click()
     expect(view).to_have_attribute("data-run", "machine-rnn")
     expect(view).to_have_attribute("data-state", "finished", timeout=PATIENCE)
@@ -58,6 +59,7 @@ def test_the_toy_learns_before_ones_eyes_and_opens_in_explore(page: Page, app_ur
     expect(view.locator(".rt-legend")).to_have_text("training text")
     expect(view.locator(".rt-chart .rt-notice")).to_contain_text("better than a uniform guess")
     learnt = view.evaluate(PICTURE)
+    expect(view.locator(".rt-sample")).to_contain_text("machinemachinemachine")
     slider = page.get_by_role("slider", name="Moment of training")
     slider.fill("0")
     expect(view).to_have_attribute("data-step", "0")
@@ -109,8 +111,8 @@ def test_waiting_runs_are_seen_in_their_order(page: Page, app_url: str) -> None:
 
 
 def test_hostile_checkpoints_are_refused_in_a_sentence(page: Page, app_url: str, folder: Path) -> None:
-    settled(open_page(page, app_url))
-    page.get_by_text("Bring a model that was trained elsewhere").click()
+    open_page(page, app_url)
+    page.get_by_text("Add a model trained elsewhere").click()
     upload = page.locator(".st-key-train-bring input[type=file]")
     header = json.dumps(
         {"__metadata__": {"rnnviz": json.dumps({"format": 1})}, "w": {"dtype": "F32"}}
@@ -137,16 +139,23 @@ def test_words_of_a_run_are_no_markup_and_chinese_is_spoken(page: Page, app_url:
     expect(page.get_by_role("button", name="开始")).to_be_visible()
 
 
-def test_a_deleted_run_is_gone_at_once_and_its_name_is_free(page: Page, app_url: str) -> None:
+def test_a_deleted_run_is_gone_at_once_comes_back_and_its_name_is_free(page: Page, app_url: str) -> None:
     made("one", created=1.0)
     made("two", created=2.0)
     view = open_page(page, app_url, run="two")
     expect(view).to_have_attribute("data-run", "two")
     settled(view)
     page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete this run").click()
     expect(view).to_have_attribute("data-run", "one")
     expect(page.get_by_role("radio", name="two")).to_have_count(0)
+    page.get_by_role("button", name="Restore").click()
+    expect(view).to_have_attribute("data-run", "two")
+    expect(page.get_by_text("was deleted")).to_have_count(0)
+    settled(view)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete this run").click()
+    expect(view).to_have_attribute("data-run", "one")
     made("two", "stopped", created=3.0, watched="A machine")
     page.get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
@@ -161,7 +170,7 @@ def test_two_slow_clicks_delete_one_run(page: Page, app_url: str) -> None:
     expect(view).to_have_attribute("data-run", "three")
     settled(view)
     page.get_by_role("button", name="Delete", exact=True).click()
-    really = page.get_by_role("button", name="Delete for good")
+    really = page.get_by_role("button", name="Delete this run")
     place = box_of(really)
     really.click()
     expect(view).to_have_attribute("data-run", "two")
@@ -178,13 +187,13 @@ def test_the_question_whether_to_delete_is_about_the_run_in_view(page: Page, app
     expect(view).to_have_attribute("data-run", "two")
     settled(view)
     page.get_by_role("button", name="Delete", exact=True).click()
-    really = page.get_by_role("button", name="Delete for good")
-    expect(page.get_by_text("Delete two with its curves")).to_be_visible()
+    really = page.get_by_role("button", name="Delete this run")
+    expect(page.get_by_text("Delete two? You can restore it")).to_be_visible()
     page.get_by_role("radio", name="one").dispatch_event("click")  # without a click outside, which closes it
     expect(view).to_have_attribute("data-run", "one")
     expect(really).to_have_count(0)
     page.get_by_role("button", name="Delete", exact=True).click()
-    expect(page.get_by_text("Delete one with its curves")).to_be_visible()
+    expect(page.get_by_text("Delete one? You can restore it")).to_be_visible()
     really.click()
     expect(view).to_have_attribute("data-run", "two")
     assert [run.id for run in runs.listed()] == ["two"]

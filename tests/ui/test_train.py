@@ -331,6 +331,20 @@ def test_where_there_are_several_texts_that_of_the_run_in_view_is_compared(open_
     assert len(text.options) == 2
 
 
+def test_runs_that_count_steps_are_not_laid_beside_those_that_count_characters(open_app: Open) -> None:
+    for n, name in enumerate(("chars-1", "chars-2", "steps-1", "steps-2"), 1):
+        made(name, created=float(n))
+        if name.startswith("steps"):
+            last = runs.find(name).last or {}
+            event_log.append(runs.home() / name / "events.jsonl", {**last, "counted": "steps"})
+    app = open_app("train", run="chars-1")
+    assert app.multiselect(key="train-compare").options == ["chars-2", "chars-1"]
+    text = next(s for s in app.selectbox if str(s.key).startswith("train-compare-text"))
+    assert [option.endswith(" · steps") for option in text.options] == [True, False]
+    text.select_index(0).run()
+    assert app.multiselect(key="train-compare").options == ["steps-2", "steps-1"]
+
+
 def test_one_run_alone_is_compared_with_nothing(open_app: Open) -> None:
     made("one", created=1.0)
     made("other", created=2.0, text="another text, " * 30)

@@ -36,7 +36,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
             texts,
             usual,
             key=f"train-compare-text.{shown}",
-            format_func=lambda text: _title(by_text[text][0]),
+            format_func=lambda text: _title(by_text[text][0]) + (" · " + _("steps") if text[1] else ""),
         )
     by_id = {run.id: run for run in by_text[text]}
     kept = [id for id in st.session_state.get(PICKED) or [] if id in by_id]
@@ -51,7 +51,7 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     curves = {run.id: _curves(run.id, run.created, (run.last or {}).get("step"), run.state) for run in chosen}
     kind = "dark" if st.context.theme.type == "dark" else "light"
     st.plotly_chart(
-        compared(curves, theme=THEMES[kind], title=_("characters read")),
+        compared(curves, theme=THEMES[kind], title=_("steps") if text[1] else _("characters read")),
         theme=None,
         width="stretch",
         key="train-compare-chart",
@@ -71,14 +71,15 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     )
 
 
-def of_one_text(found: Sequence[runs.Run]) -> dict[str, list[runs.Run]]:
-    """Runs that have something to show, by their text, where there are two of it. A text is known by its
-    corpus's name, or by the checksum of one's own.
+def of_one_text(found: Sequence[runs.Run]) -> dict[tuple[str, bool], list[runs.Run]]:
+    """Runs that have something to show, by their text and whether they count steps instead of characters,
+    where there are two of a kind. A text is known by its corpus's name, or by the checksum of one's own.
     """
-    by_text: dict[str, list[runs.Run]] = {}
+    by_text: dict[tuple[str, bool], list[runs.Run]] = {}
     for run in found:
         if run.last is not None or run.report is not None:
-            by_text.setdefault(_text(run), []).append(run)
+            steps = (run.last or {}).get("counted") == "steps"
+            by_text.setdefault((_text(run), steps), []).append(run)
     return {text: several for text, several in by_text.items() if len(several) > 1}
 
 

@@ -19,7 +19,7 @@ def show(shown: str | None) -> None:
     if not names:
         return
     st.markdown("## " + _("How the shipped models learned"))
-    st.caption(_("Each was trained as on this page. Choose one to replay its training."))
+    st.caption(_("Choose one to replay its training, from random weights to the model that ships."))
     about = {info.path.stem: info for info in checkpoint.available()[0]}
     for begin in range(0, len(names), ACROSS):
         for column, name in zip(st.columns(ACROSS), names[begin : begin + ACROSS], strict=False):

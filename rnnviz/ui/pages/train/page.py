@@ -183,4 +183,10 @@ _STYLE = """
 .st-key-train-toolbar h2 { padding: 0; font-size: 1.1rem; }
 :is(.st-key-train-gallery, .st-key-train-toy) h2 { padding: 0.4rem 0 0; font-size: 1.1rem; }
 .st-key-train-toolbar :is(h2, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+@media (max-width: 700px) {
+  [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; }
+  [data-testid="stHeader"] { background: var(--st-background-color, Canvas); }
+  .st-key-train-toolbar { flex-wrap: wrap; }
+  .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 100%; }
+}
 """

@@ -178,7 +178,7 @@ def _learning() -> None:
     _choice(
         "truncation",
         say.settings()["truncation"],
-        {"regular": _("fixed"), "random": _("random")},
+        {"regular": _("regular"), "random": _("random")},
         _("Random: truncated after half to one and a half times as many characters, drawn anew each time."),
     )
     _whole("batch", 1, 1024, _("How many passages of the text are read side by side."))

@@ -84,7 +84,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
         lines = [*(["end" if kind == say.AT_THE_END else "held_out"] if held_out else []), "train"]
     read, total = last.get("characters", 0), start.get("total_characters")
     sampled = ""
-    if report.get("characters"):
+    if report.get("characters") and report.get("sample"):
         counted = _("after {n} steps") if last.get("counted") == "steps" else _("after {n} characters")
         sampled = counted.format(n=say.millions(report["characters"]))
     return {

@@ -26,11 +26,13 @@ def words(
         "heat": _("Hidden state"),
         "heat.of": _("Reading “{probe}”"),
         "heat.label": _("Hidden state of every unit after every character of the sentence to watch"),
-        "heat.live": _("Rows are hidden units, columns characters. Watch random states become a pattern.")
+        "heat.live": _(
+            "Rows are hidden units, columns characters. Watch the states change as the network learns."
+        )
         + " "
         + _("What a unit responds to is not shown here: Inside measures it."),
         "heat.notice": _(
-            "Rows are hidden units, columns characters. Press Play: random states become a pattern."
+            "Rows are hidden units, columns characters. Press Play: the states change as the network learns."
         )
         + " "
         + _("What a unit responds to is not shown here: Inside measures it."),
@@ -65,7 +67,7 @@ def words(
         "gradient": _("gradient norm; orange: clipped"),
         "rate": _("learning rate"),
         "sample": _("Sample text"),
-        "sample.none": _("None yet: it comes with the first measurement."),
+        "sample.none": _("None yet."),
         **_numbers(measured, steps=steps),
     }
 
