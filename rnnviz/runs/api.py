@@ -5,7 +5,7 @@ its starter, and waits for its turn by itself (rnnviz.runs.queue).
 
     id = start(Description("my-gru", TrainConfig(), corpus="python-docs", watched="def main("))
     events, read = follow(id)          # and later: new, read = follow(id, read); merge(events, new)
-    snapshot(id).hidden                # what it makes of the watched sentence now
+    snapshot(id).hidden                # what it makes of the sentence to watch now
     stop(id); resume(id)
 
 Only `keep` of an unfinished run imports torch.
@@ -48,7 +48,7 @@ class Run:
 
     state         "stopped" by someone, "failed" with an error, "died" without one
     created       Unix time
-    description   run.json: name, config, corpus, title, language, probe (the watched sentence), minutes, …
+    description   run.json: name, config, corpus, title, language, probe (the sentence to watch), minutes, …
     last, report  the newest "progress" and "report" events
     error         why it failed or died, else None
     """

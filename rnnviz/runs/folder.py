@@ -1,6 +1,6 @@
 """The files of one training run, and the lock that says whether its process lives.
 
-    run.json                 what the run is: name, recipe, text, watched sentence (`Description`)
+    run.json                 what the run is: name, recipe, text, sentence to watch (`Description`)
     text.txt                 the user's own text, where the run has no named corpus
     events.jsonl             what happened, one JSON object a line (rnnviz.runs.event_log)
     state.safetensors        everything needed to resume (rnnviz.runs.training_state)

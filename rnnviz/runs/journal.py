@@ -26,7 +26,7 @@ from rnnviz.runs import event_log, training_state
 from rnnviz.runs.elsewhere import Elsewhere
 from rnnviz.runs.folder import RunFolder, replace_file
 from rnnviz.runs.snapshots import take, to_bytes
-from rnnviz.training.trainer import StepReport, Trainer
+from rnnviz.training.trainer import LARGEST, StepReport, Trainer
 
 PROGRESS = 0.5
 """Seconds between two progress events."""
@@ -170,7 +170,7 @@ class Journal:
             step=t.step_index,
             characters=t.characters,
             seconds=t.seconds,
-            train_perplexity=math.exp(min(700.0, self._smooth_loss / max(1.0, self._smooth_characters))),
+            train_perplexity=math.exp(min(LARGEST, self._smooth_loss / max(1.0, self._smooth_characters))),
             characters_per_second=self._characters / max(1e-9, t.seconds - self._at),
             gradient_norm=float(t.norm),
             clipped=float(self._clipped) / max(1, self._steps),

@@ -36,7 +36,7 @@ LEAST = -60_000
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """What a model made of the watched sentence at one moment of its training.
+    """What a model made of the sentence to watch at one moment of its training.
 
     text        T characters
     hidden      (T, L, H) float32, H_t after reading character t

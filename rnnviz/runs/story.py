@@ -1,6 +1,6 @@
 """A run's story in one small file beside its model: NAME.snapshots.safetensors.
 
-    hidden     (K, T, L, H) int8   states of the watched sentence at K moments, in units of `unit`
+    hidden     (K, T, L, H) int8   states of the sentence to watch at K moments, in units of `unit`
     log_probs  (K, T + 1, V) float16, nats
     nll        (K, T) float32, nats
 

@@ -37,6 +37,9 @@ from rnnviz.training.optimiser import adamw, has_bfloat16, rate
 FIRST = 8
 """Steps of the second early report; each further one comes after twice as many."""
 
+LARGEST = 600.0
+"""Nats whose perplexity is still a number that a run's events take."""
+
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: a text's vary; of a word there is one way to write it."""
 
@@ -333,7 +336,7 @@ class Trainer:
             self.total_steps,
             self.characters / self.streams.characters if random else self.step_index / self.streams.chunks,
             self.characters,
-            math.exp(min(mean, 700.0)),
+            math.exp(min(mean, LARGEST)),
             validation,
             self.since.characters / max(self.since.seconds, 1e-9),
             float(self.norm),

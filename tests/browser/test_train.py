@@ -157,7 +157,7 @@ def test_a_deleted_run_is_gone_at_once_comes_back_and_its_name_is_free(page: Pag
     page.get_by_role("button", name="Delete this run").click()
     expect(view).to_have_attribute("data-run", "one")
     made("two", "stopped", created=3.0, watched="A machine")
-    page.get_by_text("two", exact=True).click()
+    page.get_by_test_id("stSidebar").get_by_text("two", exact=True).click()
     expect(view).to_have_attribute("data-run", "two")
     expect(view.locator(".rt-probe .rt-head b")).to_have_text("Reading “A machine”")
     expect(page.get_by_text("This run is not there any more")).to_have_count(0)

@@ -58,7 +58,7 @@ class Subject:
         return runs.snapshots(self.id) if self.story is None else list(self.story.steps)
 
     def snapshot(self, step: int | None) -> Snapshot:
-        """What the network made of the watched sentence at a step; None: now."""
+        """What the network made of the sentence to watch at a step; None: now."""
         return runs.snapshot(self.id, step) if self.story is None else self.story.snapshot(step)
 
     def mark(self) -> object:
