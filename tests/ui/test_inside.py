@@ -249,6 +249,7 @@ def test_it_opens_on_what_the_card_has_and_says_what_that_is(
     assert app.selectbox(key="inside.target.vowel").value == "vowel"
     assert app.selectbox(key="inside.quantity.cell").value == "cell"
     assert "The model's card names unit 9 for this" in everything(app)
+    assert app.number_input(key="inside.unit").value == 9  # the search beside it is on less text
     assert "AUC 0.840 (95 % interval 0.800 to 0.880)" in everything(app)
     app.selectbox(key="inside.quantity.cell").set_value("hidden").run()
     assert "card names" not in everything(app)

@@ -155,7 +155,8 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
     state = st.session_state
     mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
-        state[_UNIT], state[_FOLLOWED] = search.best.unit.unit, mark
+        found = question.standing(view, (asked.target,), asked.quantity)
+        state[_UNIT], state[_FOLLOWED] = search.best.unit.unit if found is None else found.unit, mark
     elif search is None:
         if state.get(_BEFORE) != mark[:3] or _UNIT not in state:
             state[_UNIT] = _before_search(view, asked)

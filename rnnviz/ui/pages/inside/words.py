@@ -106,8 +106,9 @@ def recorded(found: Finding) -> str:
     else:
         said = _(
             "The model's card names {unit} for this, confirmed on {n} characters. On text that had no say in "
-            "it, it reaches {measure} {score} (95 % interval {interval}). Less text may not show as much."
+            "it, it reaches {measure} {score} (95 % interval {interval})."
         )
+    said += " " + _("Less text may not show as much.")
     return said.format(
         unit=unit(found.unit),
         n=f"{found.characters:,}",
