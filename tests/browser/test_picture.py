@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import SCREEN, Live
 from tests.browser.driving import box_of
@@ -159,7 +159,7 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(page: Page, app_url:
     after = box_of(page.locator(".rv-heat"))
     assert after["width"] > before["width"]
     assert overflow(live) <= 0
-    assert smallest(live) >= 20
+    assert smallest(live.root) >= 20
     live.area.press("End")
     page.keyboard.type(" p")  # a letter where one writes
     live.painted(len(live.text))
@@ -183,15 +183,35 @@ def test_an_address_can_present(page: Page, app_url: str) -> None:
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/train?run=shipped:timemachine-gru&present=1")
+    view = page.get_by_test_id("rnnviz-training")
+    expect(page.locator(".rt-lines .main-svg").first).to_be_attached()
+    for shown in (".rt-heat", ".rt-plot", ".rv-next", ".rt-sample"):
+        expect(page.locator(shown)).to_be_visible()
+    hidden = (page.get_by_test_id("stSidebar"), page.get_by_role("button", name="Start"), page.locator("h1"))
+    for one in (*hidden, page.locator(".rt-numbers"), page.get_by_role("button", name="Open in Explore")):
+        expect(one).to_be_hidden()
+    assert smallest(view) >= 20
+    assert box_of(view)["height"] <= SCREEN["height"]
+    page.keyboard.press("Escape")
+    for one in hidden:
+        expect(one).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+    expect(page).to_have_url(re.compile("shipped"))
+    page.get_by_role("button", name="Present").click()
+    expect(hidden[0]).to_be_hidden()
+
+
 def overflow(live: Live) -> float:
     """Pixels of the page that don't fit on the screen."""
     return float(live.page.get_by_test_id("stMain").evaluate("(e) => e.scrollHeight - e.clientHeight"))
 
 
-def smallest(live: Live) -> float:
-    """The smallest type that is to be seen, in pixels."""
+def smallest(view: Locator) -> float:
+    """The smallest type to be seen in a view, in pixels, but for the numbers of rows, which are as high."""
     return float(
-        live.root.evaluate(
+        view.evaluate(
             """(root) => Math.min(...[...root.querySelectorAll('*')]
               .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()))
               .filter((e) => e.checkVisibility())

@@ -19,8 +19,10 @@ export class Presenting {
   /**
    * @param {HTMLElement} root with a button.rv-present
    * @param {() => void} changed the view has more room, or less
+   * @param {boolean} alone whether Escape does nothing else in this view
    */
-  constructor(root, changed) {
+  constructor(root, changed, alone = true) {
+    this.alone = alone;
     latest = this;
     this.root = root;
     this.changed = changed;
@@ -62,6 +64,7 @@ export class Presenting {
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && this.alone) return this.set(false);
     const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
     if (event.key.toLowerCase() !== "p" || target.closest?.(TYPED)) return;
     event.preventDefault();

@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.training.presets import twice
-from rnnviz.ui import trouble
+from rnnviz.ui import presenting, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
@@ -31,7 +31,7 @@ from rnnviz.ui.trouble import describe
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<style>{_STYLE}{presenting.style(stage.KEY)}</style>")
     state = st.session_state
     if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
         state.pop(listing.CHOSEN, None)

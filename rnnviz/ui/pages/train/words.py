@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rnnviz.networks.config import CELLS
+from rnnviz.ui import presenting
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.words import duration, network, rounded, view_words
 
@@ -23,6 +24,7 @@ def words(
     """
     return {
         **view_words(),
+        **presenting.words(),
         "heat": _("Hidden state"),
         "heat.of": _("Reading “{probe}”"),
         "heat.label": _("Hidden state of every unit after every character of the sentence to watch"),

@@ -82,7 +82,7 @@ export class View extends BaseView {
   constructor(root, styled) {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
-    else this.presenting = new Presenting(root, () => this.resized(true));
+    else this.presenting = new Presenting(root, () => this.resized(true), false);
     // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
     // busy for a second: the first picture goes before it.
     this.plotly = new Promise((shown) => {

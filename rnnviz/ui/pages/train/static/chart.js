@@ -3,7 +3,10 @@
 import { find, place } from "../../../browser/static/dom.js";
 import { gaps, purge, react } from "../../../browser/static/plotly.js";
 
+/** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Curves, TrainTheme } from "./types" */
+
+const LARGE = 20; // pixels of type for a projector
 
 export class Chart {
   /** @type {number | null} characters read at the mark */
@@ -18,10 +21,14 @@ export class Chart {
     this.mark = find(root, "i.rt-now");
   }
 
-  /** @param {TrainTheme["figure"]} figure @param {Curves} arrays @param {number} width @param {number} height */
-  draw(figure, arrays, width, height) {
+  /**
+   * @param {TrainTheme["figure"]} figure @param {Curves} arrays @param {number} width @param {number} height
+   * @param {boolean} large for a projector
+   */
+  draw(figure, arrays, width, height, large = false) {
     if (width < 50) return;
     const { data, layout } = structuredClone(figure);
+    if (large) enlarge(layout);
     const { clip, spread } = figure;
     const norms = arrays.gradient.map((g) => Math.min(clip * spread, Math.max(clip / spread, g)));
     const clipped = (/** @type {Float32Array} */ values) =>
@@ -58,4 +65,12 @@ export class Chart {
   close() {
     purge(this.plot);
   }
+}
+
+/** Type and margins for a projector. @param {Untyped} layout */
+function enlarge(layout) {
+  for (const axis of Object.values(layout).filter((part) => part?.tickfont))
+    axis.tickfont.size = axis.title.font.size = LARGE;
+  for (const note of layout.annotations ?? []) note.font = { ...note.font, size: LARGE };
+  for (const side of ["l", "r", "t", "b"]) layout.margin[side] *= 1.7;
 }

@@ -5,6 +5,7 @@ import { find, place, still } from "../../../browser/static/dom.js";
 import { Heat } from "../../../browser/static/heat.js";
 import { Next } from "../../../browser/static/next.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
+import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
 import { Frames, layerOf } from "./frames.js";
@@ -14,7 +15,7 @@ import { Words } from "./words.js";
 
 const PACE = 170; // milliseconds a snapshot stays when played
 const BRIEF = 10; // seconds of training below which a run is played again at its end
-const STRIP = 18; // pixels of the characters' line
+const STRIP = [18, 30]; // pixels of the characters' line, and for a projector
 const MANY = 96; // units beyond which a row gets thinner than the eye likes
 const NARROW = 5.5; // pixels below which a column's character can't be read
 
@@ -63,6 +64,7 @@ export class View extends BaseView {
     this.pause();
     clearTimeout(this.again);
     this.chart?.close();
+    this.presenting?.close();
   }
 
   recolour() {
@@ -135,6 +137,7 @@ export class View extends BaseView {
       this.chart = new Chart(find(root, "div.rt-plot"));
       this.slider = find(root, "input.rt-range");
       this.button = find(root, "button.rt-play");
+      this.presenting = new Presenting(root, () => this.draw(true));
       this.map = find(root, "div.rt-map");
       const { slider, map } = this;
       slider.oninput = () => this.slide(Number(slider.value));
@@ -161,6 +164,7 @@ export class View extends BaseView {
       });
     }
     this.words = new Words(root, this.fixed);
+    this.presenting?.name(this.words.say);
     this.next = new Next(root, this.words.say, this.words.numbers);
     this.dress();
   }
@@ -250,7 +254,7 @@ export class View extends BaseView {
     const drawn = [head.drawn, this.digest, this.theme.name, clientWidth, clientHeight].join();
     if (window.Plotly && (drawn !== this.drawn || resized)) {
       this.drawn = drawn;
-      chart.draw(this.theme.figure, this.curves, clientWidth, clientHeight);
+      chart.draw(this.theme.figure, this.curves, clientWidth, clientHeight, this.presenting?.on);
     }
     chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
     const step = frame ? frame.step : "";
@@ -274,11 +278,12 @@ export class View extends BaseView {
     this.layerShown = shown;
     this.list = Array.from(head.probe);
     const width = map.clientWidth;
-    const height = map.clientHeight - STRIP - 2;
+    const strip = STRIP[Number(this.presenting?.on)];
+    const height = map.clientHeight - strip - 2;
     if (width < 20 || height < 20) return;
     const columns = shown.length;
     const count = this.zoom && this.zoom < H ? this.zoom : H;
-    const view = { first: 0, last: columns, columns, rows: { from: 0, count }, width, height, strip: STRIP };
+    const view = { first: 0, last: columns, columns, rows: { from: 0, count }, width, height, strip };
     heat.draw(shown, view, this.theme[head.scale], this.theme.background);
     const wide = width / columns >= NARROW;
     if (wide) heat.letters(this.list, shown, view, this.theme, this.font);
