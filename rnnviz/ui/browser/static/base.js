@@ -42,6 +42,12 @@ export class BaseView {
     this.observer?.disconnect();
   }
 
+  /** What a view that is made anew in this one's place will want to know. @returns {Untyped} */
+  memory() {}
+
+  /** @param {Untyped} _memory of the view that stood here before */
+  recall(_memory) {}
+
   /** What is wanted of the server now. @returns {object} */
   wish() {
     return {};

@@ -17,6 +17,15 @@ function loadStyle(root, address) {
 /** @type {WeakMap<HTMLElement, BaseView>} */
 const views = new WeakMap();
 
+/** @type {Map<string, unknown>} what each kind of view left behind */
+const memories = new Map();
+
+/** @param {BaseView} view @param {About} about */
+function end(view, about) {
+  memories.set(about.root, view.memory());
+  view.close();
+}
+
 /**
  * Hand a component's data to the view at its place, made the first time. Called by Streamlit, through the
  * loader of component.py, for every answer and every change of theme.
@@ -29,16 +38,17 @@ export function enter(component, View, about) {
   const root = /** @type {HTMLElement} */ (parent.querySelector(`.${about.root}`));
   let view = views.get(parent);
   if (view?.root !== root) {
-    view?.close();
+    if (view) end(view, about);
     root.innerHTML = about.markup; // constant, and the only text that is parsed
     const styles = [`${about.kit}/kit.css`, `${about.base}/view.css`];
     view = new View(root, Promise.all(styles.map((style) => loadStyle(root, style))));
+    view.recall(memories.get(about.root));
     views.set(parent, view);
   }
   const shown = view;
   shown.update(component);
   return () => {
-    shown.close();
+    end(shown, about);
     views.delete(parent);
   };
 }

@@ -79,6 +79,7 @@ def words() -> dict[str, str]:
         "line.uniform": _("uniform guess"),
         "next.came": _("came"),
         "next.notice": _("One long bar: it is sure. Click a bar, or press Alt and its number, to write it."),
+        "said.wrote": _("wrote {c}"),
         "readout.at": _("character {n}"),
         "readout.came": _("{c}: surprisal {bits} bits"),
         "readout.unit": _("unit {n}: {v}"),

@@ -37,4 +37,6 @@ export function steer(view, event) {
   } else return;
   event.preventDefault();
   view.cursor();
+  const { readout, unit, pin, drawn, told } = view;
+  if (told < store.length) readout.speak(store, drawn, told, unit, told === pin);
 }

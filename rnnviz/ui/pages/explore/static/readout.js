@@ -2,6 +2,7 @@
 
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
+import { spoken } from "../../../browser/static/next.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
@@ -16,6 +17,7 @@ export class Readout {
     this.say = say;
     this.numbers = numbers;
     this.line = find(root, "span.rv-readout");
+    this.status = find(root, "p.rv-said");
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
     this.fields = numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said);
@@ -47,15 +49,29 @@ export class Readout {
     notice.hidden = t !== null;
   }
 
+  // A screen reader hears what its reader has asked for with a key, and nothing else.
+
+  /** @param {string} character */
+  wrote(character) {
+    put(this.status, this.say("said.wrote", { c: spoken(character, this.say) }));
+  }
+
   /** @param {Store} store @param {string[]} list @param {number} t @param {number | null} unit @param {boolean} pinned */
-  sentence(store, list, t, unit, pinned) {
+  speak(store, list, t, unit, pinned) {
+    const name = (/** @type {string} */ character) => spoken(character, this.say);
+    put(this.status, this.sentence(store, list, t, unit, pinned, name));
+  }
+
+  /**
+   * @param {Store} store @param {string[]} list @param {number} t @param {number | null} unit @param {boolean} pinned
+   * @param {(character: string) => string} name
+   */
+  sentence(store, list, t, unit, pinned, name = (character) => `“${visible(character)}”`) {
     const { say, numbers } = this;
     const parts = [say("readout.at", { n: numbers.whole(t + 1) })];
     if (unit !== null && t < store.stop)
       parts.push(say("readout.unit", { n: unit, v: numbers.fixed(store.value(t, unit)) }));
-    parts.push(
-      say("readout.came", { c: `“${visible(list[t] ?? "")}”`, bits: numbers.number(store.bits(t)) }),
-    );
+    parts.push(say("readout.came", { c: name(list[t] ?? ""), bits: numbers.number(store.bits(t)) }));
     if (pinned) parts.push(say("readout.pinned"));
     return parts.join(" · ");
   }

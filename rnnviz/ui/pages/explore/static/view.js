@@ -13,12 +13,15 @@ import { Controls } from "./controls.js";
 import { Dials, PLAIN } from "./dials.js";
 import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
+import { greet, Returning } from "./focus.js";
 import { steer, touch } from "./keys.js";
+import { remember, restore } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
 import { behindText } from "./tint.js";
 import { Writing } from "./writing.js";
 
+/** @import { Memory } from "./memory.js" */
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
 const SHORTEST = 420; // pixels of the picture's height
@@ -59,6 +62,8 @@ export class View extends BaseView {
   offer;
   follow = true;
   shape = PLAIN;
+  /** @type {Memory | null} of the view that stood here before */
+  before = null;
   told = 0; // the place that the bars are about
   start = 0;
   quantity = "hidden";
@@ -83,6 +88,7 @@ export class View extends BaseView {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
     else this.presenting = new Presenting(root, () => this.resized(true), false);
+    this.focus = new Returning(root);
     // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
     // busy for a second: the first picture goes before it.
     this.plotly = new Promise((shown) => {
@@ -99,6 +105,7 @@ export class View extends BaseView {
     this.editor?.close();
     this.figure?.close();
     this.presenting?.close();
+    this.focus.close();
     window.removeEventListener("resize", this.onResize);
     window.removeEventListener("keydown", this.onKey, true);
     this.paint.port1.close();
@@ -138,8 +145,20 @@ export class View extends BaseView {
       this.pin = null;
       this.editor.set(text);
       this.drawn = this.editor.points;
+      const { before } = this;
+      if (before && before.offer === offer) restore(this, before);
+      this.before = null;
     } else if (this.editor.text !== text) this.link.wanted = true;
     this.bookmark.meet();
+  }
+
+  memory() {
+    return this.editor ? remember(this) : this.before;
+  }
+
+  /** @param {Memory | null} memory */
+  recall(memory) {
+    this.before = memory;
   }
 
   /** Make the parts when the first answer is here; give them other words when the language changes. */
@@ -182,6 +201,7 @@ export class View extends BaseView {
     if (root.hidden)
       this.styled.then(() => {
         root.hidden = false;
+        greet(root, this.editor.area);
         this.plotly.then((missing) => missing && this.controls.missing(missing));
         this.observer?.observe(root);
         this.resized();
@@ -236,6 +256,7 @@ export class View extends BaseView {
     const { editor, drawn, store, told } = this;
     this.pin = null;
     editor.write(store.symbol(id), editor.points === drawn ? told : editor.caret);
+    this.readout.wrote(store.symbol(id));
   }
 
   /** @param {Partial<Shape>} changes */
