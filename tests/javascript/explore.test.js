@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { edges } from "../../rnnviz/ui/pages/explore/static/editor.js";
 import { assemble, Column, Running, Store } from "../../rnnviz/ui/pages/explore/static/store.js";
 import { Tint } from "../../rnnviz/ui/pages/explore/static/tint.js";
+import { around } from "../../rnnviz/ui/pages/explore/static/window.js";
 
 /** @import { Answer, Arrays } from "../../rnnviz/ui/pages/explore/static/types" */
 
@@ -196,4 +197,16 @@ test("after scrolling far the first character in sight is found by halving", () 
   assert.ok(asked.count < 150, `${asked.count}`);
   assert.ok(tint.first <= 2000 && tint.first > 1900);
   assert.ok(tint.boxes[0][1] <= 4000 && (tint.boxes.at(-1)?.[3] ?? 0) >= 4100);
+});
+
+test("a window stands still while the caret is in sight, and shows it wherever it goes", () => {
+  assert.equal(around(0, 20, 10, 3), 0);
+  assert.equal(around(30, 20, 100, 40), 30);
+  assert.equal(around(30, 20, 100, 100), 80);
+  for (let caret = 0; caret <= 100; caret++)
+    for (const start of [0, 30, 80]) {
+      const first = around(start, 20, 100, caret);
+      assert.ok(first >= 0 && first <= 80);
+      assert.ok(caret >= first && caret <= first + 20);
+    }
 });

@@ -18,15 +18,19 @@ import { steer, touch } from "./keys.js";
 import { remember, restore } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
+
+
 import { behindText } from "./tint.js";
+
+
+import { around, heightFor } from "./window.js";
+
+
 import { Writing } from "./writing.js";
 
 /** @import { Memory } from "./memory.js" */
 /** @import { Answer, Arrays, LiveTheme, Place, Shape } from "./types" */
 
-const SHORTEST = 420; // pixels of the picture's height
-const TALLEST = 900;
-const BELOW = 34; // room for what stands under it
 const OPEN = "[role='dialog'], [role='listbox'], [role='menu']"; // what Escape closes
 
 export class View extends BaseView {
@@ -223,24 +227,19 @@ export class View extends BaseView {
     if (!this.editor) return { fresh: true };
     const { store, quantity, layer, order, unit, shape, writing } = this;
     this.asked = this.editor.points;
-    const columns = this.figure.columns(this.asked.length, store.fixed.symbols.length);
+    // A view that isn't laid out yet has no width: what fits is asked for when it has.
+    const all = this.figure.columns(this.asked.length, store.fixed.symbols.length);
+    const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
     const looks = { start: this.start, columns, quantity, layer, order, unit, ...shape };
     const wanted = { write: writing.wanted, at: writing.at };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
 
-  /**
-   * The window's first character: with the caret in sight, or where the reader moved it.
-   * @param {number} length @param {number} columns
-   */
+  /** The window's first character. @param {number} length @param {number} columns */
   place(length, columns) {
-    const last = Math.max(0, length - columns);
-    if (!this.follow) return Math.min(this.start, last);
-    const { caret } = this.editor;
-    if (caret >= length - 1) return last;
-    const inSight = caret >= this.start + 2 && caret <= this.start + columns - 2;
-    return Math.max(0, Math.min(last, inSight ? this.start : caret - Math.floor(columns * 0.7)));
+    if (!this.follow) return Math.min(this.start, Math.max(0, length - columns));
+    return around(this.start, columns, length, this.editor.caret);
   }
 
   typed() {
@@ -393,15 +392,8 @@ export class View extends BaseView {
     this.editor.paint(behindText(store, behind, tinted), (t) => store.isUnknown(t), drawn, pens);
   }
 
-  /** As high as the window allows, so that nothing has to be scrolled; or as its place says. */
   get height() {
-    const { root } = this;
-    if (root.dataset.height) return Number(root.dataset.height);
-    const { host } = /** @type {ShadowRoot} */ (root.getRootNode());
-    const scrolled = host?.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-    const top = find(root, "div.rv-stage").getBoundingClientRect().top;
-    const [tallest, below] = this.presenting?.on ? [Infinity, 6] : [TALLEST, BELOW];
-    return Math.round(Math.max(SHORTEST, Math.min(tallest, window.innerHeight - top - scrolled - below)));
+    return heightFor(this.root, Boolean(this.presenting?.on));
   }
 
   resized(always = false) {
