@@ -19,12 +19,9 @@ import { remember, restore } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
 
-
 import { behindText } from "./tint.js";
 
-
 import { around, heightFor } from "./window.js";
-
 
 import { Writing } from "./writing.js";
 
@@ -194,7 +191,7 @@ export class View extends BaseView {
     this.numbers = new Numbers(language);
     this.bookmark.speak(say);
     this.readout = new Readout(root, say, words, this.numbers);
-    this.next = new Next(root, say, this.numbers, (id) => this.write(id));
+    this.next = new Next(root, say, this.numbers, (id) => this.writing.symbol(id));
     this.controls = new Controls(this, say);
     this.figure.tracks.name(this.store.fixed.tracks, say("track.link"));
     if (this.figure.box) this.figure.layOut(this.height, this.presenting?.on);
@@ -248,14 +245,6 @@ export class View extends BaseView {
     if (this.pin !== null && this.pin >= this.editor.points.length) this.pin = null;
     if (!this.writing.appending) this.writing.stop();
     this.link.ask();
-  }
-
-  /** Write a symbol where the bars tell of it. @param {number} id */
-  write(id) {
-    const { editor, drawn, store, told } = this;
-    this.pin = null;
-    editor.write(store.symbol(id), editor.points === drawn ? told : editor.caret);
-    this.readout.wrote(store.symbol(id));
   }
 
   /** @param {Partial<Shape>} changes */

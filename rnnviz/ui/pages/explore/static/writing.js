@@ -37,6 +37,15 @@ export class Writing {
     this.stop();
   }
 
+  /** Write a symbol where the bars tell of it. @param {number} id */
+  symbol(id) {
+    const { view } = this;
+    const { editor, drawn, store, told, readout } = view;
+    view.pin = null;
+    editor.write(store.symbol(id), editor.points === drawn ? told : editor.caret);
+    readout.wrote(store.symbol(id));
+  }
+
   get busy() {
     return this.queue !== "" || this.wanted === 1;
   }
