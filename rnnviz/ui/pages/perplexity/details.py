@@ -55,7 +55,7 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
             _("Unknown characters"),
             f"{report.unknown:,}"
             + (f" ({percent(report.unknown / report.characters)})" if report.unknown else ""),
-            _("Characters outside the model's vocabulary. Each costs extra: which character it is."),
+            _("Characters outside the model's vocabulary. Each costs extra, to say which character it is."),
         ),
         (
             _("Perplexity without unknown"),
