@@ -16,6 +16,7 @@ import { Pane } from "./pane.js";
 
 const DWELL = 110; // milliseconds that a pointer rests before the server is asked about a character
 const MODES = /** @type {Mode[]} */ (["surprisal", "rank", "versus"]);
+const SHORT = 400; // characters below which the text needs no tall frame
 const TOLD = 400; // characters told about that are remembered
 
 export class View extends BaseView {
@@ -105,6 +106,7 @@ export class View extends BaseView {
       this.chunks.length = header.length;
       this.first = true;
     }
+    this.root.classList.toggle("vw-short", header.length < SHORT);
     this.curve.set(arrays, header.length, this.numbers);
     this.labels();
     this.dress();
