@@ -226,9 +226,19 @@ def test_another_model_gives_other_figures_and_stands_in_the_address(page: Page,
     page.get_by_role("combobox", name="Model", exact=True).click()
     page.get_by_role("option", name="tiny-3gram").click()
     expect(page.locator(".st-key-answer").get_by_test_id("stMetricValue")).not_to_have_text(before)
-    assert "model=tiny-3gram" in page.url
+    page.wait_for_url(re.compile("model=tiny-3gram"))
     page.reload()
     expect(page.get_by_role("combobox", name="Model", exact=True)).to_have_value("tiny-3gram")
+
+
+def test_the_section_stands_in_the_address_and_comes_back(page: Page, app_url: str) -> None:
+    open_page(page, app_url)
+    page.get_by_role("radio", name="How it's calculated").or_(
+        page.get_by_role("button", name="How it's calculated")
+    ).first.click()
+    page.wait_for_url(re.compile("section=sum"))
+    page.reload()
+    expect(page.get_by_text("start symbol")).to_be_visible()
 
 
 def test_the_language_switch_reaches_every_page_and_the_address(page: Page, app_url: str) -> None:
