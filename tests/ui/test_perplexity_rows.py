@@ -56,7 +56,7 @@ def test_a_file_of_rows_is_scored_row_by_row(open_app: Open, models_folder: Path
     assert figure(app) == rounded(report.perplexity)
     assert (report.column, report.rows) == ("text", 20)
     assert f"20 rows, {report.characters:,} characters." in words(app)
-    assert "Per word:" in words(app)
+    assert "Perplexity per word:" in words(app)
     (table,) = [frame.value for frame in app.dataframe]
     for row, value in zip(ROWS, table["Perplexity"], strict=True):
         assert value == pytest.approx(perplexity(model, text=str(row["text"])).perplexity, rel=1e-4)

@@ -25,6 +25,8 @@ def show(text: Text, scored: Scored) -> None:
         if report.unknown:
             with columns[3], st.popover(_("Show them"), type="tertiary"):
                 unknown(scored)
+        if line := per_word(report):
+            st.caption(line)
         for paragraph in caution.explained(scored):
             st.caption(paragraph)
         if report.encoding is not None:
@@ -63,6 +65,15 @@ def figures(report: Report) -> list[tuple[str, str, str]]:
             _("The perplexity over the known characters alone."),
         ),
     ]
+
+
+def per_word(report: Report) -> str:
+    """The perplexity of words, and what a word is; empty in languages that don't part words by spaces."""
+    if report.word_perplexity is None:
+        return ""
+    return _("Perplexity per word: **{perplexity}** ({n} words, separated by white space).").format(
+        perplexity=rounded(report.word_perplexity), n=f"{report.words:,}"
+    )
 
 
 def unknown(scored: Scored) -> None:

@@ -18,7 +18,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import row_work, take, work
+from rnnviz.ui.pages.perplexity import details, row_work, take, work
 from rnnviz.ui.pages.perplexity.row_work import RowsScored
 from rnnviz.ui.pages.perplexity.tables import one_line
 from rnnviz.ui.pages.perplexity.text import Text
@@ -169,12 +169,8 @@ def _sentences(report: RowsReport) -> list[str]:
                 column=plain(report.given), n=f"{report.given_characters:,}"
             )
         )
-    if report.word_perplexity is not None:
-        said.append(
-            _("Per word: **{perplexity}**, with {n} words between white space.").format(
-                perplexity=rounded(report.word_perplexity), n=f"{report.words:,}"
-            )
-        )
+    if per_word := details.per_word(report):
+        said.append(per_word)
     return said
 
 
@@ -191,7 +187,12 @@ def _left_out(report: RowsReport) -> str:
 def _table(found: RowsScored, mark: str) -> None:
     column, listed = st.column_config, found.listed
     known = [one.perplexity for one in listed if one.perplexity is not None]
-    st.caption(_("Click a column head to sort. Rows count from 0, as in the file."))
+    st.caption(
+        _(
+            "Click a column head to sort: the rows of highest perplexity surprised the model most. "
+            "Rows count from 0."
+        )
+    )
     st.dataframe(
         {
             _("Row"): [one.row for one in listed],

@@ -226,7 +226,7 @@ export class View extends BaseView {
       return;
     }
     const [start, stop] = cost.at;
-    const perplexity = cost.nats.map((nats) => numbers.rough(Math.exp(nats))).join(" / ");
+    const perplexity = cost.nats.map((nats) => numbers.number(Math.exp(nats))).join(" / ");
     const said = { n: numbers.whole(stop - start), before: numbers.whole(start), perplexity };
     element.textContent = this.say("part", said);
   }
