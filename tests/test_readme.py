@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 import re
 import shlex
@@ -29,6 +31,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("readme")
     for name in ("book.txt", "notes.txt", "mytext.txt"):
         (made / name).write_text(PROSE * 30, "utf-8")
+    rows = "".join(f"{json.dumps({'id': n, 'text': PROSE[n:]})}\n" for n in range(9)).encode()
+    for name, data in (("corpus/rows.jsonl", rows), ("more/rows.jsonl.gz", gzip.compress(rows))):
+        (made / name).parent.mkdir()
+        (made / name).write_bytes(data)
     return made
 
 
