@@ -172,6 +172,7 @@ _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.2rem 3rem; max-width: 86rem; }
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }
 [data-testid="stHeader"] button { pointer-events: auto; }
+.katex-display { padding: 0.3rem 4px; }  /* else it would scroll by two pixels */
 @media (max-width: 700px) { [data-testid="stMainBlockContainer"] { padding: 4rem 1.2rem 3rem; }
   .katex-display > .katex { font-size: 0.92em; } }
 """
