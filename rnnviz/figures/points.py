@@ -36,11 +36,11 @@ def path(
     names: Sequence[str],
     *,
     explained: Sequence[float],
-    axes: str = "axis",
+    axes: str = "component",
     theme: Theme = LIGHT,
 ) -> Figure:
     """States `points` (T, 2) joined in order, coloured by `kind` (T,), an index of `names`. `explained` are
-    the axes' shares of the variance. Raises ConfigError for other shapes.
+    the axes' shares of the variance; they are counted from 0. Raises ConfigError for other shapes.
     """
     if points.ndim != 2 or points.shape[1] != 2 or kind.shape != points.shape[:1]:
         raise ConfigError(
@@ -57,7 +57,7 @@ def path(
             if (kind == which).any()
         ),
     ]
-    titles = [f"{axes} {n} ({share:.0%})" for n, share in enumerate(explained, 1)]
+    titles = [f"{axes} {n} ({share:.0%})" for n, share in enumerate(explained)]
     return {
         "data": data,
         "layout": layout(

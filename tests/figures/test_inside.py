@@ -128,7 +128,8 @@ def test_a_path_has_a_point_for_each_character_first_and_kinds_in_colours(theme:
     valid(made)
     assert len(made["data"][0]["x"]) == 6
     assert [len(trace["x"]) for trace in made["data"][1:]] == [3, 1, 1, 1]
-    assert "50%" in made["layout"]["xaxis"]["title"]["text"]
+    titles = [made["layout"][name]["title"]["text"] for name in ("xaxis", "yaxis")]
+    assert titles == ["component 0 (50%)", "component 1 (25%)"]
     with pytest.raises(ConfigError, match=r"\(T, 2\)"):
         points.path(path[:, :1], kinds, points.KINDS, explained=(1, 0))
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from rnnviz import units
+from rnnviz.networks.checkpoint import save
+from rnnviz.reading.resampling import Resampled
 from rnnviz.reading.trace import trace
-from rnnviz.ui.pages.inside import cause
+from rnnviz.ui.pages.inside import cause, effect
 from rnnviz.units import ablated
-from tests.conftest import TEXT
+from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
 from tests.ui.test_inside import GRU, _short_texts, ask, boards, write
@@ -49,6 +52,35 @@ def test_a_change_stands_beside_random_ones_and_is_told_apart_by_a_target(open_a
     assert "elsewhere" in everything(app)
     app.text_input(key="inside.units").set_value("0-11").run()
     assert "leave too few others" in everything(settled(app, "inside"))
+
+
+@pytest.mark.parametrize(
+    ("lead", "low", "high", "said"),
+    [
+        (0.02, 0.01, 0.03, "So it costs **more than the 95th percentile of both kinds**, by 0.0200 nats"),
+        (0.02, -0.01, 0.05, "**not sure**: its lead is 0.0200 nats (95 % interval -0.0100 to +0.0500)."),
+        (-0.01, -0.02, -0.001, "**no more than the 95th percentile"),
+        (0.02, None, None, "too short, or too uneven, for an interval"),
+    ],
+)
+def test_what_is_said_of_a_lead_over_random_changes(
+    lead: float, low: float | None, high: float | None, said: str
+) -> None:
+    drawn = np.zeros((0 if low is None else 9,))
+    ends = (np.array(np.nan if end is None else end) for end in (low, high))
+    assert said in effect._beyond(Resampled(np.array(lead), *ends, drawn, 0.95, 100, 40.0))
+
+
+def test_of_a_program_pythons_tokeniser_finds_the_part(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tiny("gru", card=tiny_card(language="python")), tmp_path / "program.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    app = open_app("inside", model="program", part="cause")
+    clean(app)
+    offered = app.selectbox(key="inside.effect.target.py-string").options
+    assert {"inside a Python string", "inside Python brackets"} <= set(offered)
+    assert "how many Python brackets are open" not in offered
 
 
 def test_no_ranking_is_shown_where_two_halves_disagree(open_app: Open, boards: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from rnnviz import units
+from rnnviz.networks.checkpoint import save
 from rnnviz.reading.trace import trace
 from rnnviz.text import corpora
 from rnnviz.ui.jobs import store
@@ -181,6 +182,15 @@ def test_a_readers_own_file_goes_with_the_session(open_app: Open, tmp_path: Path
     for holder in list(kept._held):
         kept.release(holder)
     assert not any(folder.exists() for folder in folders)
+
+
+def test_of_a_program_pythons_tokeniser_finds_the_annotations(
+    open_app: Open, boards: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(tiny("gru", card=tiny_card(language="python")), tmp_path / "tiny-gru.safetensors")
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    clean(opened(open_app))
+    assert boards["inside.matches"]["tracks"] == ["inside a Python string"]
 
 
 def test_no_unit_is_said_and_nothing_looked_for(open_app: Open, boards: dict[str, Any]) -> None:

@@ -77,6 +77,11 @@ class View:
         return kept(("trace", self.mark, self.text), lambda: trace(self.model, self.text))
 
     @property
+    def python(self) -> bool:
+        """Whether it reads programs, for which Python's tokeniser stands in for rules of thumb."""
+        return self.context.info.card.get("language") == "python"
+
+    @property
     def unclosed(self) -> Literal["line", "paragraph"]:
         """Where quotes and brackets end that are never closed."""
         return "line" if self.context.info.card.get("language") in ("python", "zh") else "paragraph"

@@ -37,8 +37,7 @@ def weighed(view: View, asked: Question, text: str, searcher: Searcher, search: 
     key = ("weighed", here, (checksum, _checksum(*sought)))
     found = store.shared().get(key)
     if found is None:
-        python = view.context.info.card.get("language") == "python"
-        kinds = (*units.KINDS, *units.PYTHON_KINDS) if python else tuple(units.KINDS)
+        kinds = (*units.KINDS, *units.PYTHON_KINDS) if view.python else tuple(units.KINDS)
         whole = asked.target in kinds and not asked.edges
         which = "kinds" if whole else _checksum(*sought)
         asks = [replace(asked, target=name) for name in kinds] if whole else [asked]

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 READ = 20_000  # characters of a longer text
 REST = 0.5  # seconds that the page has to itself
-GRADED = ("bracket-depth", "line-position", "indent-depth")
 
 
 def here(view: View, intervention: Intervention) -> None:
@@ -44,11 +43,16 @@ def here(view: View, intervention: Intervention) -> None:
 def elsewhere(view: View, intervention: Intervention) -> None:
     """The same on a longer text, by a job that a button starts: in all, and where a target holds."""
     st.subheader(_("On a longer text, and on a part of it"), anchor=False)
-    names = {name: about for name, about in words.targets().items() if name not in (PATTERN, SPAN, *GRADED)}
+    names = {
+        name: about
+        for name, about in words.targets(view.python).items()
+        if name not in (PATTERN, SPAN, *words.GRADED)
+    }
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         looked = [v for k, v in st.session_state.items() if str(k).startswith("inside.target.")]
-        first = looked[0] if looked and looked[0] in names else "quotes"
+        usual = "py-string" if view.python else "quotes"
+        first = looked[0] if looked and looked[0] in names else usual
         about = st.selectbox(
             _("Part of the text to compare with the rest"),
             list(names),
@@ -118,31 +122,29 @@ def said(found: Effect) -> str:
         "On these {n} characters the change costs **{loss} nats a character**{interval}: more than {units} "
         "of {half} changes of random units, and {directions} of {half} along random directions."
     ).format(loss=f"{found.loss:+.4f}", interval=_interval(loss.low[0], loss.high[0]), **counts)
+    return first + " " + _beyond(lead)
+
+
+def _beyond(lead: Resampled) -> str:
+    """What may be said of the lead over the 95th percentile of random changes."""
     if not lead.enough:
-        return (
-            first
-            + " "
-            + _(
-                "This text is too short, or too uneven, for an interval, so this may not hold for other "
-                "passages."
-            )
+        return _(
+            "This text is too short, or too uneven, for an interval, so this may not hold for other passages."
         )
-    if not (lead.estimate > 0 and lead.excludes()):
-        return (
-            first
-            + " "
-            + _(
-                "So it does **not clearly** cost more than the 95th percentile of both kinds: this shows "
-                "nothing special about what was changed."
-            )
+    if lead.estimate <= 0:
+        said = _(
+            "That is **no more than the 95th percentile of both kinds**: this shows nothing special about "
+            "what was changed."
         )
-    return (
-        first
-        + " "
-        + _("So it costs **more than the 95th percentile of both kinds**, by {lead} nats{interval}.").format(
-            lead=f"{float(lead.estimate):.4f}", interval=_interval(float(lead.low), float(lead.high))
+    elif not lead.excludes():
+        said = _(
+            "Whether that is more than the 95th percentile of both kinds is **not sure**: its lead is {lead} "
+            "nats{interval}."
         )
-    )
+    else:
+        said = _("So it costs **more than the 95th percentile of both kinds**, by {lead} nats{interval}.")
+    interval = _interval(float(lead.low), float(lead.high))
+    return said.format(lead=f"{float(lead.estimate):.4f}", interval=interval)
 
 
 def _inside(found: Effect, within: Within, about: str) -> str:

@@ -14,7 +14,7 @@ from rnnviz.text.normalising import normalise
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside import sources
+from rnnviz.ui.pages.inside import sources, words
 from rnnviz.ui.pages.inside.common import View, done, done_on_request, kept
 from rnnviz.ui.pages.inside.sources import Source
 from rnnviz.units import Index, Target, index_cache
@@ -95,12 +95,11 @@ def _indexing(view: View, source: Source, key: Hashable) -> Steps[Indexed]:
     whole, text = len(text), text[:INDEXED]
     folder = None if source.kind == "corpus" else store.shared().folder()
     steps = units.index(view.model, text, folder)
-    index = yield from as_steps(steps, lambda now: Step(0.97 * now.fraction, now.characters))
-    targets = {}
-    for name in units.KINDS:
-        target = units.target(name, text, unclosed=view.unclosed)
-        if not target.graded:
-            targets[name] = target
-        yield Step(0.99)
+    index = yield from as_steps(steps, lambda now: Step(0.9 * now.fraction, now.characters))
+    kinds = (*units.KINDS, *(units.PYTHON_KINDS if view.python else ()))
+    names, targets = [name for name in kinds if name not in words.GRADED], {}
+    for number, name in enumerate(names):
+        yield Step(0.9 + 0.1 * number / len(names))
+        targets[name] = units.target(name, text, unclosed=view.unclosed)
     made = Indexed(index, whole, targets)
     return made if folder is None else store.shared().put(key, made, folder)

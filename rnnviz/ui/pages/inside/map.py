@@ -35,7 +35,7 @@ def section(view: View) -> None:
     seen = kept(("path", *key), lambda: units.project(view.trace, layer=view.layer, quantity=looked))
     first = seen.points[:, 0]
     largest = float(np.abs(first).max(initial=0)) or 1.0
-    label = _("the state along axis 1, the axis of most variance")
+    label = _("the state along principal component 0, the direction of most variance")
     dashboard.mount(
         KEY,
         texts=[painted(view.text, first, Scale("diverging", -largest, largest), label)],
@@ -55,22 +55,22 @@ def section(view: View) -> None:
             ),
             Panel(
                 "path",
-                _("The path of the state along its two axes of most variance"),
+                _("The path of the state along its first two principal components"),
                 partial(
                     points.path,
                     seen.points,
                     points.kinds(view.text),
                     kinds(),
                     explained=seen.explained.tolist(),
-                    axes=_("axis"),
+                    axes=_("component"),
                 ),
                 _(
                     "Do states after the same kind of character lie together, wherever they are in the text? "
                     "Point at one to find it."
                 ),
                 _(
-                    "the other axes, where points that lie together here may be far apart: these two hold "
-                    "{share} of the variance. Untrained networks group such states too."
+                    "the other components: points that lie together here may be far apart there. These two "
+                    "hold {share} of the variance. Untrained networks group such states too."
                 ).format(share=f"{seen.explained.sum():.0%}"),
                 height=420,
                 width=3,

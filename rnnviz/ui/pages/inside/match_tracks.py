@@ -54,13 +54,14 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
         except RnnvizError as error:
             own.warning(describe(error), icon=":material/error:")
     named = {f"own {name}": name for name in mine} | {
-        name: about for name, about in words.targets().items() if name in indexed.targets
+        name: about for name, about in words.targets(python=True).items() if name in indexed.targets
     }
+    usual = "py-string" if "py-string" in named else "quotes"
     chosen = which.multiselect(
         _("Annotations to show"),
         list(named),
-        default=[f"own {name}" for name in mine][:TRACKS] or ["quotes"],
-        key=f"inside.match.tracks.{' '.join(mine)}",
+        default=[f"own {name}" for name in mine][:TRACKS] or [usual],
+        key=f"inside.match.tracks.{usual}.{' '.join(mine)}",
         format_func=named.__getitem__,
         max_selections=TRACKS,
         persist_state="session",

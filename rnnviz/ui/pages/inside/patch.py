@@ -153,7 +153,7 @@ def _part(view: View) -> dict[str, Any] | None:
     if int(view.model.config.layers) > 1:
         words["layer"] = _("the layer in view")
     words["part"] = _("units or a direction")
-    left, middle, right = st.columns([4, 5, 3], vertical_alignment="bottom")
+    left, middle, right = st.columns([5, 5, 2], vertical_alignment="bottom")
     with left:
         which = choice.pick(_("What is put in"), words, f"{patched.KEY}.part", default="all")
     found: dict[str, Any] = {} if which == "all" else {"layer": view.layer}

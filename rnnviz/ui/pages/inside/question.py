@@ -36,8 +36,7 @@ class Question:
 
 
 def ask(view: View) -> Question:
-    python = view.context.info.card.get("language") == "python"
-    names = words.targets(python)
+    names = words.targets(view.python)
     found = standing(view, names)
     first = found.target if found is not None else "word-start"
     read = found.quantity if found is not None else "hidden"
@@ -54,7 +53,7 @@ def ask(view: View) -> Question:
                 "Simple rules find quotes, brackets and indentation. In the source of Python's standard "
                 "library they differ from Python's own tokeniser at 1, 8 and 5 % of the characters."
             )
-            + (_(" That tokeniser finds what has Python in its name.") if python else ""),
+            + (_(" That tokeniser finds what has Python in its name.") if view.python else ""),
         )
     with what:
         looked = quantity(view, f"inside.quantity.{read}", read)
@@ -74,7 +73,7 @@ def ask(view: View) -> Question:
             max_chars=1000,
             placeholder="[0-9]+",
         )
-    if about not in ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks"):
+    if about not in words.GRADED:
         strict = st.toggle(
             _("Compare with the characters just before and after, too"),
             key="inside.strict",

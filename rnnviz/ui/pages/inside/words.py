@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rnnviz.units import Report, Rival, Search
 
 PATTERN, SPAN = "pattern", "span"
+GRADED = ("bracket-depth", "line-position", "indent-depth", "py-bracket-depth", "py-blocks")
 
 
 def targets(python: bool = False) -> dict[str, str]:
