@@ -14,6 +14,7 @@ PAGES = (
         for name in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")
     ),
     "train",
+    "train?run=shipped:timemachine-gru",
     *(f"learn?scene={number}" for number in range(9)),
 )
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.

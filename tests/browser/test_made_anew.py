@@ -24,7 +24,7 @@ def test_the_live_view_shows_the_text_that_was_there(live: Live) -> None:
 
 
 def test_the_training_view_shows_the_model_that_was_there(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/train")
+    page.goto(f"{app_url}/train?run=shipped:timemachine-gru")
     view = page.get_by_test_id("rnnviz-training")
     expect(view).to_have_attribute("data-state", "shipped")
     expect(view.locator(".rt-lines .main-svg").first).to_be_visible()

@@ -107,6 +107,21 @@ def test_the_sentence_to_watch_is_read_as_training_goes_on() -> None:
     assert told("own", "start")[0]["uniform"] == 4
 
 
+def test_what_is_shown_now_follows_the_loop_unless_reading_takes_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(following, "PROGRESS", 0.0)
+    for share, seen in ((1e9, [1, 2, 3, 4]), (-1.0, [1, 2, 3, 3])):  # kept steps are read in any case
+        monkeypatch.setattr(following, "SHARE", share)
+        with rnnviz.runs.follow("live", tiny("gru"), watched="cab") as run:
+            shown = []
+            for step in (1, 2, 3, 4):
+                run.log(step, 1.0)
+                shown.append(runs.snapshot(run.id).step)
+        assert shown == seen
+        assert runs.snapshots(run.id) == [0, 1, 2, 3, 4], "the last is kept too"
+
+
 @pytest.mark.parametrize(
     ("error", "state", "reason"),
     [

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -232,3 +233,14 @@ def test_minutes_become_characters_reports_included() -> None:
         speed.characters_in(0.01, replace(TINY, evaluate_every=every), corpus) for every in (1000, 1)
     )
     assert 32 <= often < seldom
+
+
+def test_the_early_reports_are_in_the_minutes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report takes a second, a step a hundredth: of a minute six seconds go to the six early ones."""
+    ticks = iter([0.0, 1.0])
+    trainer = SimpleNamespace(validation="", model=None, characters=100.0, step_index=1)
+    monkeypatch.setattr(speed, "_trial", lambda *_: (trainer, 10_000.0))
+    monkeypatch.setattr("rnnviz.reading.sampling.sample", lambda *_, **__: "")
+    monkeypatch.setattr(speed, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
+    config = replace(TINY, evaluate_every=200)
+    assert speed.characters_in(1.0, config, corpora.from_text("a" * 500)) == round(54 / (3 / 200) * 100)
