@@ -86,5 +86,5 @@ _STYLE = """
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
 [data-testid="stHeader"] button { pointer-events: auto; }
 body { --rv-indent: 0px; }
-body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 2.2rem; }
+body:has([data-testid="stExpandSidebarButton"]) { --rv-indent: 4.2rem; }
 """

@@ -27,9 +27,10 @@ export class Tracks {
     this.count = tracks.length;
     this.box.replaceChildren(
       ...tracks.map(({ name, note, about, query }) => {
-        const title = make("div", "rv-title", make("b", "", name), make("span", "", note));
+        const title = make("div", "rv-title", make("b", "", name));
         title.title = about;
         if (link) title.append(address(link, query));
+        title.append(make("span", "", note));
         return title;
       }),
     );
