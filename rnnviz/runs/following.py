@@ -72,6 +72,9 @@ def follow(
     >>> api.find(run.id).state
     'finished'
     """
+    for called, value in (("name", name), ("watched", watched), ("text", text), ("log_to", log_to)):
+        if not isinstance(value, str):
+            raise ConfigError("{name} is a text; received {value!r}", name=called, value=value)
     known = corpora.describe(text) if text in corpora.names() else None
     description = Description(
         name,
