@@ -84,6 +84,12 @@ def test_escape_lets_go_wherever_the_focus_is(live: Live) -> None:
     elsewhere: list[Callable[[], None]] = [
         lambda: live.page.get_by_role("link", name="Perplexity").focus(),
         lambda: live.area.focus(),
+        lambda: live.page.locator(".rv-quantity").focus(),
+        lambda: live.page.get_by_role("slider", name="temperature").focus(),
+        lambda: live.page.locator(".rv-touch").first.focus(),
+        lambda: live.page.get_by_role("button", name="Continue").focus(),
+        lambda: live.page.get_by_test_id("stSidebar").get_by_role("combobox").focus(),
+        lambda: live.page.get_by_role("radio", name="English").focus(),
         lambda: live.page.evaluate("document.activeElement.blur()"),
     ]
     for focus in elsewhere:

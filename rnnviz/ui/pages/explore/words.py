@@ -29,6 +29,7 @@ def words() -> dict[str, str]:
         "write": _("Continue"),
         "writing": _("Stop"),
         "write.help": _("The network writes on from the caret, one drawn character after another"),
+        "written": _("written by the network"),
         "branch": _("Three ways"),
         "branch.help": _("The network writes on in three ways; pick one"),
         "ways": _("Three continuations"),

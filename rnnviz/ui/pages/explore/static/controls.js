@@ -2,6 +2,7 @@
 
 import { find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
+import { NETWORK } from "./history.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
@@ -130,6 +131,7 @@ export class Controls {
       // Setting the value that is there already costs milliseconds with every keystroke.
       if (select.value !== String(view[name])) select.value = String(view[name]);
     }
+    find(root, "span.rv-by").hidden = !view.editor.by.includes(NETWORK);
     const units = view.unit === null ? [] : [view.unit];
     /** @type {[string | number, string][]} */
     const colours = [

@@ -1,0 +1,97 @@
+"""Where the focus is in Explore, whether it can be seen, and what is said aloud."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import PATIENCE, SCREEN, Live
+from tests.browser.driving import ROOT, free_port, serve
+from tests.browser.test_bars import OPENING
+
+
+def test_the_text_has_the_focus_on_opening(live: Live) -> None:
+    expect(live.area).to_be_focused()
+    live.page.keyboard.type("s")
+    live.painted(19)
+    assert live.text == OPENING + "s"
+
+
+def test_the_focus_comes_back_when_the_dialog_that_took_it_is_gone(live: Live) -> None:
+    expect(live.area).to_be_focused()
+    live.page.evaluate(
+        """() => {
+            const dialog = document.createElement("div");
+            dialog.role = "dialog";
+            dialog.tabIndex = -1;
+            document.body.append(dialog);
+            dialog.focus();
+        }"""
+    )
+    expect(live.area).not_to_be_focused()
+    live.page.evaluate("document.querySelector('[role=dialog]:last-child').remove()")
+    expect(live.area).to_be_focused()
+
+
+def test_every_stop_of_the_tab_key_shows_a_ring(live: Live) -> None:
+    live.area.focus()
+    seen = set()
+    for _ in range(14):
+        live.page.keyboard.press("Tab")
+        found = live.page.evaluate(
+            """() => {
+                let at = document.activeElement;
+                while (at?.shadowRoot) at = at.shadowRoot.activeElement;
+                const style = getComputedStyle(at);
+                const inside = Boolean(at.getRootNode().host);
+                return [inside, at.className, style.outlineStyle, parseFloat(style.outlineWidth)];
+            }"""
+        )
+        inside, name, style, width = found
+        if inside:
+            seen.add(name)
+            assert style == "solid", name
+            assert width >= 2, name
+    assert {"rv-touch", "rv-temperature", "rv-pad"} <= seen
+
+
+def test_nothing_chatters_while_one_types(live: Live) -> None:
+    said = live.page.locator(
+        ".rnnviz [aria-live], .rnnviz [role='status'], .rnnviz [role='alert'], .rnnviz output"
+    )
+    before = [element.inner_text() for element in said.all()]
+    assert set(before) == {""}
+    live.area.press("End")
+    live.page.keyboard.type(" was")
+    live.painted(22)
+    assert [element.inner_text() for element in said.all()] == before
+    live.figure.focus()
+    live.page.keyboard.press("Home")
+    expect(live.page.locator(".rv-said")).to_contain_text("character 1")  # what a key asked for is said
+    live.page.keyboard.press("ArrowRight")
+    expect(live.page.locator(".rv-said")).to_contain_text("character 2")
+
+
+def test_a_server_that_restarts_takes_neither_text_nor_focus(
+    browser: Browser, models_folder: Path, tmp_path: Path
+) -> None:
+    environment = {**os.environ, "RNNVIZ_RUNS": str(tmp_path), "RNNVIZ_MODELS": str(models_folder)}
+    port = free_port()
+    context = browser.new_context(viewport=SCREEN, locale="en-GB")
+    context.set_default_timeout(PATIENCE)
+    with serve(ROOT / "app.py", environment=environment, port=port) as url:
+        live = Live(context.new_page(), url)
+        live.page.keyboard.type(" was")
+        live.painted(22)
+        live.page.keyboard.press("ArrowLeft")
+    expect(live.page.get_by_role("dialog")).to_be_visible()  # Streamlit's, which takes the focus
+    expect(live.area).not_to_be_focused()
+    with serve(ROOT / "app.py", environment=environment, port=port):
+        expect(live.page.get_by_role("dialog")).to_be_hidden()
+        expect(live.area).to_be_focused()
+        live.page.keyboard.type("n")
+        live.painted(23)
+        assert live.text == OPENING + " wans"
+    context.close()
