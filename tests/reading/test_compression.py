@@ -205,7 +205,10 @@ def test_a_long_text_has_a_format_of_its_own(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(compression, "SHORT", 20)
     monkeypatch.setattr(compression, "BLOCK", 7)
     model = make("3-gram")
-    data, long = compress(model, TEXT[:20]), compress(model, TEXT + "时")
+    monkeypatch.setattr("rnnviz.networks.progress.INTERVAL", 0.0)
+    seen: list[float] = []
+    data, long = compress(model, TEXT[:20]), compress(model, TEXT + "时", progress=seen.append)
+    assert seen == sorted(seen)
     assert (data[3], long[3]) == (1, 2)
     assert decompress(model, data) == TEXT[:20]
     assert decompress(model, long) == TEXT + "时"

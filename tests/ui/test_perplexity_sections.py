@@ -81,11 +81,12 @@ def test_who_was_told_the_text_and_who_is_not_scored_win_nothing() -> None:
     assert winner is not None
     assert winner.name == "good"
     assert comparison.best([bar("alone", 1.0), bar("waits", None)]) is None
+    assert comparison.best([bar("alone", 1.0), bar("told", 0.5, rival=False)]) is None
     lengths = re.findall(r"<i( class='beyond')? style='width:([\d.]+)%'", comparison.html(shown, 2.0))
     assert lengths == [("", "86.96"), (" class='beyond'", "100.00"), ("", "43.48")]
-    markup = comparison.html([bar("<img src=x>", 2.0), bar('a" onclick="x', 3.0)])
+    markup = comparison.html([Bar("<img src=x>", "' onclick='x", "model", 2.0, 4.0), bar("b", 3.0)])
     assert "<img" not in markup
-    assert "title='a\" onclick" not in markup
+    assert "' onclick" not in markup
 
 
 def test_the_sum_can_be_added_up(open_app: Open, models_folder: Path) -> None:

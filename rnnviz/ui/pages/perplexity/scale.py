@@ -54,8 +54,7 @@ def html(value: float, guess: float, typical: float | None, second: tuple[str, f
         marks.append(Mark(guess, guessed, "guess"))
 
     def place(at: float) -> str:
-        share = math.log(max(at, 1.0)) / math.log(end) if math.isfinite(at) else 1.0
-        return f"{100 * min(max(share, 0.0), 1.0):.2f}%"
+        return f"{100 * min(math.log(max(at, 1.0)) / math.log(end), 1.0):.2f}%"
 
     def row(mark: Mark, arrow: str) -> str:
         # An arrow at its place, and what is said on the side where there is room: it never leaves the line.
