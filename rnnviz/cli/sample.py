@@ -20,13 +20,17 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--temperature", "-t", type=float, default=1.0, help="below 1 tamer, above 1 wilder (default: 1)"
     )
-    parser.add_argument("--top-k", type=int, help="choose among the k most probable characters only")
+    parser.add_argument(
+        "--top-k", type=int, help="choose among the k most probable characters only (default: all)"
+    )
     parser.add_argument(
         "--top-p",
         type=float,
-        help="choose among the fewest characters that hold this share of the probability",
+        help="choose among the fewest characters that hold this share of the probability (default: all)",
     )
-    parser.add_argument("--seed", type=int, help="the same seed writes the same text")
+    parser.add_argument(
+        "--seed", type=int, help="the same seed writes the same text (default: none, another text each time)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

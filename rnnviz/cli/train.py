@@ -19,7 +19,7 @@ from typing import Any
 from rnnviz.cli.output import add_quiet, progress_bar
 from rnnviz.errors import ConfigError, CorpusError, TrainingError
 from rnnviz.networks import checkpoint, modelfile
-from rnnviz.networks.config import CELLS
+from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.runs import choice, elsewhere, process
 from rnnviz.runs.folder import Description, RunFolder, home
 from rnnviz.runs.stop import EXIT_INTERRUPTED
@@ -63,9 +63,18 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
-    recipe.add_argument("--cell", choices=(*CELLS, "ngram"))
-    _add(recipe, RECIPE)
+    recipe.add_argument(
+        "--cell", choices=(*CELLS, "ngram"), help=f"the network's, or counts (default: {TrainConfig.cell})"
+    )
+    _add(recipe, tuple((flag, kind, text + _default(flag)) for flag, kind, text in RECIPE))
     parser.set_defaults(run=main, device="auto", half=False, probe="", queued=False, order=6)
+
+
+def _default(flag: str) -> str:
+    """What the recipe has where this option is not given."""
+    value = getattr(TrainConfig, flag[2:].replace("-", "_"))
+    said = "no" if value is False else value if isinstance(value, str) else f"{value:g}"
+    return f" (default: {said})"
 
 
 def _add(group: Any, options: tuple[tuple[str, Any, str], ...]) -> None:
@@ -143,8 +152,6 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _config(args: argparse.Namespace) -> Any:
-    from rnnviz.networks.config import TrainConfig
-
     given = {
         f.name: getattr(args, f.name) for f in fields(TrainConfig) if getattr(args, f.name, None) is not None
     }

@@ -20,6 +20,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.config import KINDS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Floats, Hook, Hooks, Weights
+from rnnviz.pictured import Brief
 from rnnviz.reading import sampling
 from rnnviz.reading.reader import reader
 from rnnviz.reading.trace import Trace, Tracer
@@ -32,8 +33,8 @@ Quantity = Literal["hidden", "cell"]
 Chosen = int | Sequence[int] | Unit | Sequence[Unit] | Direction | Sequence[Direction]
 
 
-@dataclass(frozen=True, init=False)
-class Intervention:
+@dataclass(frozen=True, init=False, repr=False)
+class Intervention(Brief):
     """What is done to `units` of one layer, or along a Direction, right after the layer has computed them.
 
     units     their numbers within `layer`, or Units, which carry their layer, or Directions, which carry

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.pictured import Brief
 from rnnviz.units.indexing import Index
 from rnnviz.units.matching import Matches
 from rnnviz.units.targets import Target
@@ -19,8 +20,8 @@ ENOUGH = 100
 """Places that end in the same characters, to say what share of them lies in a track."""
 
 
-@dataclass(frozen=True)
-class Share:
+@dataclass(frozen=True, repr=False)
+class Share(Brief):
     """How often something holds at the last character: `inside` of the `matches`, and as shares of the
     places that end in the same characters (None: too few), and of all characters.
     """
@@ -32,8 +33,8 @@ class Share:
     everywhere: float
 
 
-@dataclass(frozen=True)
-class Controls:
+@dataclass(frozen=True, repr=False)
+class Controls(Brief):
     """What the matches have in common, beside controls.
 
     ending  the last characters of the passage: as many as at least ENOUGH places of the corpus end in

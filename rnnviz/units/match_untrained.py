@@ -21,6 +21,7 @@ import numpy as np
 from rnnviz.errors import ConfigError
 from rnnviz.networks.numpy_model import Network, NumpyModel
 from rnnviz.networks.progress import mapped
+from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace, trace, tracing
 from rnnviz.units import controls
 from rnnviz.units.controls import COPIES, ControlProgress
@@ -37,16 +38,16 @@ _LOWEST = 1e-4
 """A threshold is above 0."""
 
 
-@dataclass(frozen=True, eq=False)
-class Copy:
+@dataclass(frozen=True, eq=False, repr=False)
+class Copy(Brief):
     """An untrained copy of a network and its `states` (L·H, n) float16 over the beginning of a text."""
 
     model: NumpyModel
     states: Halves
 
 
-@dataclass(frozen=True)
-class Compared:
+@dataclass(frozen=True, repr=False)
+class Compared(Brief):
     """How many matches have something at their last character: of the network's own, and of all copies'."""
 
     name: str
@@ -54,8 +55,8 @@ class Compared:
     untrained: int
 
 
-@dataclass(frozen=True)
-class Untrained:
+@dataclass(frozen=True, repr=False)
+class Untrained(Brief):
     """What matches of the network and of untrained copies have in common, in the same `characters`.
 
     units       of each copy: how many are on throughout the passage

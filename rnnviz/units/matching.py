@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.unit import Unit, activations, unit_of
 
@@ -38,8 +39,8 @@ THRESHOLD = 0.5
 _NEGATIVE = 0x8000  # the sign's bit of a float16
 
 
-@dataclass(frozen=True)
-class Pattern:
+@dataclass(frozen=True, repr=False)
+class Pattern(Brief):
     """Which `units` are on, and on which side of 0: `signs`, 1 or -1 for each; for how many characters,
     `length`.
 
@@ -66,8 +67,8 @@ class Pattern:
         return len(self.units)
 
 
-@dataclass(frozen=True)
-class Match:
+@dataclass(frozen=True, repr=False)
+class Match(Brief):
     """Characters start .. stop - 1 of the corpus, over which these `units` of the pattern are on."""
 
     start: int
@@ -83,8 +84,8 @@ class Match:
         return self.stop - self.start
 
 
-@dataclass(frozen=True)
-class Matches:
+@dataclass(frozen=True, repr=False)
+class Matches(Brief):
     """What `find` found, best first.
 
     needed    units of the pattern that a place has at least

@@ -20,6 +20,7 @@ from rnnviz.networks.batch import NO_CHANGES, Batch, Change, Changes
 from rnnviz.networks.numpy_model import Network
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import Floats, Ids
+from rnnviz.pictured import Brief
 from rnnviz.reading.trace import Trace
 from rnnviz.units.directions import Direction
 from rnnviz.units.patching import Patched, Quantity, by_quantity, check_place, part, read, states_at
@@ -33,8 +34,8 @@ ROWS = 128
 """Patches that are read side by side."""
 
 
-@dataclass(frozen=True, eq=False)
-class PatchControls:
+@dataclass(frozen=True, eq=False, repr=False)
+class PatchControls(Brief):
     """What a patch does beside what others of the same size, and from elsewhere, do.
 
     ahead      predictions that are compared, fewer where the target ends
@@ -184,8 +185,8 @@ class PatchProgress:
         return self.done / self.total
 
 
-@dataclass(frozen=True, eq=False)
-class PatchGrid:
+@dataclass(frozen=True, eq=False, repr=False)
+class PatchGrid(Brief):
     """The effect of patching each place of a source into each of a target.
 
     at, to   (S',), (T',) the places: characters read of the source and of the target

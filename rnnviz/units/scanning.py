@@ -18,6 +18,7 @@ from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.progress import Clock
 from rnnviz.networks.stepping import Floats, NetworkReader, Weights
+from rnnviz.pictured import Brief
 from rnnviz.text.decoding import Source
 from rnnviz.text.pieces import SourceText
 from rnnviz.text.vocabulary import Ids, Vocabulary, code_points
@@ -34,8 +35,8 @@ EXPLODED = np.float32(1e18)
 """Larger values count as this."""
 
 
-@dataclass(frozen=True, eq=False)
-class Context:
+@dataclass(frozen=True, eq=False, repr=False)
+class Context(Brief):
     """A unit's value at one character, `text[at]`, with `position` characters before it in the whole text.
     `values` (W,) float32 are the unit's values along `text`.
     """
@@ -57,8 +58,8 @@ class Move:
     count: int
 
 
-@dataclass(frozen=True, eq=False)
-class UnitReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class UnitReport(Brief):
     """What one unit did.
 
     top, bottom  contexts that don't overlap, the most extreme first

@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ import pytest
 from rnnviz import cli
 from rnnviz.cli.output import as_json
 from rnnviz.networks.checkpoint import load
+from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import trace
 from tests.cli.conftest import ROOT, Run, process
 
@@ -66,6 +68,14 @@ def test_the_help_says_every_default_and_every_choice(name: str, run: Run) -> No
             assert str(choice) in said, action.option_strings
         if action.default not in (None, False, "", (), argparse.SUPPRESS):
             assert "default" in str(action.help), action.option_strings
+
+
+def test_the_help_of_a_training_has_the_recipes_defaults() -> None:
+    helps = {flag: str(a.help) for a in commands()["train"]._actions for flag in a.option_strings}
+    for each in fields(TrainConfig):
+        said = helps["--" + each.name.replace("_", "-")]
+        value = "no" if each.default is False else each.default
+        assert said.endswith(f"(default: {value if isinstance(value, str) else format(value, 'g')})"), said
 
 
 def test_sample_continues_the_prompt_and_repeats_with_a_seed(run: Run) -> None:

@@ -7,6 +7,7 @@ import html
 import io
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,12 @@ from tests.conftest import TEXT, tiny, tiny_card
 MODEL = tiny("gru", name="tiny <b>", card=tiny_card(title="<script>x</script>"), hidden_size=40)
 READ = rnnviz.trace(MODEL, TEXT)
 FOUND = units.search(READ, units.target("vowel", TEXT))
+PATTERN = units.pattern(READ, 3, 5, threshold=0.02)
+MATCHES = units.matching.find(READ.hidden[:, 0].T.astype(np.float16), 40, PATTERN)
+PATCH = units.patch(MODEL, TEXT[:20], 9, TEXT[:30], 20)
 
 
+@cache
 def shown() -> dict[str, Any]:
     large = rnnviz.Vocabulary(tuple(map(chr, range(0x4E00, 0x4E00 + 4000))))
     bare = NumpyModel(MODEL.config, MODEL.vocabulary, weights_of(MODEL), "bare", MODEL.card)
@@ -47,6 +52,14 @@ def shown() -> dict[str, Any]:
         "connectivity": rnnviz.connectivity(MODEL, TEXT[:100]),
         "target": units.target("vowel", TEXT),
         "model's file": rnnviz.available()[0][0],
+        "intervention": units.Intervention(range(200)),
+        "pattern": PATTERN,
+        "matches": MATCHES,
+        "match": MATCHES.found[0],
+        "unit of a scan": units.run(units.scan(MODEL, text=TEXT))[0, 3],
+        "patch": PATCH,
+        "controls of a patch": units.patch_controls(MODEL, PATCH, TEXT, n=2),
+        "grid of patches": units.run(units.patch_grid(MODEL, TEXT[:9], TEXT[:20])),
     }
 
 
