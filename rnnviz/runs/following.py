@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import sys
 import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -21,8 +19,7 @@ from typing import IO, Any
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.config import TrainConfig
-from rnnviz.reading.trace import trace
-from rnnviz.runs import api, elsewhere, event_log, snapshots
+from rnnviz.runs import api, elsewhere, event_log, readable, snapshots
 from rnnviz.runs.folder import Description, RunFolder, replace_file
 from rnnviz.text import corpora
 
@@ -89,7 +86,7 @@ def follow(
     if total is not None and (type(total) is not int or total < 1):
         raise ConfigError("total is a whole number of steps from 1; received {total!r}", total=total)
     if watched:
-        _read(model, watched)  # refuse now what can't be read
+        readable.read(model, watched)  # refuse now what can't be read
     return Followed(description, model, total)
 
 
@@ -135,8 +132,8 @@ class Followed:
         folder.begin(self._description)
         self._elsewhere = self._more.enter_context(elsewhere.opened(self._description.log_to, folder))
         self._began = self._next = self._taken_at = time.monotonic()
-        about = {"parameters": _parameters(self._model), "total_steps": self._total}
-        model = self._readable()
+        about = {"parameters": readable.parameters(self._model), "total_steps": self._total}
+        model = readable.model(self._model)
         if model is not None:
             about |= {"vocabulary": model.vocabulary.size, "uniform": model.vocabulary.size}
         self._write(
@@ -207,7 +204,7 @@ class Followed:
         if self._last:
             self._progress(time.monotonic())
         self._snapshot(keep=True)
-        model = self._readable()
+        model = readable.model(self._model)
         if model is not None:
             with contextlib.suppress(RnnvizError, OSError):  # a network of a Python function can't be saved
                 checkpoint.save(model, folder.best)
@@ -265,7 +262,7 @@ class Followed:
         if self._last:
             step, characters = self._last["step"], self._last["characters"]
         try:
-            found = snapshots.of(_read(self._model, watched), step=step, characters=characters)
+            found = snapshots.of(readable.read(self._model, watched), step=step, characters=characters)
         except RnnvizError:  # weights that are no numbers any more
             return
         with self._disk():
@@ -296,43 +293,6 @@ class Followed:
                 RuntimeWarning,
                 stacklevel=4,
             )
-
-    def _readable(self) -> Any:
-        """The model as it is now, if rnnviz can read it; else None."""
-        found: Any = None
-        with contextlib.suppress(RnnvizError):
-            found = _model(self._model)
-        return found if hasattr(found, "vocabulary") else None
-
-
-def _model(given: Any) -> Any:
-    """The model, or what the function in its place returns, which draws no random number of the loop's."""
-    if not callable(given) or hasattr(given, "vocabulary") or hasattr(given, "parameters"):
-        return given
-    made: Callable[[], Any] = given
-    if "torch" not in sys.modules:
-        return made()
-    import torch
-
-    with torch.random.fork_rng(devices=[]):  # a new network begins with random weights, even if others follow
-        return made()
-
-
-def _read(given: Any, watched: str) -> Any:
-    model = _model(given)
-    if not hasattr(model, "vocabulary"):
-        raise ConfigError(
-            "the sentence to watch needs a model that rnnviz can read: give one, or a function that returns "
-            "it, such as lambda: rnnviz.adapt(gru, output, characters); received {received}",
-            received=type(model).__name__,
-        )
-    return trace(model, watched)
-
-
-def _parameters(given: Any) -> int | None:
-    model = _model(given)
-    parameters = getattr(model, "parameters", None)
-    return sum(p.numel() for p in parameters()) if callable(parameters) else None
 
 
 def _exp(loss: Any) -> float | None:

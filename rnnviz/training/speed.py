@@ -115,7 +115,7 @@ def characters_in(
     """The characters trained on in `minutes`, reports included. Takes about 2 seconds and one validation."""
     from rnnviz.reading.sampling import sample
     from rnnviz.reading.scoring import perplexity
-    from rnnviz.training.trainer import early_steps
+    from rnnviz.training.reporting import early_steps
 
     trainer, speed = _trial(config, corpus, min(TRIAL, minutes * 60 / 20), device)
     began = time.perf_counter()

@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -24,7 +23,7 @@ from torch.nn import functional as F
 from rnnviz.errors import CheckpointError, ConfigError, CorpusError, TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.threads import Threads
-from rnnviz.networks.torch_model import CharModel, Dropout, State, pick_device, untrained
+from rnnviz.networks.torch_model import Dropout, State, pick_device, untrained
 from rnnviz.reading.sampling import sample
 from rnnviz.reading.scoring import score
 from rnnviz.text.checked import check_text, received
@@ -33,25 +32,14 @@ from rnnviz.text.given import as_corpus
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.training.batches import RandomCuts, RegularCuts, Streams
 from rnnviz.training.optimiser import adamw, has_bfloat16, rate
-
-FIRST = 8
-"""Steps of the second early report; each further one comes after twice as many."""
+from rnnviz.training.reporting import Interval, early_steps
+from rnnviz.training.reporting import StepReport as StepReport
 
 LARGEST = 600.0
 """Nats whose perplexity is still a number that a run's events take."""
 
 UNSURE, SURE = 0.8, 0.5
 """Temperatures of samples: a text's vary; of a word there is one way to write it."""
-
-
-def early_steps(first: int) -> list[int]:
-    """The steps after which a run reports before its `first` regular report, ever further apart.
-
-    >>> early_steps(200)
-    [1, 8, 16, 32, 64, 128]
-    """
-    steps = [1, *(FIRST << n for n in range(max(0, first // FIRST).bit_length()))]
-    return [n for n in steps if n < first]
 
 
 class Parts(Protocol):
@@ -67,44 +55,6 @@ class SplittableText(Protocol):
     """A text to train on, as rnnviz.corpora.Corpus."""
 
     def split(self) -> Parts: ...
-
-
-@dataclass(frozen=True)
-class StepReport:
-    """Where a run stands.
-
-    `train_perplexity` is since the last report, with dropout; `validation_perplexity` is None where the
-    recipe trains on that text too; `gradient_norm` is before clipping; `best`: no earlier report was better.
-    `model` is the model in training: save it or trace with it before asking for the next report.
-    """
-
-    step: int
-    total_steps: int
-    epoch: float
-    characters: int
-    train_perplexity: float
-    validation_perplexity: float | None
-    characters_per_second: float
-    gradient_norm: float
-    learning_rate: float
-    seconds: float
-    best: bool
-    sample: str
-    model: CharModel = field(repr=False, compare=False)
-
-    @property
-    def held_out_perplexity(self) -> float | None:
-        """Version 0.1.0's name of `validation_perplexity`."""
-        return self.validation_perplexity
-
-
-@dataclass
-class Interval:
-    """Since the last report: the sum of the losses in nats, the characters, the seconds."""
-
-    loss: Tensor
-    characters: int = 0
-    seconds: float = 0.0
 
 
 class Trainer:
@@ -181,13 +131,7 @@ class Trainer:
         if self.reported == self.step_index or not self.since.characters:
             return False
         every, n = self.config.evaluate_every, self.step_index
-        if (
-            self.early
-            and n < (every or self.streams.chunks)
-            and (n == 1 or (n >= FIRST and n.bit_count() == 1))
-        ):
-            return True
-        return self.done or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
+        return self.done or n in self.early or (n % every == 0 if every else self.cuts.at(n)[0] == 0)
 
     def learning_rate(self) -> float:
         """The learning rate of the coming step."""

@@ -1,0 +1,60 @@
+"""What a trainer reports, and how soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+from rnnviz.networks.torch_model import CharModel
+
+FIRST = 8
+"""Steps of the second early report; each further one comes after twice as many."""
+
+
+def early_steps(first: int) -> list[int]:
+    """The steps after which a run reports before its `first` regular report, ever further apart.
+
+    >>> early_steps(200)
+    [1, 8, 16, 32, 64, 128]
+    """
+    steps = [1, *(FIRST << n for n in range(max(0, first // FIRST).bit_length()))]
+    return [n for n in steps if n < first]
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """Where a run stands.
+
+    `train_perplexity` is since the last report, with dropout; `validation_perplexity` is None where the
+    recipe trains on that text too; `gradient_norm` is before clipping; `best`: no earlier report was better.
+    `model` is the model in training: save it or trace with it before asking for the next report.
+    """
+
+    step: int
+    total_steps: int
+    epoch: float
+    characters: int
+    train_perplexity: float
+    validation_perplexity: float | None
+    characters_per_second: float
+    gradient_norm: float
+    learning_rate: float
+    seconds: float
+    best: bool
+    sample: str
+    model: CharModel = field(repr=False, compare=False)
+
+    @property
+    def held_out_perplexity(self) -> float | None:
+        """Version 0.1.0's name of `validation_perplexity`."""
+        return self.validation_perplexity
+
+
+@dataclass
+class Interval:
+    """Since the last report: the sum of the losses in nats, the characters, the seconds."""
+
+    loss: Tensor
+    characters: int = 0
+    seconds: float = 0.0
