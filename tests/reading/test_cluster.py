@@ -75,10 +75,16 @@ def check_same(theirs: Report, ours: Report) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_long_text_costs_what_it_costs_here(there: Cluster, models_folder: Path, name: str) -> None:
+def test_a_long_text_costs_what_it_costs_here(
+    there: Cluster, models_folder: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = load(models_folder / f"{name}.safetensors")
-    report = perplexity(there.model(model), text=LONG)
+    afar, asked = there.model(model), []
+    submit = afar.submit
+    monkeypatch.setattr(afar, "submit", lambda *task: asked.append(task) or submit(*task))
+    report = perplexity(afar, text=LONG)
     assert report.characters > cluster_module.PIECE
+    assert len(asked) == 2, "the second stretch began in the state in which the first one ends"
     check_same(report, perplexity(model, text=LONG))
 
 

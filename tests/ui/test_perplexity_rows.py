@@ -154,3 +154,12 @@ def test_a_file_of_many_rows_lists_the_first(open_app: Open, monkeypatch: pytest
     (table,) = [frame.value for frame in app.dataframe]
     assert table["Row"].tolist() == [0, 1, 2, 3, 4]
     assert "The first 5 of 20 rows. The files below hold all of them." in words(app)
+
+
+def test_what_was_found_goes_with_the_file(open_app: Open) -> None:
+    app = upload(open_app("perplexity"), "a.jsonl", ONE)
+    folder = found().folder
+    assert folder.is_dir()
+    app.file_uploader[0].set_value([("b.jsonl", LINES.encode(), "text/plain")])
+    app.run()
+    assert not folder.exists()

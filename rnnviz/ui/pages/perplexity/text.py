@@ -47,3 +47,7 @@ class _Named(io.BytesIO):
     def read(self, size: int | None = -1, /) -> bytes:
         self._check()
         return super().read(size)
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        self._check()
+        return super().readline(size)
