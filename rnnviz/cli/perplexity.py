@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rnnviz.cli.output import STANDARD_INPUT, add_model, add_quiet, as_json, command, complain
 from rnnviz.cli.perplexity_scoring import Found, Outputs, Scoring
@@ -19,12 +19,16 @@ from rnnviz.cli.perplexity_words import (
     Compared,
     complain_of_rows,
     in_words,
+    print_averages,
     print_matrix,
     print_rows,
     range_json,
     rows_in_words,
 )
 from rnnviz.errors import RnnvizError, TextError
+
+if TYPE_CHECKING:
+    from rnnviz.reading.scoring import Report
 
 PLACE = "{file}"  # in an output's name: where the scored file's name goes
 
@@ -128,6 +132,7 @@ def main(args: argparse.Namespace) -> int:
     files, failed = _files(args)
     outputs = _outputs(args, files)
     compared: dict[str, list[Compared]] = {}
+    reports: list[Report] = []
     with contextlib.ExitStack() as stack:
         for file, found in Scoring(args, stack).each(list(zip(files, outputs, strict=True))):
             if isinstance(found, RnnvizError):
@@ -136,8 +141,11 @@ def main(args: argparse.Namespace) -> int:
                 continue
             failed |= found.rows is not None and found.rows.damage is not None
             _print(args, found)
+            reports.append(found.report)
             if found.compared:
                 compared[file] = found.compared
+    if len(reports) > 1 and not args.json:
+        print_averages(reports)
     if len(compared) > 1 and not args.json:
         print_matrix(compared)
     return 1 if failed else 0

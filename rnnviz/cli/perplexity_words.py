@@ -144,6 +144,17 @@ def print_rows(rows: Sequence[Compared]) -> None:
     )
 
 
+def print_averages(reports: Sequence[Report]) -> None:
+    """Both averages of several files."""
+    from rnnviz.reports.averages import averages
+
+    found = averages(reports)
+    print(
+        f"all {found.texts:,} files: perplexity {found.micro:.4g} where every character counts the same "
+        f"(micro), {found.macro:.4g} where every file does (macro)"
+    )
+
+
 def print_matrix(compared: dict[str, list[Compared]]) -> None:
     print("\nperplexity")
     files = list(compared)
