@@ -25,7 +25,7 @@ from rnnviz.ui.jobs.slots import Slots, Turn
 
 log = logging.getLogger("rnnviz")
 
-Kind = Literal["work", "trial", "download"]
+Kind = Literal["work", "trial", "download", "glance"]
 State = Literal["waiting", "running", "done", "failed", "cancelled", "left"]
 OVER: tuple[State, ...] = ("done", "failed", "cancelled", "left")
 LEFT: tuple[State, ...] = ("left",)
@@ -73,8 +73,8 @@ def as_steps(source: Generator[P, None, R], step: Callable[[P], Step]) -> Steps[
 class Job:
     """One piece of work on `title`, a file or a model. `make` starts it and is given a function that raises
     Cancelled once the job is unwanted, for work that can't yield. State "left": stopped because its reader
-    was away. A job that is over drops `make`, and so the file it was to read. A download has no need to wait
-    for the processor's turn.
+    was away. A job that is over drops `make`, and so the file it was to read. A download, and a
+    glance, which is over within a second, have no need to wait for the processor's turn.
     """
 
     key: Hashable
@@ -222,7 +222,7 @@ class Jobs:
 
     @contextmanager
     def _place(self, job: Job, check: Check) -> Iterator[None]:
-        if job.kind == "download":
+        if job.kind in ("download", "glance"):
             yield
             return
         turn = Turn(self._owner, job.kind)

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from rnnviz.figures import live
 from rnnviz.figures.themes import LEVELS, SURPRISAL_FULL, THEMES
+from rnnviz.reports import foreign
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import tracks
+from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.rows import FEW
 from rnnviz.ui.pages.explore.session import LIMIT
-from rnnviz.ui.pages.explore.words import examples, track_words, words
+from rnnviz.ui.pages.explore.words import track_words, words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rnnviz.networks.checkpoint import ModelInfo
     from rnnviz.networks.ngram import NgramModel
     from rnnviz.networks.numpy_model import NumpyModel
     from rnnviz.networks.torch_model import CharModel
@@ -29,13 +34,18 @@ def opening(model: Any) -> str:
     example = model.card.get("example")
     if isinstance(example, str) and example.strip():
         return example[:LIMIT]
-    return examples()[0][1]
+    return examples()[0].text
 
 
 def fixed(
-    model: CharModel | NumpyModel, yardstick: NgramModel | None, temperature: float
+    model: CharModel | NumpyModel,
+    yardstick: NgramModel | None,
+    temperature: float,
+    listed: Sequence[ModelInfo] = (),
 ) -> tuple[dict[str, Any], str]:
-    """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest."""
+    """The unchanging part of the answers, in the session's language (see types.d.ts), and its digest.
+    `listed` are the models that can be chosen.
+    """
     config, vocabulary = model.config, model.vocabulary
     quantities = {name: asdict(live.scale(name, config.activation)) for name in live.quantities(config.cell)}
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
@@ -43,9 +53,11 @@ def fixed(
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)
     made = {
         "words": words(),
-        "examples": examples(),
+        "examples": for_view(model.card, model.name, listed),
         "language": language(),
         "model": model.name,
+        "usual": foreign.usual(model.card),
+        "advises": bool(listed),
         "cell": config.cell,
         "layers": config.layers,
         "units": config.hidden_size,

@@ -4,15 +4,16 @@ one component: the callback takes the browser's ask, the session's LiveSession a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import streamlit as st
 
-from rnnviz.ui import address, presenting
+from rnnviz.ui import address, better, model_cache, presenting, sidebar
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import language
+from rnnviz.ui.jobs.worker import of_session
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.fixed import fixed, opening
@@ -22,11 +23,13 @@ KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
+_LISTED = "explore.listed"  # the networks to choose from: looked up by whole runs, not by every keystroke
 
 
 def page(context: Context) -> None:
     st.html(f"<style>{_STYLE}{presenting.style(KEY)}</style>")
     bookmark.arrive()
+    st.session_state[_LISTED] = [info for info in model_cache.listed()[0] if info.kind != "ngram"]
     _live(context)
 
 
@@ -37,7 +40,9 @@ def _live(context: Context) -> None:
     static, digest = _static(context, session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
-    extra: dict[str, object] = {}
+    if ask.model and ask.model != context.info.path.stem:
+        _turn(ask, session)
+    extra: dict[str, object] = {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
         looks = arrived.looks if arrived else Ask()
         ask = replace(looks, client=ask.client, seq=ask.seq, text=session.text)
@@ -66,16 +71,36 @@ def _session(context: Context, arrived: Bookmark | None) -> LiveSession:
     return session
 
 
+def _turn(ask: Ask, session: LiveSession) -> None:
+    """Run the whole page anew, with the model that an example or a suggestion asks for."""
+    state = st.session_state
+    session.text, state[_OFFERED] = ask.text, (state[_OFFERED][0], None)
+    state[sidebar.WANTED], state[_ASK] = ask.model, replace(ask, model="", fresh=True)
+    st.rerun()
+
+
+def _glance(context: Context, text: str) -> dict[str, object]:
+    """Whether another model reads the text better, see `Better`; "pending" while that is being found out."""
+    beginning, jobs = text[: better.READ], of_session("explore")
+    key = ("better", model_cache.digest(context.info), beginning)
+    jobs.retain([key])
+    job = jobs.ask(key, context.info.name, lambda check: better.look(context.info, beginning), kind="glance")
+    if job.state == "done":
+        return {"state": "done", **asdict(job.result)}
+    return {"state": "pending" if jobs.busy([key]) else "failed"}
+
+
 def _take() -> None:
     st.session_state[_ASK] = Ask.from_json(_component.asked(KEY))
 
 
 def _static(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
     """What the browser needs once: words, colours, symbols, axes; and its digest."""
-    mark = (session, language())
+    listed = st.session_state.get(_LISTED, [])
+    mark = (session, language(), [info.path for info in listed])
     kept = st.session_state.get("explore.static")
     if kept is None or kept[0] != mark:
-        kept = (mark, *fixed(context.network, context.yardstick, TEMPERATURE))
+        kept = (mark, *fixed(context.network, context.yardstick, TEMPERATURE, listed))
         st.session_state["explore.static"] = kept
     return kept[1], kept[2]
 

@@ -19,6 +19,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import PLAIN, Shape, resume
 from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.reports import foreign
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.pages.explore import rows, tracks
@@ -50,6 +51,8 @@ class Ask:
     write, at       how many continuations of the first `at` characters
     temperature, top_k, top_p  how predictions are reshaped, and continuations drawn
     fresh           it holds nothing, not even the text
+    model           another model to read it, "" for the chosen one
+    glance          whether another model reads it better
     """
 
     client: str = ""
@@ -69,6 +72,8 @@ class Ask:
     top_k: int | None = None
     top_p: float | None = None
     fresh: bool = False
+    model: str = ""
+    glance: bool = False
 
     @classmethod
     def from_json(cls, value: object) -> Ask:
@@ -93,6 +98,8 @@ class Ask:
             top_k=asks.whole(1),
             top_p=asks.number(1e-6, 1),
             fresh=asks.true,
+            model=asks.text(200),
+            glance=asks.true,
         )
         # Half a surrogate pair is no character and can't be encoded.
         return replace(ask, text=ask.text[:LIMIT].encode("utf-8", "replace").decode())
@@ -158,7 +165,7 @@ class LiveSession:
             "layer": layer,
             "order": ask.order,
             "unit": unit,
-            "numbers": numbers(trace),
+            "numbers": numbers(trace, self.model.card),
             "digest": digest,
             **extra,
         }
@@ -246,15 +253,17 @@ class LiveSession:
         return list(dict.fromkeys(written))
 
 
-def numbers(trace: Trace) -> dict[str, float | int | None]:
-    """Figures of the whole text; None if undefined or infinite."""
+def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | str | None]:
+    """Figures of the whole text, None if undefined or infinite; and whether it is foreign to the model."""
     length = len(trace)
     perplexity = float(trace.perplexity[-1]) if length else math.nan
     bits = float(trace.nll.mean()) / math.log(2) if length else math.nan
+    unknown = length - int(np.count_nonzero(trace.known))
     return {
         "characters": length,
         "perplexity": perplexity if math.isfinite(perplexity) else None,
         "bits": bits if math.isfinite(bits) else None,
-        "unknown": length - int(np.count_nonzero(trace.known)),
+        "unknown": unknown,
+        "foreign": foreign.why(card, length, unknown, bits if math.isfinite(bits) else None),
         "entropy": float(trace.entropy[-1]) / math.log(2),
     }

@@ -98,6 +98,11 @@ def words() -> dict[str, str]:
             "The address keeps the first {most} characters: a reload or a link loses the others."
         ),
         "address.cut": _("The address held the first {most} of {n} characters."),
+        "foreign.unknown": _("{p} of these characters are unknown to {model}."),
+        "foreign.surprise": _("This costs {model} {b} bits per character; text like its own costs {u}."),
+        "foreign.better": _("{name} reads it best: {b} bits per character, against {own}."),
+        "foreign.none": _("No other model here reads it better."),
+        "foreign.turn": _("Read it with {name}"),
         "limit.link": _("A whole file belongs on the Perplexity page."),
         "plotly.missing": _(
             "The drawing library could not be loaded from {url}. Start the app with `streamlit run app.py`, "
@@ -135,16 +140,3 @@ def score(one: Finding) -> str:
     """A finding's measure and score."""
     measure = _("AUC") if one.measure == "AUC" else _("correlation")
     return f"{measure} {one.score:.2f}"
-
-
-def examples() -> list[tuple[str, str]]:
-    return [
-        (
-            _("A sentence"),
-            "The traveller put his hand upon the lever, and for a moment nobody in the room spoke.",
-        ),
-        (_("An unlikely one"), "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?"),
-        ("machine", "machine"),
-        (_("Code"), 'def mean(values):\n    """The average."""\n    return sum(values) / len(values)'),
-        (_("Chinese"), "那日天色将晚，师徒四人走到山前，忽见一座古庙，门上写着三个大字。"),
-    ]

@@ -7,7 +7,7 @@ import { Notes } from "./notes.js";
 
 /** @import { Fields } from "../../../browser/static/address.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
-/** @import { Arrival } from "./types" */
+/** @import { Arrival, Example } from "./types" */
 /** @import { View } from "./view.js" */
 
 const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/packed.py
@@ -15,6 +15,8 @@ const LONGEST = 2000; // characters of a text that an address holds: rnnviz/ui/p
 export class Bookmark {
   /** @type {string | undefined} the model's own text: an address needs none for it */
   opening;
+  /** @type {Example | null} the one that is in view */
+  example = null;
   /** @type {Say} */
   say;
   /** @type {Notes} */

@@ -2,10 +2,12 @@
 
 import { find, make, options, put } from "../../../browser/static/dom.js";
 import { label } from "../../../browser/static/words.js";
+import { Advice } from "./advice.js";
 import { NETWORK } from "./history.js";
 
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Store } from "./store.js" */
+/** @import { Example } from "./types" */
 /** @import { View } from "./view.js" */
 
 const ROWS = [64, 24]; // of all, to look at more closely
@@ -24,7 +26,8 @@ export class Controls {
     this.root = root;
     label(root, say);
     find(root, "textarea.rv-text").placeholder = say("placeholder");
-    find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(...example)));
+    this.advice = new Advice(view, say);
+    find(root, "div.rv-chips").replaceChildren(...fixed.examples.map((example) => this.chip(example)));
     this.choose(
       "quantity",
       Object.keys(fixed.quantities),
@@ -70,15 +73,11 @@ export class Controls {
     this.legend(fixed.ngram);
   }
 
-  /** @param {string} name @param {string} text */
-  chip(name, text) {
-    const chip = make("button", "", name);
+  /** @param {Example} example */
+  chip(example) {
+    const chip = make("button", "", example.name);
     chip.type = "button";
-    chip.onclick = () => {
-      this.view.bookmark.turn();
-      this.view.pin = null;
-      this.view.editor.replace(text);
-    };
+    chip.onclick = () => this.advice.show(example);
     return chip;
   }
 
@@ -125,6 +124,7 @@ export class Controls {
   /** @param {Store} store @param {number} first the window's first character */
   draw(store, first) {
     const { view, say, root } = this;
+    this.advice.draw();
     const { head, fixed } = store;
     for (const name of /** @type {const} */ (["quantity", "layer", "order"])) {
       const select = find(root, `select.rv-${name}`);

@@ -7,6 +7,8 @@ import { fit } from "../../../browser/static/heat.js";
 /** @import { Store } from "./store.js" */
 /** @import { Box } from "./types" */
 
+const APART = 40; // pixels between two arrows
+const ARROW = 4;
 /** @type {Record<string, number[]>} */
 const DASHES = { dot: [2, 3], dash: [8, 6] };
 
@@ -46,6 +48,8 @@ export function drawLines(
   pen.fillStyle = traces.surprisal.fillcolor;
   pen.fill();
   stroke(pen, traces.surprisal.line);
+  const arrows = { room, n, edge: height - bars, colour: traces.surprisal.line.color };
+  beyond(pen, (i) => store.bits(first + i) > axes.bits, arrows);
 
   // Perplexities: lines on a logarithmic axis, cut off where it ends.
   pen.save();
@@ -64,8 +68,29 @@ export function drawLines(
     for (let i = 0; i < n; i++) pen.lineTo((i + 0.5) * room, y(i));
     if (n === 1) pen.lineTo(room, y(0));
     stroke(pen, trace.line);
+    pen.setLineDash([]);
+    beyond(pen, (i) => y(i) < 0, { room, n, edge: 0, colour: trace.line.color });
   }
   pen.restore();
+}
+
+/**
+ * Arrows along an upper edge, wherever what is drawn goes on beyond it.
+ * @param {CanvasRenderingContext2D} pen @param {(i: number) => boolean} is
+ * @param {{ room: number, n: number, edge: number, colour: string }} place
+ */
+function beyond(pen, is, { room, n, edge, colour }) {
+  pen.fillStyle = colour;
+  const step = Math.max(1, Math.round(APART / room));
+  for (let i = 0; i < n; i += step) {
+    if (!is(i)) continue;
+    const x = (i + 0.5) * room;
+    pen.beginPath();
+    pen.moveTo(x, edge);
+    pen.lineTo(x + ARROW, edge + 2 * ARROW);
+    pen.lineTo(x - ARROW, edge + 2 * ARROW);
+    pen.fill();
+  }
 }
 
 /** @param {CanvasRenderingContext2D} pen @param {Untyped} line */

@@ -14,7 +14,10 @@ export type LiveTheme = Theme & { figure: Figure } & { [name: string]: unknown }
 /** What no keystroke changes. */
 export interface Fixed {
   words: Words;
-  examples: [string, string][];
+  model: string;
+  usual: number | null;
+  advises: boolean;
+  examples: Example[];
   language: string;
   cell: string;
   layers: number;
@@ -53,12 +56,20 @@ export interface Answer extends Header {
   layer: number;
   order: string;
   unit: number | null;
-  numbers: { characters: number; unknown: number; perplexity: number; bits: number; entropy: number };
+  numbers: {
+    characters: number;
+    unknown: number;
+    perplexity: number;
+    bits: number;
+    entropy: number;
+    foreign: "" | "unknown" | "surprise";
+  };
   text?: string;
   offer?: Untyped;
   continuations?: string[];
   opening?: string;
   arrival?: Arrival;
+  better?: Better;
 }
 
 export interface Arrays {
@@ -74,6 +85,22 @@ export interface Arrays {
   entropy: Float32Array;
   reshaped?: Float32Array;
   rows?: Uint16Array;
+}
+
+/** What can be clicked to be read: examples.py. */
+export interface Example {
+  name: string;
+  text: string;
+  model: string | null;
+  notice: string;
+}
+
+/** Whether another model reads a text better: better.py. */
+export interface Better {
+  state: "pending" | "done" | "failed";
+  own: number;
+  name: string | null;
+  bits: number | null;
 }
 
 /** What an address says of the view: bookmark.py. */

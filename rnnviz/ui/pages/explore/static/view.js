@@ -229,7 +229,7 @@ export class View extends BaseView {
     const columns = this.root.hidden ? Math.max(1, store.stop - store.start) : all;
     this.start = this.place(this.asked.length, columns);
     const looks = { start: this.start, columns, quantity, layer, order, unit, ...shape };
-    const wanted = { write: writing.wanted, at: writing.at };
+    const wanted = { write: writing.wanted, at: writing.at, ...this.controls.advice.wishes() };
     return { text: this.editor.text, ...looks, base: store.revision, static: store.digest, ...wanted };
   }
 

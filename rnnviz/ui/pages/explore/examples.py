@@ -1,0 +1,77 @@
+"""The live view's examples: a text, the model it was made for, and what to notice in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rnnviz.ui.i18n import _
+
+if TYPE_CHECKING:
+    from rnnviz.networks.checkpoint import ModelInfo
+
+ENGLISH, PYTHON, CHINESE = "timemachine-gru", "python-gru", "chinese-gru"
+
+
+@dataclass(frozen=True)
+class Example:
+    """`language` is that of the models that can read it, as on their cards; of these `model` is chosen first.
+    `notice` is true of that model.
+    """
+
+    name: str
+    text: str
+    notice: str
+    language: str = "en"
+    model: str = ENGLISH
+
+
+def examples() -> list[Example]:
+    """All of them, in the session's language."""
+    return [
+        Example(
+            _("A sentence"),
+            "The traveller put his hand upon the lever, and for a moment nobody in the room spoke.",
+            _("First letters of words surprise most: there, many words could follow."),
+        ),
+        Example(
+            _("An unlikely one"),
+            "Zebras fax quantum jam; why would my gnu vex Björk at half past XVII?",
+            _("Nearly every letter surprises, but not the “u” after “q”."),
+        ),
+        Example(
+            "machine", "machine", _("The further into the word, the surer: after “machi” it expects “n”.")
+        ),
+        Example(
+            _("Code"),
+            'def mean(values):\n    """The average."""\n    return sum(values) / len(values)',
+            _("Indentation costs next to nothing, and of “values” only the first letter and the last."),
+            "python",
+            PYTHON,
+        ),
+        Example(
+            _("Chinese"),
+            "那日天色将晚。师徒四人走到山前。忽见一座古庙。门上写着三个大字。",
+            _("Characters that belong together cost little after the first: 徒 after 师, 字 after 三个大."),
+            "zh",
+            CHINESE,
+        ),
+    ]
+
+
+def for_view(card: Mapping[str, Any], name: str, listed: Sequence[ModelInfo]) -> list[dict[str, Any]]:
+    """What the browser needs of them beside the model `name`: a model to choose where this one can't read the
+    text, and what to notice where that is known of the model.
+    """
+    found = []
+    for one in examples():
+        able = [info.path.stem for info in listed if info.card.get("language") == one.language]
+        better = None
+        if card.get("language") != one.language and able:
+            better = one.model if one.model in able else able[0]
+        known = (better or name) == one.model
+        found.append(
+            {"name": one.name, "text": one.text, "model": better, "notice": one.notice if known else ""}
+        )
+    return found

@@ -1,0 +1,96 @@
+// What is said under the text of the text itself: what to notice in an example, and that it is foreign to the model.
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Better, Example } from "./types" */
+/** @import { View } from "./view.js" */
+
+const READ = 300; // characters that other models read: rnnviz/ui/better.py
+const REST = 600; // milliseconds without a key before others are asked
+const SOON = 250; // ... before they are asked whether they have read it
+
+export class Advice {
+  /** @type {Better | null} */
+  found = null;
+  /** @type {string | null} the beginning of a text that `found` is about */
+  of = null;
+  asked = "";
+  /** What belongs in the next ask. */
+  wants = { model: "", glance: false };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  timer;
+
+  /** @param {View} view @param {Say} say */
+  constructor(view, say) {
+    this.view = view;
+    this.say = say;
+  }
+
+  /** What to ask for beside the text; once. */
+  wishes() {
+    const { wants } = this;
+    this.wants = { model: "", glance: false };
+    return wants;
+  }
+
+  /** Put an example there, with the model that it was made for. @param {Example} example */
+  show(example) {
+    const { bookmark, editor } = this.view;
+    bookmark.turn();
+    bookmark.example = example;
+    this.view.pin = null;
+    this.wants.model = example.model ?? "";
+    editor.replace(example.text);
+  }
+
+  /** Have another model read the text. @param {string} model */
+  turn(model) {
+    this.view.bookmark.turn();
+    this.wants.model = model;
+    this.view.link.ask();
+  }
+
+  draw() {
+    const { bookmark, editor, store } = this.view;
+    const { example, notes } = bookmark;
+    if (example && editor.text !== example.text) bookmark.example = null;
+    notes.tell("notice", bookmark.example?.notice ?? "");
+    if (this.timer !== undefined) clearTimeout(this.timer);
+    this.timer = undefined;
+    const said = Boolean(bookmark.example?.notice); // of a text that is to surprise
+    if (said || !store.head.numbers.foreign || !store.fixed.advises) {
+      notes.tell("foreign", "");
+      return;
+    }
+    const beginning = this.view.drawn.slice(0, READ).join("");
+    const { better } = store.head;
+    const soon = better?.state === "pending";
+    if (better && !soon && beginning === this.asked) {
+      this.found = better.state === "done" ? better : null;
+      this.of = beginning;
+    }
+    if (beginning !== this.of) this.timer = setTimeout(() => this.glance(beginning), soon ? SOON : REST);
+    if (this.found) this.tell(this.found);
+    else notes.tell("foreign", "");
+  }
+
+  /** @param {string} beginning */
+  glance(beginning) {
+    this.asked = beginning;
+    this.wants.glance = true;
+    this.view.link.ask();
+  }
+
+  /** @param {Better} found */
+  tell({ name, bits, own }) {
+    const { say, view } = this;
+    const { numbers, store } = view;
+    const { characters, unknown, foreign, bits: all } = store.head.numbers;
+    const { model, usual } = store.fixed;
+    const p = numbers.share(unknown / characters);
+    const [b, u, o, n] = [all, usual, own, bits].map((x) => numbers.number(x));
+    const why = say(`foreign.${foreign}`, { model, p, b, u });
+    const better = name ? say("foreign.better", { name, b: n, own: o }) : say("foreign.none");
+    const button = name ? { text: say("foreign.turn", { name }), act: () => this.turn(name) } : undefined;
+    view.bookmark.notes.tell("foreign", `${why} ${better}`, button);
+  }
+}

@@ -1,0 +1,50 @@
+"""A text that is foreign to the model, in a browser: one sentence, one click; and examples that choose a model."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Live
+from tests.browser.test_address import MODEL
+
+TEXT = "行者笑道：“师父莫怕！那妖精就在前面山里。”"
+
+
+def test_a_foreign_text_is_said_to_be_and_read_by_another_model_in_one_click(
+    page: Page, app_url: str
+) -> None:
+    live = Live(page, app_url, "timemachine-gru")
+    live.write(TEXT)
+    note = page.locator(".rv-note-foreign")
+    expect(note).to_contain_text("100 % of these characters are unknown to timemachine-gru.")
+    expect(note).to_contain_text("chinese-gru reads it best")
+    assert "million" in live.number("perplexity")
+    page.get_by_role("button", name="Read it with chinese-gru").click()
+    expect(page.locator(MODEL)).to_have_value("chinese-gru")
+    expect(note).to_have_count(0)
+    live.painted(len(TEXT))
+    assert live.text == TEXT
+    assert "million" not in live.number("perplexity")
+    live.area.press("Control+End")
+    page.keyboard.type("好")
+    live.painted(len(TEXT) + 1)  # the conversation goes on
+
+
+def test_a_text_of_its_own_kind_is_not(live: Live) -> None:
+    expect(live.page.locator(".rv-note")).to_have_count(0)
+
+
+def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_url: str) -> None:
+    Live(page, app_url, "timemachine-gru")
+    page.get_by_role("button", name="Code", exact=True).click()
+    expect(page.locator(MODEL)).to_have_value("python-gru")
+    note = page.locator(".rv-note-notice")
+    expect(note).to_contain_text("Indentation costs next to nothing")
+    page.get_by_role("button", name="Chinese", exact=True).click()
+    expect(page.locator(MODEL)).to_have_value("chinese-gru")
+    expect(note).to_contain_text("徒")
+    page.get_by_role("textbox", name="Your text").press("End")
+    page.keyboard.type("。")
+    expect(note).to_be_hidden()  # it is another text now
+    page.go_back()
+    expect(page.locator(MODEL)).to_have_value("python-gru")
