@@ -2,9 +2,9 @@
 
     RNNVIZ_CACHE=CACHE python tests/benchmarks/foreign.py [--windows 300] [--xiyouji FILE]
 
-Windows of held-out text, each from the beginning of a line or a sentence, are read as the page reads them: from
-the start. Corpora that are not on this machine are left out; `timemachine` and `tinyshakespeare` are fetched by the
-Train page. In each cell: the share that is foreign, in percent, at 20, 40, 80, 160 and 320 characters.
+Windows of held-out text, each from the beginning of a line or a sentence, are read as the page reads them:
+from the start. Corpora that are not on this machine are left out; the Train page fetches `tinyshakespeare`.
+In each row: the share that is foreign, in percent, at 20, 40, 80, 160 and 320 characters.
 """
 
 from __future__ import annotations

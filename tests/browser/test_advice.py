@@ -1,6 +1,8 @@
-"""A text that is foreign to the model, in a browser: one sentence, one click; and examples that choose a model."""
+"""A text that is foreign to the model: one sentence, one click; and examples that choose a model."""
 
 from __future__ import annotations
+
+import re
 
 from playwright.sync_api import Page, expect
 
@@ -48,3 +50,4 @@ def test_an_example_chooses_its_model_and_says_what_to_notice(page: Page, app_ur
     expect(note).to_be_hidden()  # it is another text now
     page.go_back()
     expect(page.locator(MODEL)).to_have_value("python-gru")
+    expect(page.locator(".rv-text")).to_have_value(re.compile("^def mean"))

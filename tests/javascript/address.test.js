@@ -38,7 +38,8 @@ function tab(search = "", pathname = "/") {
     at -= 1;
     for (const hear of hears) hear();
   };
-  return { address, back, shown: () => entries.map((one) => one.pathname + one.search) };
+  const go = (/** @type {string} */ url) => place.history.pushState({}, "", url);
+  return { address, back, go, shown: () => entries.map((one) => one.pathname + one.search) };
 }
 
 /** @param {Address} address @param {Fields} fields @param {Fields | null} [asked] */
@@ -104,7 +105,7 @@ test("after Back nothing is written until that entry was read, and what was type
   assert.deepEqual(shown(), ["/?model=a&unit=4", "/?model=b"]);
 });
 
-test("what is no longer said goes, and what others say stays", async () => {
+test("what is as usual goes, and what others say stays", async () => {
   const { address, shown } = tab("?scene=3");
   await say(address, { part: "map", lang: "zh" }, {});
   const live = () => ({ unit: "5" });
@@ -112,7 +113,20 @@ test("what is no longer said goes, and what others say stays", async () => {
   await address.write();
   assert.deepEqual(shown(), ["/?scene=3&part=map&lang=zh&unit=5"]);
   address.leave("live", () => ({}));
+  await say(address, { lang: null, part: null });
+  assert.equal(shown().at(-1), "/?scene=3&unit=5");
   address.leave("live", live);
-  await say(address, { lang: null });
-  assert.equal(shown().at(-1), "/?scene=3");
+  await say(address, { lang: null, part: null });
+  assert.equal(shown().at(-1), "/?scene=3&unit=5"); // as a view that is made anew finds it
+});
+
+test("what is said of one page is not written into the address of another", async () => {
+  const { address, go, shown } = tab();
+  address.join("live", () => ({ text: "a" }));
+  await say(address, { model: "a" }, {});
+  go("/inside");
+  await address.write();
+  assert.equal(shown().at(-1), "/inside");
+  await say(address, { model: "a", part: "map" });
+  assert.deepEqual(shown().slice(1), ["/inside?model=a&part=map"]);
 });

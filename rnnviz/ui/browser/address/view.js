@@ -26,7 +26,7 @@ export class View extends BaseView {
     });
     address?.join("page", this.fields);
     address?.read(header.asked);
-    address?.touch();
+    address?.write();
   }
 
   close() {

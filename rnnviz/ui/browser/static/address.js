@@ -13,10 +13,8 @@ const TURNS = ["model", "part", "run", "section"]; // what begins a new entry wh
 const both = (now, before) => Boolean(now && before && now !== before);
 
 export class Address {
-  /** @type {Map<string, () => Fields>} who says what */
+  /** @type {Map<string, { fields: () => Fields, path: string }>} who says what, and of which page */
   says = new Map();
-  /** @type {Set<string>} all names that were ever said: one that isn't any more goes */
-  names = new Set();
   /** Nothing is written before the server has read the address that somebody arrived by. */
   held = true;
   turning = false;
@@ -36,12 +34,12 @@ export class Address {
 
   /** From now on `fields` says, when it is asked, what of a part of the page belongs in the address. @param {string} who @param {() => Fields} fields */
   join(who, fields) {
-    this.says.set(who, fields);
+    this.says.set(who, { fields, path: this.place.location.pathname });
   }
 
   /** @param {string} who @param {() => Fields} fields the same that joined: another may have taken the place */
   leave(who, fields) {
-    if (this.says.get(who) === fields) this.says.delete(who);
+    if (this.says.get(who)?.fields === fields) this.says.delete(who);
   }
 
   /** Something may have changed: write once there is a rest. Costs a keystroke next to nothing. */
@@ -73,9 +71,11 @@ export class Address {
     this.held = mine.some((name) => (asked[name] ?? null) !== (here.getAll(name).at(-1) ?? null));
   }
 
-  /** @returns {Fields} */
+  /** What is said of this page; a view's word counts more than the page's. @returns {Fields} */
   fields() {
-    return Object.assign({}, ...Array.from(this.says.values(), (say) => say()));
+    const here = Array.from(this.says).filter(([, { path }]) => path === this.place.location.pathname);
+    const { page, ...views } = Object.fromEntries(here.map(([who, { fields }]) => [who, fields()]));
+    return Object.assign({}, page, ...Object.values(views));
   }
 
   /** Write now. Resolves when it is done. */
@@ -86,22 +86,20 @@ export class Address {
     const { turning } = this;
     const fields = this.fields();
     this.turning = false;
-    this.chain = this.chain.then(() => this.put(fields, turning));
+    const path = this.place.location.pathname;
+    this.chain = this.chain.then(() => this.put(fields, path, turning));
     return this.chain;
   }
 
-  /** @param {Fields} fields @param {boolean} turning */
-  async put(fields, turning) {
+  /** @param {Fields} fields @param {string} path the page's that they are of @param {boolean} turning */
+  async put(fields, path, turning) {
     const packed = typeof fields.text === "string" ? { ...fields, text: await pack(fields.text) } : fields;
-    if (this.held) return;
+    if (this.held || path !== this.place.location.pathname) return;
     const { location, history } = this.place;
     const query = new URLSearchParams(location.search);
-    for (const name of Object.keys(packed)) this.names.add(name);
-    for (const name of this.names) {
-      const value = packed[name] ?? null;
+    for (const [name, value] of Object.entries(packed))
       if (value === null) query.delete(name);
       else query.set(name, value);
-    }
     const changed = TURNS.some((name) => both(fields[name], this.written[name]));
     const turned = this.path === location.pathname ? turning || changed : turning && !this.path;
     this.path = location.pathname;

@@ -35,18 +35,18 @@ export class Advice {
   /** Put an example there, with the model that it was made for. @param {Example} example */
   show(example) {
     const { bookmark, editor } = this.view;
-    bookmark.turn();
-    bookmark.example = example;
-    this.view.pin = null;
     this.wants.model = example.model ?? "";
-    editor.replace(example.text);
+    bookmark.turn(this.wants.model, () => {
+      bookmark.example = example;
+      this.view.pin = null;
+      editor.replace(example.text);
+    });
   }
 
   /** Have another model read the text. @param {string} model */
   turn(model) {
-    this.view.bookmark.turn();
     this.wants.model = model;
-    this.view.link.ask();
+    this.view.bookmark.turn(model, () => this.view.link.ask());
   }
 
   draw() {

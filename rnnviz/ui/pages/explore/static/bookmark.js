@@ -17,6 +17,7 @@ export class Bookmark {
   opening;
   /** @type {Example | null} the one that is in view */
   example = null;
+  model = ""; // the one that will read the text next
   /** @type {Say} */
   say;
   /** @type {Notes} */
@@ -40,6 +41,7 @@ export class Bookmark {
     const other = (/** @type {"quantity" | "layer" | "order"} */ name) =>
       view[name] === usual[name] ? null : String(view[name]);
     return {
+      ...(this.model && { model: this.model }),
       text: text === opening ? null : points.slice(0, LONGEST).join(""),
       of: points.length > LONGEST ? String(points.length) : null,
       at: editor.caret === points.length ? null : String(editor.caret),
@@ -63,6 +65,7 @@ export class Bookmark {
     const { view } = this;
     const { store } = view;
     this.opening = store.head.opening;
+    this.model = "";
     if (store.head.arrival) this.arrive(store.head.arrival);
     const { quantities, layers, units } = store.fixed;
     if (!(view.quantity in quantities)) view.quantity = "hidden";
@@ -103,11 +106,17 @@ export class Bookmark {
     notes.tell("long", long ? say("address.long", { most: numbers.whole(LONGEST) }) : "");
   }
 
-  /** What comes next has a place of its own in the browser's history. */
-  turn() {
+  /**
+   * Change what is in view, as a new entry of the browser's history.
+   * @param {string} model the one that will read it, "" for the same @param {() => void} change
+   */
+  turn(model, change) {
     address?.turn();
+    this.model = model;
     this.notes.tell("wrong", "");
     this.notes.tell("cut", "");
+    change();
+    address?.write();
   }
 
   close() {
