@@ -52,15 +52,26 @@ def choose(page: Page, model: str) -> None:
     page.get_by_role("option", name=model).click()
 
 
+def count_entries(page: Page) -> None:
+    """From now on `entries` says how many entries the history has got: it holds 50, not one more."""
+    page.evaluate(
+        """() => {
+            const push = history.pushState;
+            window.pushed = 0;
+            history.pushState = function (...all) { window.pushed += 1; return push.apply(this, all); };
+        }"""
+    )
+
+
 def entries(page: Page) -> int:
-    """How many entries the browser's history has."""
-    return int(page.evaluate("history.length"))
+    """How many entries were made since `count_entries`."""
+    return int(page.evaluate("window.pushed"))
 
 
 def test_a_reload_brings_the_view_back(live: Live) -> None:
     page = live.page
     holds(page, {"model": "tiny-gru", "text": None})
-    before = entries(page)
+    count_entries(page)
     live.area.press("End")
     page.keyboard.type(", 水🐒 said")
     text = "The Time Traveller, 水🐒 said"
@@ -74,7 +85,7 @@ def test_a_reload_brings_the_view_back(live: Live) -> None:
     there = query(page)
     assert unpack(there["text"]) == text
     assert there.keys() == {"model", "text", "quantity", "at", "pin", "unit"}
-    assert entries(page) == before  # typing makes none
+    assert entries(page) == 0  # typing makes none
     page.reload()
     live.painted(len(text))
     assert live.text == text
@@ -83,7 +94,6 @@ def test_a_reload_brings_the_view_back(live: Live) -> None:
     expect(page.locator(".rv-pinned")).to_be_visible()
     assert live.area.evaluate("(area) => area.selectionStart") == 4
     assert query(page) == there
-    assert entries(page) == before
 
 
 def test_back_and_forward_pass_through_models_and_examples(live: Live) -> None:
@@ -131,10 +141,10 @@ def test_what_is_typed_after_going_back_belongs_to_that_entry(live: Live) -> Non
 
 def test_a_new_page_has_one_entry(live: Live) -> None:
     page = live.page
-    before = entries(page)
+    count_entries(page)
     page.get_by_role("link", name="Inside").click()
     holds(page, {"model": "tiny-gru", "part": "units"})
-    assert entries(page) == before + 1
+    assert entries(page) == 1
 
 
 def test_share_copies_the_address_of_what_is_there_now(live: Live) -> None:
