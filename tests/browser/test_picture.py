@@ -183,6 +183,16 @@ def test_an_address_can_present(page: Page, app_url: str) -> None:
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+def test_a_page_that_is_gone_back_to_is_whole(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/train")  # where no run is to be presented
+    page.get_by_role("link", name="Explore").click()
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Train your own")).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
 def test_a_run_is_presented_by_its_picture_curve_bars_and_sample_alone(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/train?run=shipped:timemachine-gru&present=1")
     view = page.get_by_test_id("rnnviz-training")
