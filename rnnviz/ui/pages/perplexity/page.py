@@ -173,6 +173,8 @@ _STYLE = """
 [data-testid="stHeader"] { background: transparent; pointer-events: none; }
 [data-testid="stHeader"] button { pointer-events: auto; }
 .katex-display { padding: 0.3rem 4px; }  /* else it would scroll by two pixels */
+/* Without a mouse a table's tools are always there, above it. */
+@media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }
 @media (max-width: 700px) { [data-testid="stMainBlockContainer"] { padding: 4rem 1.2rem 3rem; }
   .katex-display > .katex { font-size: 0.92em; } }
 """
