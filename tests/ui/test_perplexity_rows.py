@@ -163,3 +163,24 @@ def test_what_was_found_goes_with_the_file(open_app: Open) -> None:
     app.file_uploader[0].set_value([("b.jsonl", LINES.encode(), "text/plain")])
     app.run()
     assert not folder.exists()
+
+
+def test_a_folder_is_uploaded_without_its_hidden_files(open_app: Open) -> None:
+    app = open_app("perplexity")
+    next(toggle for toggle in app.toggle if toggle.label == "Upload a folder").set_value(True)
+    app.run()
+    assert app.file_uploader[0].label == "A folder with text files"
+    for name, data in (
+        ("c/.git/x.txt", "hidden"),
+        ("c/a.jsonl", ONE),
+        ("c/.b.txt", "hidden"),
+        ("c/b.txt", TEXT),
+    ):
+        app.file_uploader[0].upload(name, data.encode())
+    app.run()
+    app = settled(app, "perplexity")
+    clean(app)
+    assert {m.label.replace("\\", "") for m in app.metric} == {
+        "Perplexity of c/a.jsonl",
+        "Perplexity of c/b.txt",
+    }

@@ -66,7 +66,12 @@ def files() -> list[Any]:
                     on_click=kept.pop,
                     args=(file.file_id, None),
                 )
-    return [*earlier, *given]
+    return [file for file in (*earlier, *given) if not _hidden(file)]
+
+
+def _hidden(file: Any) -> bool:
+    """Whether a file of a folder, or a folder in it, is hidden, as a system's own are."""
+    return any(part.startswith(".") for part in file.name.split("/")[1:])
 
 
 def _field() -> str:
