@@ -117,11 +117,7 @@ def test_the_words_agree_with_the_lines(shipped: Live) -> None:
             float(shipped.page.locator(f".rv-line-{name} b").inner_text().replace(",", ""))
             for name in ("model", "ngram")
         )
-        expect(said).to_have_text(
-            "below the dotted line: better than counting"
-            if model < ngram
-            else "here the dotted line, which counts, is lower"
-        )
+        expect(said).to_have_text("here it beats the 6-gram" if model < ngram else "here the 6-gram is ahead")
 
 
 def test_a_wide_screen_is_filled(shipped: Live) -> None:

@@ -159,7 +159,7 @@ export class Controls {
     if (this.values.ngram) {
       put(this.values.ngram, at(store.counted.perplexity(t)));
       const ahead = store.predicted.perplexity(t) < store.counted.perplexity(t);
-      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind"));
+      put(this.counting, t < 0 ? "" : say(ahead ? "notice.ahead" : "notice.behind", { ngram: fixed.ngram }));
     }
     put(this.values.uniform, numbers.whole(fixed.symbols.length + 1));
     const movable = store.length > view.columns;

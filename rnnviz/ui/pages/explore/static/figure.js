@@ -16,7 +16,7 @@ import { Tracks } from "./tracks.js";
 const USUAL = { left: 46, title: 18, strip: 18, narrow: 8.6, wide: 14, legible: 9, number: 11 };
 const LARGE = { left: 74, title: 30, strip: 30, narrow: 13.4, wide: 24, legible: 19, number: 20 };
 const RIGHT = 8;
-const STEPS = [24, 32, 48, 64, 96, 128]; // columns drawn for short texts, before as many as fit
+const STEPS = [24, 32, 48, 64, 80, 96, 112, 128]; // columns drawn for short texts, before as many as fit
 
 /**
  * @typedef {object} Listener
