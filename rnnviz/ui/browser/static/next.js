@@ -48,8 +48,8 @@ export class Next {
    * @param {((id: number) => void) | null} pick takes the symbol whose bar was touched
    */
   constructor(root, say, numbers, pick = null) {
-    this.head = find(root, "h3.rv-next-head");
     this.lead = find(root, "span.rv-next-lead");
+    this.head = /** @type {HTMLElement} */ (this.lead.parentElement);
     this.before = find(root, "bdi.rv-next-before");
     this.list = find(root, "ol.rv-next-list");
     this.foot = find(root, "p.rv-next-foot");
