@@ -103,14 +103,12 @@ def untrained(
     layer: int | None = None,
     most: int = 20,
     tracks: Sequence[Target] = (),
-    passages: Sequence[Trace] | None = None,
 ) -> Untrained:
     """The matches of untrained copies beside the network's own, in the characters that the copies have read.
 
     `found` are the matches in the `index` of the pattern of characters `start` on of `read`, `beside` their
     controls with the same `tracks`; `share`, `edges`, `layer` and `most` are as they were for these. `made`
-    are `copies` of the same text; `passages` the Trace of the same characters as `read` by each, if they are
-    there already. Raises ConfigError where there is no copy.
+    are `copies` of the same text. Raises ConfigError where there is no copy.
 
     >>> import tempfile
     >>> import rnnviz
@@ -131,11 +129,11 @@ def untrained(
         raise ConfigError("a control needs at least one untrained copy; received none")
     count, asked = made[0].states.shape[1], found.pattern
     stop = start + asked.length
-    passages = [trace(copy.model, read.text) for copy in made] if passages is None else passages
     on = float((abs(activations(read, layer=layer)) >= asked.threshold).mean())
     own = _ends(index.match(asked, share=share, least=found.least, most=most, first=count))
     thresholds, units, theirs = [], [], []
-    for copy, passage in zip(made, passages, strict=True):
+    for copy in made:
+        passage = trace(copy.model, read.text)
         states = abs(activations(passage, layer=layer))
         threshold = max(_LOWEST, float(np.quantile(states, 1 - on)))
         same = pattern(passage, start, stop, threshold=threshold, edges=edges, layer=layer)

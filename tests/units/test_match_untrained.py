@@ -63,19 +63,6 @@ def test_all_that_is_counted(layer: int | None, tmp_path: Path, monkeypatch: pyt
         assert shares.own == sum(map(holds, own))
         assert shares.untrained == sum(map(holds, theirs))
     assert [one.name for one in control.shares] == [TEXT[23:26], beside.ending, "brackets", "vowel"]
-    again = untrained(
-        index,
-        found,
-        beside,
-        read,
-        20,
-        made,
-        layer=layer,
-        tracks=[quotes, vowels],
-        passages=[rnnviz.trace(copy.model, read.text) for copy in made],
-        **asked,
-    )
-    assert again == control
 
 
 def test_copies_may_have_no_unit_that_is_on_throughout(tmp_path: Path) -> None:

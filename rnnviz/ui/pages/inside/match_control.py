@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from rnnviz.reading.trace import trace
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
-from rnnviz.ui.pages.inside.common import View, done, kept
+from rnnviz.ui.pages.inside.common import View, done
 from rnnviz.units import match_untrained
 from rnnviz.units.controls import COPIES
 
 if TYPE_CHECKING:
+    from rnnviz.networks.numpy_model import Network
     from rnnviz.ui.pages.inside.indexing import Indexed
-    from rnnviz.units import Matches, Target
+    from rnnviz.units import Index, Matches, Target
     from rnnviz.units.match_controls import Controls
     from rnnviz.units.match_untrained import Copy, Untrained
 
@@ -48,39 +49,44 @@ def beside(
     made: tuple[Copy, ...] | None = done(
         ("match copies", view.mark, str(indexed.index.path)),
         _("Reading the text with {n} untrained copies of the network").format(n=COPIES),
-        lambda check: _reading(view, indexed),
+        lambda check: _reading(view.model, indexed.index),
         "match-copies",
         patience=0.0,
     )
     if made is None:
         return None
-    passages = kept(
-        ("match passages", view.mark, view.text),
-        lambda: [trace(copy.model, view.text) for copy in made],
+    compare = partial(
+        match_untrained.untrained,
+        indexed.index,
+        found,
+        controls,
+        view.trace,
+        start,
+        made,
+        share=asked.share,
+        edges=asked.edges,
+        layer=view.layer,
+        most=asked.most,
+        tracks=tracks,
     )
-    return kept(
+    compared: Untrained | None = done(
         ("match untrained", key),
-        lambda: match_untrained.untrained(
-            indexed.index,
-            found,
-            controls,
-            view.trace,
-            start,
-            made,
-            share=asked.share,
-            edges=asked.edges,
-            layer=view.layer,
-            most=asked.most,
-            tracks=tracks,
-            passages=passages,
-        ),
+        _("Matching with {n} untrained copies of the network").format(n=COPIES),
+        lambda check: _comparing(compare),
+        "match-untrained",
     )
+    return compared
 
 
-def _reading(view: View, indexed: Indexed) -> Steps[tuple[Copy, ...]]:
+def _reading(model: Network, index: Index) -> Steps[tuple[Copy, ...]]:
     yield Step(0.0)
-    text = indexed.index.text(0, match_untrained.CHARACTERS)
-    return (yield from as_steps(match_untrained.copies(view.model, text), lambda now: Step(now.fraction)))
+    steps = match_untrained.copies(model, index.text(0, match_untrained.CHARACTERS))
+    return (yield from as_steps(steps, lambda now: Step(now.fraction)))
+
+
+def _comparing(compare: Callable[[], Untrained]) -> Steps[Untrained]:
+    yield Step(0.0)
+    return compare()
 
 
 def sentence(found: Untrained) -> str:
