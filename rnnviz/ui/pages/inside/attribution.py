@@ -140,7 +140,7 @@ def _said(found: Attribution, character: str) -> str:
         ).format(size=f"{found.size:.2f}")
     if not math.isnan(found.beyond):
         words += " " + _(
-            "Characters further back are kept as they are: over twice as many, the sum is wrong, because the "
-            "network changes too abruptly between the baseline and the text."
+            "Characters further back are kept as they are. Over twice as many the sum is wrong: the network "
+            "changes too abruptly between the baseline and the text."
         )
     return words

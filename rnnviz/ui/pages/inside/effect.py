@@ -119,8 +119,8 @@ def said(found: Effect) -> str:
         "half": half,
     }
     first = _(
-        "On these {n} characters the change costs **{loss} nats a character**{interval}: more than {units} "
-        "of {half} changes of random units, and {directions} of {half} along random directions."
+        "On these {n} characters the change costs **{loss} nats a character**{interval}. It costs more than "
+        "{units} of {half} changes of random units, and {directions} of {half} along random directions."
     ).format(loss=f"{found.loss:+.4f}", interval=_interval(loss.low[0], loss.high[0]), **counts)
     return first + " " + _beyond(lead)
 

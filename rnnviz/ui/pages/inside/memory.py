@@ -265,7 +265,7 @@ def _said(name: str, found: Reach) -> str:
         "half": f"{float(found.half.estimate):.1f}",
         "n": f"{found.predictions:,}",
         "shares": ", ".join(
-            _("{share} more than {lag} characters back").format(share=_percent(found.beyond, lag), lag=lag)
+            _("{share} beyond {lag} characters").format(share=_percent(found.beyond, lag), lag=lag)
             for lag in lags
         ),
     }
@@ -277,7 +277,7 @@ def _said(name: str, found: Reach) -> str:
     values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
     return _(
         "**{model}**: half of the gradient over the last {lags} characters lies within the last {half} "
-        "(95 % interval {low} to {high}); {shares}. Mean of {n} predictions."
+        "(95 % interval {low} to {high}). Further back: {shares}. Mean of {n} predictions."
     ).format(**values)
 
 

@@ -203,7 +203,7 @@ def _said(done: Patched, controls: PatchControls) -> None:
     words = _(
         "The patch moves the next prediction by **{next} nats** (KL divergence), and the next {n} by "
         "**{kl} nats** on average.  \nControls, on average over the same {n}: 95 % of random moves of the "
-        "same size give at most {random} nats; 90 % of states from other places, in this page's text, give "
+        "same size give at most {random} nats. Of states from other places in this page's text, 90 % give "
         "{low} to {high}."
     ).format(
         next=_nats(float(done.divergence[done.to])),
