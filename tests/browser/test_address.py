@@ -198,3 +198,20 @@ def test_what_was_asked_for_and_is_not_there_is_named(page: Page, app_url: str) 
     expect(page.get_by_text(re.compile(f"This is {FIRST}"))).to_be_visible()
     page.goto(f"{app_url}/train?run=nobody")
     expect(page.get_by_text("There is no run called")).to_contain_text("nobody")
+
+
+def test_inside_a_reload_brings_part_unit_and_character_back(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/inside?model=tiny-gru&part=units&unit=5&at=3")
+    unit = page.get_by_role("spinbutton", name="The unit")
+    expect(unit).to_have_value("5")
+    holds(page, {"unit": "5", "at": "3"})
+    unit.fill("7")
+    unit.press("Enter")
+    holds(page, {"unit": "7"})  # said by a part of the page that is run by itself
+    page.reload()
+    expect(unit).to_have_value("7")
+    page.get_by_text("Gates", exact=True).click()
+    holds(page, {"part": "gates", "at": "3"})
+    page.go_back()
+    expect(unit).to_have_value("7")
+    holds(page, {"part": "units", "unit": "7"})

@@ -13,7 +13,7 @@ from rnnviz.ui import address
 from rnnviz.ui.packed import pack
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.session import Ask
-from tests.ui.apptest import addressed, clean, sent
+from tests.ui.apptest import addressed, clean, sent, settled
 from tests.ui.conftest import Open, everything, turn
 from tests.ui.test_packed import letters
 
@@ -144,3 +144,34 @@ def test_going_back_to_a_model_that_is_not_there_says_so(open_app: Open, back: A
     back(app, model="nobody")
     assert "no model called **nobody** here" in app.warning[0].value
     assert addressed(app)["model"] == "tiny-gru"
+
+
+def test_who_arrives_inside_sees_the_text_the_character_and_the_unit(open_app: Open, back: Any) -> None:
+    looks = {"unit": "7", "at": "4", "quantity": "update", "text": pack("matter to us, matter to us")}
+    app = settled(open_app("inside", model="tiny-gru", part="units", **looks), "inside")
+    clean(app)
+    assert app.text_area(key="inside.text").value == "matter to us, matter to us"
+    assert app.number_input(key="inside.unit").value == 7
+    assert "update" in [box.value for box in app.selectbox]
+    assert sent(app)[0]["at"] == 4
+    said = addressed(app)
+    assert said | {"text": None} == {"lang": None, "model": "tiny-gru", "part": "units", **looks} | {
+        "text": None
+    }
+    assert said["text"] == "matter to us, matter to us"
+    app.number_input(key="inside.unit").set_value(5).run()
+    assert addressed(app)["unit"] == "5"
+    assert sent(app)[0]["address"]["unit"] == "5"  # a part of the page that is run by itself says it too
+    back(app, model="tiny-gru", part="units", unit="2")
+    assert app.number_input(key="inside.unit").value == 2
+    assert app.text_area(key="inside.text").value != "matter to us, matter to us"
+    assert addressed(app)["text"] is None
+    assert addressed(app)["at"] is None
+
+
+def test_hostile_addresses_inside_are_a_sentence(open_app: Open) -> None:
+    app = open_app("inside", text="%%%", unit="9" * 30, at="99999", layer="7", quantity="<b>", part="../x")
+    clean(app)
+    assert "text in the address is damaged" in app.warning[0].value
+    assert app.segmented_control(key="part").value == "units"
+    assert app.number_input(key="inside.unit").value < 12

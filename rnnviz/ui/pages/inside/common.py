@@ -20,7 +20,7 @@ from rnnviz.networks.config import TrainConfig
 from rnnviz.reading.trace import Trace, trace
 from rnnviz.text.characters import visible
 from rnnviz.text.normalising import normalise
-from rnnviz.ui import choice, model_cache, trouble
+from rnnviz.ui import address, choice, model_cache, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
@@ -46,6 +46,8 @@ LONGEST = gradients.memory.MAX_SQUARE
 
 REMEMBERED = 40  # results of a session
 _KEPT, _ASKED = "inside.kept", "inside.jobs.asked"
+AT, UNIT = "inside.at", "inside.unit"  # of st.session_state: the character and the unit that are looked at
+WANTED = "inside.unit.wanted"  # the same: whether the address names that unit, whatever a search finds
 _asking: ContextVar[tuple[dict[str, set[Hashable]], set[Hashable]] | None] = ContextVar(
     "asking", default=None
 )
@@ -100,8 +102,9 @@ def cursor(ask: Ask, view: View, otherwise: T) -> int | T:
     """The character that all parts of the page look at: the one just asked for, else the last one."""
     asked = ask.position(len(view.text))
     if asked is not None:
-        st.session_state["inside.at"] = asked
-    at: int | None = st.session_state.get("inside.at")
+        st.session_state[AT] = asked
+    at: int | None = st.session_state.get(AT)
+    address.say(at=at)
     return otherwise if at is None or at >= len(view.text) else at
 
 
@@ -191,15 +194,14 @@ def quantity(view: View, key: str, first: str = "hidden") -> str:
     words = quantities()
     if len(names) == 1:
         return names[0]
-    chosen = st.selectbox(
-        _("Look at"),
-        names,
-        index=names.index(first) if first in names else 0,
-        key=key,
-        format_func=words.__getitem__,
-        persist_state="session",
+    state, asked = st.session_state, address.asked("quantity")
+    before = None if address.went_back() else state.get(key)
+    state[key] = next(name for name in (asked, before, first, names[0]) if name in names)
+    chosen: str = st.selectbox(
+        _("Look at"), names, key=key, format_func=words.__getitem__, persist_state="session"
     )
-    return chosen if chosen in names else names[0]
+    address.say(quantity=chosen)
+    return chosen
 
 
 def gate(view: View, keeps: str) -> str:

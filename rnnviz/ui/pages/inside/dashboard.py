@@ -17,7 +17,7 @@ import streamlit as st
 
 from rnnviz.figures.themes import LEVELS, THEMES, Scale, contrast, ramp
 from rnnviz.text.vocabulary import code_points
-from rnnviz.ui import asks
+from rnnviz.ui import address, asks
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
@@ -215,6 +215,7 @@ def mount(
     header = {
         "client": before.client,
         "seq": before.seq,
+        "address": address.said(),
         "words": words(),
         "language": language(),
         "themes": _themes(),

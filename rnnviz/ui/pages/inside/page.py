@@ -6,11 +6,13 @@ import importlib
 
 import streamlit as st
 
-from rnnviz.ui import choice, examples
+from rnnviz.errors import TextError
+from rnnviz.ui import address, choice, examples
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.inside.common import LONGEST, asking, view
-from rnnviz.ui.trouble import show
+from rnnviz.ui.packed import unpack
+from rnnviz.ui.pages.inside.common import AT, LONGEST, UNIT, WANTED, asking, view
+from rnnviz.ui.trouble import describe, show
 
 _OFFERED, _TEXT = "inside.offered", "inside.text"
 COMING = "inside.coming"  # of st.session_state: the text that a part of the page asks for, at its next run
@@ -46,6 +48,7 @@ def page(context: Context) -> None:
 def _text(context: Context) -> str:
     state = st.session_state
     opening = examples.example(context.model.card)[:LONGEST]
+    _arrive(opening)
     if COMING in state:
         state["inside.kept-text"] = state[_TEXT] = state.pop(COMING)
     kept = state.get("inside.kept-text", "")
@@ -64,7 +67,24 @@ def _text(context: Context) -> str:
         )
         st.button(_("The example again"), on_click=_example, args=(opening,), icon=":material/replay:")
     state["inside.kept-text"] = text
+    address.say(text=None if text == opening else text)
     return text
+
+
+def _arrive(opening: str) -> None:
+    """Take the text, the character and the unit from the address, if somebody has just arrived by it."""
+    state, packed = st.session_state, address.asked("text")
+    if packed is not None or address.went_back():
+        state[COMING] = opening
+    if packed is not None:
+        try:
+            state[COMING] = unpack(packed)[:LONGEST] or opening
+        except TextError as error:
+            st.warning(describe(error), icon=":material/link_off:")
+    if (at := address.asked_number("at")) is not None or address.went_back():
+        state[AT] = at
+    if (unit := address.asked_number("unit")) is not None:
+        state[UNIT], state[WANTED] = unit, True
 
 
 def _example(opening: str) -> None:
@@ -75,14 +95,19 @@ def _layer(context: Context) -> int:
     layers = int(context.network.config.layers)
     if layers < 2:
         return 0
-    return st.selectbox(
+    key, asked = f"inside.layer.{layers}", address.asked_number("layer")
+    if asked is not None or address.went_back():
+        st.session_state[key] = asked if asked is not None and asked < layers else 0
+    layer = st.selectbox(
         _("Layer"),
         range(layers),
-        key=f"inside.layer.{layers}",
+        key=key,
         persist_state="session",
         format_func=lambda n: _("layer {n}").format(n=n),
         width=140,
     )
+    address.say(layer=layer or None)
+    return layer
 
 
 _STYLE = """

@@ -11,6 +11,7 @@ from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.figures import bars
 from rnnviz.text.characters import visible
+from rnnviz.ui import address
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import (
     control,
@@ -22,7 +23,7 @@ from rnnviz.ui.pages.inside import (
     sources,
     words,
 )
-from rnnviz.ui.pages.inside.common import View, cursor, done, fragment, kept
+from rnnviz.ui.pages.inside.common import UNIT, WANTED, View, cursor, done, fragment, kept
 from rnnviz.ui.pages.inside.dashboard import Panel, ends, painted
 from rnnviz.ui.pages.inside.question import SPANS, Question
 from rnnviz.ui.pages.inside.sources import Source
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 KEY = "inside.finding"
 LISTED = 12
-_UNIT, _FOLLOWED, _BEFORE = "inside.unit", "inside.followed", "inside.before"
+_UNIT, _FOLLOWED, _BEFORE = UNIT, "inside.followed", "inside.before"
 
 
 @fragment
@@ -67,6 +68,7 @@ def section(view: View) -> None:
     picked = st.container(horizontal=True, vertical_alignment="bottom")
     with picked:
         unit = _unit(view, asked, search)
+        address.say(unit=unit)
     probed = None
     if search is not None:
         assert ready is not None
@@ -155,10 +157,12 @@ def _unit(view: View, asked: Question, search: Search | None) -> int:
     state = st.session_state
     mark = (view.mark, view.layer, asked.target, asked.pattern, asked.quantity, search)
     if search is not None and (state.get(_FOLLOWED) != mark or _UNIT not in state):
-        found = question.standing(view, (asked.target,), asked.quantity)
-        state[_UNIT], state[_FOLLOWED] = search.best.unit.unit if found is None else found.unit, mark
+        if not state.pop(WANTED, False):
+            found = question.standing(view, (asked.target,), asked.quantity)
+            state[_UNIT] = search.best.unit.unit if found is None else found.unit
+        state[_FOLLOWED] = mark
     elif search is None:
-        if state.get(_BEFORE) != mark[:3] or _UNIT not in state:
+        if (state.get(_BEFORE) != mark[:3] or _UNIT not in state) and WANTED not in state:
             state[_UNIT] = _before_search(view, asked)
         state[_BEFORE] = mark[:3]
     state[_UNIT] = min(max(int(state[_UNIT]), 0), view.H - 1)

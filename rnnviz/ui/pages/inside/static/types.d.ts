@@ -41,6 +41,7 @@ export interface AboutPanel {
 }
 
 export interface Answer extends Header {
+  address: { [name: string]: string | null };
   words: Words;
   language: string;
   themes: Themes<BoardTheme>;

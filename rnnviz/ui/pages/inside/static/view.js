@@ -1,5 +1,6 @@
 // The board: coloured texts and figures on one cursor, and the conversation with the server.
 
+import { address } from "../../../browser/static/address.js";
 import { BaseView } from "../../../browser/static/base.js";
 import { find, make } from "../../../browser/static/dom.js";
 import { Numbers } from "../../../browser/static/numbers.js";
@@ -9,6 +10,7 @@ import { sayer } from "../../../browser/static/words.js";
 import { Panel } from "./panel.js";
 import { Text } from "./text.js";
 
+/** @import { Fields } from "../../../browser/static/address.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Answer, Arrays, BoardTheme } from "./types" */
 
@@ -33,6 +35,9 @@ export class View extends BaseView {
   /** @type {number | null} */
   hover = null;
   wanted = {};
+  /** @type {Fields} what belongs in the page's address: a part of it is run anew without the others */
+  address = {};
+  fields = () => this.address;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   resizing;
 
@@ -54,6 +59,7 @@ export class View extends BaseView {
 
   close() {
     super.close();
+    address?.leave("board", this.fields);
     for (const panel of this.panels.values()) panel.close();
   }
 
@@ -84,6 +90,9 @@ export class View extends BaseView {
       this.observer?.observe(this.root);
     });
     this.link.answered(header);
+    this.address = header.address;
+    address?.join("board", this.fields);
+    address?.touch();
   }
 
   /** @param {object} wanted */
