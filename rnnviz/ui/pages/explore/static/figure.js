@@ -91,7 +91,8 @@ export class Figure {
     place(this.lines, { left, top: top.perplexity });
     this.tracks.layOut(left, title);
     place(this.key, { top: tracks });
-    for (const mark of Object.values(this.marks)) place(mark, { top: 0, height: top.surprisal + bars });
+    for (const mark of Object.values(this.marks))
+      place(mark, { top: title, height: top.surprisal + bars - title });
     const heads = [tracks, top.perplexity - title, top.surprisal - title];
     this.titles.forEach((head, i) => {
       place(head, { left, top: heads[i] });
