@@ -159,8 +159,9 @@ def _print(name: str, found: Ablation, *, asked: bool) -> None:
     if not asked:
         print(f"the two halves rank the units with a correlation of {found.replication:.2f}")
         if not found.replicates:
-            needed = f"{found.needed:,.0f}" if found.needed < 1e7 else "no length that can be told"
-            print(f"too little for a ranking (0.5): about {needed} characters might do; see --characters")
+            needed = f"at least {found.needed:,.0f} characters are needed; see --characters"
+            why = needed if found.needed < 1e7 else "the halves have nothing in common"
+            print(f"too little for a ranking (0.5): {why}")
             return
     order = range(len(found.units)) if asked else (-found.loss).argsort(kind="stable").tolist()
     head = ["unit", "loss nats", "95 %", "perplexity"]

@@ -9,9 +9,13 @@ Silencing a unit leads to states that no text leads to, so a loss is an upper li
 Holding it at its own mean is the milder question.
 
 A ranking by loss says something of the network only if another text gives about the same one. Most units are
-missed about as much as the next, so that takes text: on 2,000 characters of *The Time Machine* the losses of
-timemachine-gru's units in one half and the other have a rank correlation of 0.3, on 16,000 of 0.2, on 32,000
-of 0.4, on 64,000 of 0.7. See `Ablation.replication`.
+missed about as much as the next, so that takes text. The losses of units in one half and the other have these
+rank correlations, with units held at their means (`tests/benchmarks/causes.py`); see `Ablation.replication`.
+
+    characters           4,000   8,000   16,000   32,000   64,000
+    timemachine-gru                         0.2      0.4      0.7
+    chinese-gru            0.2     0.2      0.4      0.5
+    python-gru             0.3     0.1      0.2      0.3      0.4
 
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R directions.
 """

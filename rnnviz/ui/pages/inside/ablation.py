@@ -74,7 +74,7 @@ def _no_ranking(found: Ablation) -> str:
         return (
             first
             + " "
-            + _("About {needed} characters may be enough: choose a longer text.").format(
+            + _("It takes at least about {needed} characters: choose a longer text.").format(
                 needed=f"{float(f'{found.needed:.1g}'):,.0f}"
             )
         )
