@@ -136,7 +136,7 @@ CARD = """
 """
 
 RESPONDS = """
-What units respond to, {where}, ranked on one half and measured on the other:
+What units respond to, {where}, ranked on one part, confirmed on a second and measured on a third:
 
 ```
 {command}
@@ -151,17 +151,17 @@ TABLE = """
 LEGEND = """
 ## What the tables of units say
 
-A search ranks all units of a network by how well they tell where something holds, on one half of a text, and
-measures that which ranked best on the other half, with a 95 % interval (a moving-block bootstrap). *By
-chance* is what the best of all units reaches there in 95 of 100 searches for a shifted target; *character* is
-what the character just read tells by itself, *context* what the last 2, 4 or 8 tell by a linear model of
-their n-grams, the best of the three; *untrained* is what the same search finds in the same network before any
-training, the best of {copies} random ones, whose units echo what was just read. A table holds only units that
-remember: that beat all of these by more than {margin}, by intervals that exclude zero, on {enough:,}
-characters or more, with all searches of a command held to Holm's levels. *Stable* is the share of texts drawn
-anew from the first half in which the unit ranks first: where it is low, other units tell as much. AUC is 0.5
-for a unit that tells nothing and 1 for one that always tells; a correlation is 0 and 1. What is found is no
-cause: `rnnviz.units.ablate` asks about that.
+A search ranks all units of a network by how well they tell where something holds, on one part of a text,
+tests that which ranked best on a second, and measures it on a third, which had no say in it, with a 95 %
+interval (see `rnnviz.units.scores`). *By chance* is what the best of all units reaches on the second in 95 of
+100 searches for a shifted target; *character* is what the character just read tells by itself, *context* what
+the last 2, 4 or 8 tell by a linear model of their n-grams, the best of the three; *untrained* is what the
+same search finds in the same network before any training, the best of {copies} random ones, whose units echo
+what was just read. A table holds only units that remember: that beat all of these on the second part by more
+than {margin}, by intervals that exclude zero, on {enough:,} characters or more, with all searches of a
+command held to Holm's levels. *Stable* is the share of texts drawn anew from the first part in which the unit
+ranks first: where it is low, other units tell as much. AUC is 0.5 for a unit that tells nothing and 1 for one
+that always tells; a correlation is 0 and 1. What is found is no cause: `rnnviz.units.ablate` asks about that.
 """
 
 ANEW = """
@@ -226,18 +226,20 @@ def _cell(one: unit_findings.Finding) -> str:
 def _row(one: unit_findings.Finding) -> str:
     kept = one.evidence
     assert kept is not None  # nothing else remembers
-    low, high = kept.interval or (one.score, one.score)
-    context = max((rival for rival in kept.rivals if rival.kind == "context"), key=lambda r: r.score)
+    score = one.score if kept.report is None else kept.report.score
+    shown = kept if kept.report is None else kept.report
+    low, high = shown.interval or (score, score)
+    best = {rival.kind: rival for rival in sorted(shown.rivals, key=lambda rival: rival.score)}
     cells = (
         one.target,
         f"{one.layer}:{one.unit}{_cell(one)}",
         one.measure,
-        f"{one.score:.3f}",
+        f"{score:.3f}",
         f"{low:.3f}–{high:.3f}",
         f"{one.chance:.3f}",
-        f"{one.character:.3f}",
-        f"{context.number}: {context.score:.3f}",
-        f"{max(one.untrained):.3f}",
+        f"{best['character'].score:.3f}" if "character" in best else f"{one.character:.3f}",
+        f"{best['context'].number}: {best['context'].score:.3f}",
+        f"{best['untrained'].score:.3f}",
         f"{kept.stability or 0:.0%}",
     )
     return f"| {' | '.join(cells)} |\n"
