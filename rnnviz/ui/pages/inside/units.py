@@ -74,6 +74,9 @@ def section(view: View) -> None:
         assert ready is not None
         search = _said(view, asked, *ready, search, unit)
         probed = probe.section(view, asked, search, ready, spans)
+    recorded = question.standing(view, (asked.target,), asked.quantity)
+    if recorded is not None:
+        st.caption(words.recorded(recorded))
     with picked:  # now that all directions are known
         along = direction.pick(view, asked.quantity, "finding", _("Colour the text by"), _("this unit"))
     _show(view, asked, search, unit, along, probed, at, spans)
@@ -90,9 +93,6 @@ def _said(view: View, asked: Question, text: str, searcher: Searcher, search: Se
         if search.verdict not in ("short", "same text", "nothing"):
             said.append(words.above_chance(len(search.above_chance)))
         st.markdown(" ".join(said))
-        recorded = question.standing(view, (asked.target,), asked.quantity)
-        if recorded is not None:
-            st.caption(words.recorded(recorded))
         too_short = search.verdict == "short" and search.characters < sources.WRITTEN
         if too_short and asked.source is not None and asked.target != SPAN:
             sources.propose(view, asked.source, question.SOURCE)
