@@ -88,6 +88,12 @@ class Finding:
         return None if self.evidence is None else self.evidence.unbeaten(self.score, self.levels[1])
 
     @property
+    def reported(self) -> float:
+        """The score on text that had no say in the finding, where there is one."""
+        report = self.evidence.report if self.evidence is not None else None
+        return self.score if report is None else report.score
+
+    @property
     def lead(self) -> float:
         """By how much the unit beats whatever is simpler."""
         if self.evidence is not None and self.evidence.report is not None:

@@ -115,7 +115,7 @@ PATTERNS = (
 def asked(text: str) -> list[units.Target]:
     """30 targets: those by name, patterns, and as many telegraphs as it takes."""
     targets = [units.target(name, text) for name in units.KINDS]
-    targets += [units.pattern_target(pattern, text) for pattern in PATTERNS]
+    targets += [units.pattern_target(pattern, text, timeout=60) for pattern in PATTERNS]
     targets = [target for target in targets if target.varies]
     return targets + [telegraph(len(text), 40, seed) for seed in range(30 - len(targets))]
 

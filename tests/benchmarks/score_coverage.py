@@ -54,7 +54,7 @@ def asked(text: str, python: bool) -> list[units.Target]:
     """The targets by name, patterns, and two that have nothing to do with the text."""
     unclosed = "line" if python else "paragraph"
     targets = [units.target(name, text, unclosed=unclosed) for name in units.kinds(text)]
-    targets += [units.pattern_target(pattern, text) for pattern in PATTERNS]
+    targets += [units.pattern_target(pattern, text, timeout=60) for pattern in PATTERNS]
     targets += [telegraph(len(text), dwell, 0) for dwell in (40, 200)]
     return [target for target in targets if target.varies and np.mean(target.values > 0) > 5e-4]
 

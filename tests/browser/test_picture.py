@@ -75,13 +75,13 @@ def test_it_opens_on_the_slowest_units_and_all_are_one_click_away(shipped: Live)
 
 
 def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) -> None:
-    live = Live(page, app_url, "shakespeare-lstm")
-    expect(page.get_by_text("The position in the line")).to_be_visible()
-    live.write("KING RICHARD:\nWhat is the night, my lord?")
+    live = Live(page, app_url, "python-gru")
+    expect(page.get_by_text("How many Python brackets are open")).to_be_visible()
+    live.write("def look(at, the):\n    return at(the")
     look = "(canvas) => canvas.toDataURL()"
     before = page.locator(".rv-track-lines").evaluate(look)
     live.area.press("End")
-    page.keyboard.type("\nWhat")
+    page.keyboard.type(", at)")
     live.painted(len(live.text))
     assert page.locator(".rv-track-lines").evaluate(look) != before
     track, heat = box_of(page.locator(".rv-track-lines")), box_of(page.locator(".rv-heat"))
@@ -89,7 +89,7 @@ def test_a_track_follows_the_text_and_leads_to_inside(page: Page, app_url: str) 
     page.mouse.move(heat["x"] + 20, track["y"] + track["height"] - 5)
     expect(live.readout).to_contain_text("character")
     page.get_by_role("link", name="look closer").click()
-    page.wait_for_url(re.compile(r"/inside\?.*model=shakespeare-lstm"))
+    page.wait_for_url(re.compile(r"/inside\?.*model=python-gru"))
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 

@@ -27,7 +27,9 @@ from tests.ui.conftest import Open, everything
 
 GRU = tiny("gru", layers=2)
 LSTM = tiny("lstm")
-FOUND = unit_findings.of(checkpoint.read_info(checkpoint.find("shakespeare-lstm")).card)[0]
+FOUND = replace(
+    unit_findings.of(checkpoint.read_info(checkpoint.find("chinese-gru")).card)[0], quantity="cell"
+)
 FALLING = Track((replace(FOUND, quantity="hidden", unit=2),), -1)
 TRACKS = {GRU: (FALLING,), LSTM: (Track((replace(FOUND, unit=7),), 1), FALLING)}
 YARDSTICK = NgramModel.fit(TEXT, order=3)
@@ -284,12 +286,14 @@ def test_the_steady_units_hold_their_colour_longer_on_a_text_that_did_not_choose
     assert flicker[few].mean() < 0.7 * flicker.mean()
 
 
+LSTM_SHIPPED = checkpoint.load_numpy("shakespeare-lstm")
+
+
 @pytest.mark.parametrize(
     ("name", "corpus", "target"),
     [
         ("chinese-gru", "xiyouji", "quotes"),
-        ("python-gru", "python-source", "py-brackets"),
-        ("shakespeare-lstm", "tinyshakespeare", "line-position"),
+        ("python-gru", "python-source", "py-bracket-depth"),
     ],
 )
 def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, target: str) -> None:
@@ -302,14 +306,13 @@ def test_a_track_is_high_where_what_was_found_holds(name: str, corpus: str, targ
     holds = units.target(target, text).values.astype(float)
     assert np.corrcoef(shown, holds)[0, 1] > 0.4
     (said,) = fixed.fixed(model, None, 0.8)[0]["tracks"]
-    assert f"{track.findings[0].score:.2f}" in said["note"]
+    assert f"{track.findings[0].reported:.2f}" in said["note"]
     assert said["query"]["unit"] == str(track.unit)
 
 
 def test_a_unit_that_was_found_twice_has_one_track() -> None:
-    model = checkpoint.load_numpy("python-gru")
-    found = unit_findings.of(model.card)
-    assert [one.target for one in found] == ["py-brackets", "py-bracket-depth"]
+    twice = [FOUND.to_json(), replace(FOUND, target="word-start").to_json()]
+    model = replace(LSTM_SHIPPED, card={**LSTM_SHIPPED.card, unit_findings.KEY: {"findings": twice}})
     assert [len(track.findings) for track in tracks.of(model)] == [2]
 
 
@@ -325,10 +328,11 @@ def test_a_unit_that_was_found_twice_has_one_track() -> None:
     ],
 )
 def test_what_the_model_has_not_or_its_card_does_not_confirm_is_no_track(changes: dict[str, Any]) -> None:
-    model = checkpoint.load_numpy("shakespeare-lstm")
-    assert len(tracks.of(model)) == 1
-    entry = {"findings": [{**FOUND.to_json(), **changes}]}
-    assert tracks.of(replace(model, card={**model.card, unit_findings.KEY: entry})) == ()
+    model, counts = LSTM_SHIPPED, []
+    for change in ({}, changes):
+        entry = {"findings": [{**FOUND.to_json(), **change}]}
+        counts.append(len(tracks.of(replace(model, card={**model.card, unit_findings.KEY: entry}))))
+    assert counts == [1, 0]
 
 
 def test_a_model_whose_card_confirms_nothing_has_no_tracks() -> None:

@@ -139,4 +139,4 @@ def track_words(track: Track, card: Mapping[str, Any]) -> dict[str, Any]:
 def score(one: Finding) -> str:
     """A finding's measure and score."""
     measure = _("AUC") if one.measure == "AUC" else _("correlation")
-    return f"{measure} {one.score:.2f}"
+    return f"{measure} {one.reported:.2f}"
