@@ -275,10 +275,13 @@ def _said(name: str, found: Reach) -> str:
             "{n} predictions are too few for an interval."
         ).format(**values)
     values["low"], values["high"] = f"{float(found.half.low):.1f}", f"{float(found.half.high):.1f}"
-    return _(
+    said = _(
         "**{model}**: half of the gradient over the last {lags} characters lies within the last {half} "
-        "(95 % interval {low} to {high}). Further back: {shares}. Mean of {n} predictions."
-    ).format(**values)
+        "(95 % interval {low} to {high})."
+    )
+    if lags:
+        said += " " + _("Further back: {shares}.")
+    return (said + " " + _("Mean of {n} predictions.")).format(**values)
 
 
 def _percent(beyond: Resampled, lag: int) -> str:
