@@ -30,21 +30,27 @@ def parquet_library() -> Any:
 
 
 def values(column: Any) -> list[Any]:
-    """A column's values; the bytes of texts that are not UTF-8, which Parquet doesn't rule out."""
+    """A column's values; the bytes of texts that are not UTF-8, which Parquet doesn't rule out, and as texts
+    what Python has no value for, such as a day after the year 9999.
+    """
     try:
         found: list[Any] = column.to_pylist()
         return found
-    except UnicodeDecodeError:
-        import pyarrow.compute as pc
-
-        return [_decoded(value) for value in pc.cast(column, parquet_library().large_binary()).to_pylist()]
+    except (ValueError, OverflowError):
+        return [_value(cell) for cell in column]
 
 
-def _decoded(value: bytes | None) -> str | bytes | None:
+def _value(cell: Any) -> Any:
+    pa = parquet_library()
     try:
-        return value if value is None else value.decode("utf-8")
-    except UnicodeDecodeError:
-        return value
+        return cell.as_py()
+    except (ValueError, OverflowError):
+        if hasattr(cell, "as_buffer"):
+            return cell.as_buffer().to_pybytes()
+    try:
+        return cell.cast(pa.string()).as_py()
+    except (pa.ArrowException, ValueError):
+        return None
 
 
 class Parquet:
@@ -84,7 +90,9 @@ class Parquet:
                     if batch is None:
                         return
                     batch = self._plain(batch, columns)
-                except (self._pa.ArrowException, OSError, MemoryError) as error:
+                except TextError:
+                    raise
+                except (self._pa.ArrowException, OSError, ValueError, MemoryError) as error:
                     raise self._damaged(error) from None
                 done += len(batch)
                 self.bytes_read = int(self._bytes * done / max(1, self.rows))
@@ -96,7 +104,7 @@ class Parquet:
         try:
             # Texts stay coded until it is known how long they are.
             return pq.ParquetFile(file, read_dictionary=list(columns), pre_buffer=False)
-        except (self._pa.ArrowException, OSError) as error:
+        except (self._pa.ArrowException, OSError, ValueError) as error:
             raise self._damaged(error) from None
 
     def _plain(self, batch: Any, columns: Sequence[str]) -> Any:

@@ -241,6 +241,28 @@ def test_every_byte_of_a_parquet_file_may_be_wrong() -> None:
             assert "\n" not in str(error)  # noqa: PT017  # some damage can't be told from other texts
 
 
+def test_values_that_python_has_not_do_not_stop_a_row(tmp_path: Path) -> None:
+    bad = pa.array([b"\xff", b"ok"]).view(pa.string())
+    table = pa.table({
+        "text": ["one two", "three"],
+        "odd": bad,
+        "nested": pa.ListArray.from_arrays([0, 1, 2], bad),
+        "late": pa.array([10**18, 0], pa.timestamp("us")),
+    })  # fmt: skip
+    pq.write_table(table, tmp_path / "a.parquet")
+    file = open_rows(tmp_path / "a.parquet", column="text")
+    assert texts(file) == ["one two", "three"]
+    (own,) = (rows.own for rows in file.batches(own=True))
+    found = {name: row_parquet.values(own.column(name)) for name in table.schema.names}
+    assert found["odd"] == [b"\xff", "ok"]
+    assert found["nested"][1] == ["ok"]
+    assert "1000000000000000000" in found["late"][0], "beyond Python's last year"
+    file.choose("odd", None)
+    assert [str(fault.error) for rows in file.batches() for fault in rows.faults if fault] == [
+        "its odd is not UTF-8"
+    ]
+
+
 @pytest.mark.parametrize("ending", [".gz", ".zst"])
 def test_a_decompression_bomb_is_noticed_early(ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed, "FREE", 1 << 20)
