@@ -35,6 +35,7 @@ CALLS: dict[str, tuple[str, Callable[..., Any]]] = {
     "sample: model": ("a model", lambda x: rnnviz.sample(x, "The", 3)),
     "sample: prompt": ("a text", lambda x: rnnviz.sample(model(), x, 3)),
     "sample: length": ("a number", lambda x: rnnviz.sample(model(), "The", x)),
+    "reshaped": ("a number", lambda x: rnnviz.reshaped(x)),
     "perplexity: model": ("a model", lambda x: rnnviz.perplexity(x, text="machine")),
     "perplexity: path": ("a path", lambda x: rnnviz.perplexity(model(), x)),
     "perplexity: text": ("a text", lambda x: rnnviz.perplexity(model(), text=x)),

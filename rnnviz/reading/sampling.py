@@ -21,6 +21,7 @@ from rnnviz.errors import CheckpointError, ConfigError
 from rnnviz.networks.numpy_model import Model
 from rnnviz.networks.stepping import NO_HOOKS, Hooks, NetworkReader
 from rnnviz.reading.reader import Reader, reader
+from rnnviz.text import checked
 from rnnviz.text.vocabulary import UNKNOWN, Vocabulary
 
 if TYPE_CHECKING:
@@ -152,7 +153,15 @@ def reshaped(
     >>> rnnviz.reshaped(log_probs, temperature=0.5, top_p=0.8).round(3)
     array([0.  , 0.64, 0.36, 0.  ])
     """
-    rows = np.array(log_probs, np.float64)
+    try:
+        rows = np.array(log_probs, np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(0)
+    if rows.ndim == 0 or rows.shape[-1] < 2:
+        raise ConfigError(
+            "log_probs are numbers, log P of each symbol of a vocabulary; received {received}",
+            received=checked.received(log_probs),
+        )
     rows[..., UNKNOWN] = -np.inf
     symbols, weights = _weights(rows, Shape(temperature, top_k, top_p))
     found = np.zeros_like(rows)
