@@ -308,8 +308,8 @@ def _panel(found: dict[str, Reach]) -> Panel:
             "falls, the further back the gradient reaches."
         ),
         _(
-            "single characters, such as a quotation mark that may count for longer; shares below 10⁻⁶, which are "
-            "rounding. Lags from {n} on are left out, so lines drop at the end."
+            "single characters, such as a quotation mark that may count for longer; shares below 10⁻⁶, which "
+            "are rounding. Lags from {n} on are left out, so lines drop at the end."
         ).format(n=max(each.lags for each in found.values())),
         height=380 if len(found) == 1 else 320,
         width=3 if len(found) == 1 else 6,
