@@ -191,6 +191,11 @@ def _chosen(
     weights: Weights, layer: int | None, units: Sequence[int] | Sequence[Unit] | None
 ) -> tuple[int, npt.NDArray[np.int64]]:
     """The layer, and which of its units."""
+    if directions.within(units):
+        raise ConfigError(
+            "units are ablated one by one; a direction is with rnnviz.units.effect(model, text, "
+            "Intervention(direction, 'zero'))"
+        )
     numbers, said = (None, layer) if units is None else within_layer(units, layer)
     if said is None and numbers is not None and may_be_one(numbers):
         refuse_pair(numbers, len(weights.layers))

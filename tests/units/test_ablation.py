@@ -155,6 +155,8 @@ def test_progress_reaches_the_end_and_it_can_be_stopped() -> None:
 
 def test_what_cannot_be_ablated_is_refused() -> None:
     model = tiny("gru")
+    with pytest.raises(ConfigError, match=r"a direction is with rnnviz\.units\.effect"):
+        run(ablate(model, "a", units=[directions.random(12)]))  # type: ignore[list-item]
     with pytest.raises(EmptyTextError, match="no characters"):
         run(ablate(model, ""))
     with pytest.raises(ConfigError, match="units 0 to 11"):
