@@ -16,6 +16,7 @@ rank correlations, with units held at their means (`tests/benchmarks/causes.py`)
     timemachine-gru                         0.2      0.4      0.7
     chinese-gru            0.2     0.2      0.4      0.5
     python-gru             0.3     0.1      0.2      0.3      0.4
+    shakespeare-lstm       0.2     0.1
 
 Shape letters: n characters, U units, H units of a layer, B texts side by side, m passages, R directions.
 """
