@@ -7,6 +7,10 @@ from __future__ import annotations
 import importlib
 import logging
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rnnviz.ui.context import Model
 
 log = logging.getLogger("rnnviz")
 
@@ -21,22 +25,27 @@ def up() -> None:
         import rnnviz.ui.pages.learn.page
         import rnnviz.ui.pages.perplexity.page
         import rnnviz.ui.pages.train.page  # noqa: F401
-        from rnnviz.networks.ngram import NgramModel
         from rnnviz.ui import model_cache
         from rnnviz.ui.jobs import scratch
-        from rnnviz.ui.pages.explore import rows
 
         models, _ = model_cache.listed()
         if models:
             info = models[model_cache.first(models)]
-            model = model_cache.load(info, to_read=True)
+            _picture(model_cache.load(info, to_read=True))
             model_cache.yardstick(info, models)
-            if not isinstance(model, NgramModel):
-                rows.order(model, "steady", 0)
         scratch.sweep()
         time.sleep(LATER)
         for info in models[: model_cache.LOADED_AT_ONCE]:
-            model_cache.reader(info)
+            _picture(model_cache.reader(info))
         importlib.import_module("rnnviz.networks.torch_model")
     except Exception:
         log.debug("warming up failed", exc_info=True)
+
+
+def _picture(model: Model) -> None:
+    """Find out which units of a network its first picture shows: it writes a text for that."""
+    from rnnviz.networks.ngram import NgramModel
+    from rnnviz.ui.pages.explore import rows
+
+    if not isinstance(model, NgramModel):
+        rows.order(model, "steady", 0)
