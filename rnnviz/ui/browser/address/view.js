@@ -53,6 +53,8 @@ export class View extends BaseView {
     said.hidden = false;
     field.hidden = copied;
     field.value = href;
-    if (!copied) field.select();
+    if (copied) return;
+    field.focus();
+    field.select();
   }
 }
