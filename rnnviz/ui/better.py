@@ -12,7 +12,7 @@ from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.reading.trace import trace
 from rnnviz.text.normalising import normalise
 from rnnviz.ui import model_cache
-from rnnviz.ui.jobs.worker import Step, Steps
+from rnnviz.ui.jobs.worker import Job, Step, Steps, of_session
 
 READ = 300  # characters of a text that other models read
 LEAD = 0.5  # bits per character that another model must be ahead by, to be offered
@@ -40,6 +40,16 @@ def others(info: ModelInfo) -> list[ModelInfo]:
         if one.kind != "ngram" and one.path != info.path and (not corpus or one.card.get("corpus") != corpus)
     ]
     return sorted(found, key=lambda one: one.path.parent != shipped)[:MOST]
+
+
+def glance(info: ModelInfo, text: str, patience: float = 0.0) -> Job:
+    """The job that looks for a better model for the beginning of a text; waits so many seconds for it."""
+    beginning, jobs = text[:READ], of_session("better")
+    key = (model_cache.digest(info), beginning)
+    jobs.retain([key])
+    job = jobs.ask(key, info.name, lambda check: look(info, beginning), kind="glance")
+    jobs.wait([key], patience)
+    return job
 
 
 def look(info: ModelInfo, text: str) -> Steps[Better]:

@@ -18,8 +18,9 @@ from rnnviz.ui.examples import TEXTS
 from rnnviz.ui.pages.explore import page
 from rnnviz.ui.pages.explore.examples import examples, for_view
 from rnnviz.ui.pages.explore.session import Ask
-from tests.ui.apptest import addressed, clean, sent
+from tests.ui.apptest import addressed, clean, sent, settled
 from tests.ui.conftest import Open
+from tests.ui.test_perplexity import upload
 
 SHIPPED = checkpoint.folders()[-1]
 GERMAN = "Als Gregor Samsa eines Morgens aus unruhigen Träumen erwachte, fand er sich in seinem Bett."
@@ -82,7 +83,7 @@ def test_the_page_offers_the_better_model_and_takes_it_with_the_text(open_app: O
     assert header["numbers"]["foreign"] == "unknown"
     assert "better" not in header  # a keystroke asks nobody else
     header = asked(app, text=text, glance=True)
-    jobs = app.session_state["explore.jobs"]
+    jobs = app.session_state["better.jobs"]
     assert jobs.wait([job.key for job in jobs.busy()], 60)
     found = asked(app, text=text, glance=True)["better"]
     assert (found["state"], found["name"]) == ("done", "chinese-gru")
@@ -105,7 +106,7 @@ def test_jobs_that_nobody_waits_for_are_dropped(open_app: Open) -> None:
     app = open_app("explore")
     for text in ("matter to us", "usually pale"):
         asked(app, text=text, glance=True)
-    assert len(app.session_state["explore.jobs"].busy()) <= 1
+    assert len(app.session_state["better.jobs"].busy()) <= 1
 
 
 def test_examples_choose_a_model_only_where_this_one_cannot_read_them() -> None:
@@ -150,3 +151,17 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
     assert bits[text.index("字")] < 0.5
     assert bits[text.index("师")] > 4
     assert bits[text.index("三")] > 4
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["xiyouji"])
+    app = settled(app, "perplexity")
+    button = app.button(key="perplexity.better")
+    assert button.label.replace("\\", "") == "Read it with chinese-gru"
+    button.click().run()
+    assert app.sidebar.selectbox(key="model").value == "chinese-gru"
+    assert addressed(app)["model"] == "chinese-gru"
+    app = settled(app, "perplexity")
+    clean(app)
+    assert "perplexity.better" not in [one.key for one in app.button]

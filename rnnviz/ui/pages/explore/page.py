@@ -13,7 +13,7 @@ from rnnviz.ui import address, better, model_cache, presenting, sidebar
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import language
-from rnnviz.ui.jobs.worker import of_session
+from rnnviz.ui.jobs.worker import OVER
 from rnnviz.ui.pages.explore import bookmark
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.fixed import fixed, opening
@@ -81,13 +81,10 @@ def _turn(ask: Ask, session: LiveSession) -> None:
 
 def _glance(context: Context, text: str) -> dict[str, object]:
     """Whether another model reads the text better, see `Better`; "pending" while that is being found out."""
-    beginning, jobs = text[: better.READ], of_session("explore")
-    key = ("better", model_cache.digest(context.info), beginning)
-    jobs.retain([key])
-    job = jobs.ask(key, context.info.name, lambda check: better.look(context.info, beginning), kind="glance")
+    job = better.glance(context.info, text)
     if job.state == "done":
         return {"state": "done", **asdict(job.result)}
-    return {"state": "pending" if jobs.busy([key]) else "failed"}
+    return {"state": "failed" if job.state in OVER else "pending"}
 
 
 def _take() -> None:

@@ -9,7 +9,7 @@ from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import Jobs
-from rnnviz.ui.pages.perplexity import caution, details, scale
+from rnnviz.ui.pages.perplexity import caution, details, foreign, scale
 from rnnviz.ui.pages.perplexity.second import Second
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -51,6 +51,7 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored, second: Secon
             if second is not None:
                 beside(jobs, report, second)
             caution.notes(scored)
+            foreign.offer(context, text, report)
         details.show(text, scored)
 
 

@@ -1,0 +1,48 @@
+"""A text that is foreign to the chosen model: why, and another model that reads it better, a click away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from rnnviz.reading.scoring import Report
+from rnnviz.reports.foreign import why
+from rnnviz.ui import better, sidebar
+from rnnviz.ui.context import Context
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.perplexity.text import Text
+from rnnviz.ui.trouble import plain
+
+PATIENCE = 1.0  # seconds that the page waits for the other models; they read a few lines
+
+
+def offer(context: Context, text: Text, report: Report) -> None:
+    """Offer the network that reads a foreign text better; nothing where there is none."""
+    bits = report.bits_per_character
+    foreign = why(context.info.card, report.characters, report.unknown, bits)
+    if not foreign or context.info.kind == "ngram":
+        return
+    found = better.glance(context.info, beginning(text, report), PATIENCE).result
+    if found is None or found.name is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            _("This text is foreign to {model}; {name} reads it better.").format(
+                model=plain(context.info.path.stem), name=plain(found.name)
+            )
+        )
+        st.button(
+            _("Read it with {name}").format(name=plain(found.name)),
+            key="perplexity.better",
+            on_click=st.session_state.__setitem__,
+            args=(sidebar.WANTED, found.name),
+        )
+
+
+def beginning(text: Text, report: Report) -> str:
+    """The first characters; of a file, in the encoding that was found."""
+    if text.data is None:
+        return (text.text or "")[: better.READ]
+    try:
+        return text.data[: 4 * better.READ].decode(report.encoding or "utf-8", "ignore")[: better.READ]
+    except LookupError:
+        return ""
