@@ -156,7 +156,8 @@ def test_what_an_example_says_is_to_be_noticed_is_there() -> None:
 @pytest.mark.usefixtures("shipped")
 def test_the_perplexity_page_offers_it_too(open_app: Open) -> None:
     app = upload(open_app("perplexity", model="timemachine-gru"), a__txt=TEXTS["xiyouji"])
-    app = settled(app, "perplexity")
+    settled(app, "perplexity")
+    app = settled(app, "better")
     button = app.button(key="perplexity.better")
     assert button.label.replace("\\", "") == "Read it with chinese-gru"
     button.click().run()

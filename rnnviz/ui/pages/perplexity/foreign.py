@@ -9,10 +9,11 @@ from rnnviz.reports.foreign import why
 from rnnviz.ui import better, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs.worker import OVER, Job
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import plain
 
-PATIENCE = 1.0  # seconds that the page waits for the other models; they read a few lines
+PATIENCE = 0.3  # seconds that the page waits for the other models; they read a few lines
 
 
 def offer(context: Context, text: Text, report: Report) -> None:
@@ -21,7 +22,10 @@ def offer(context: Context, text: Text, report: Report) -> None:
     foreign = why(context.info.card, report.characters, report.unknown, bits)
     if not foreign or context.info.kind == "ngram":
         return
-    found = better.glance(context.info, beginning(text, report), PATIENCE).result
+    job = better.glance(context.info, beginning(text, report), PATIENCE)
+    if job.state not in OVER:
+        _watch(job)
+    found = job.result
     if found is None or found.name is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -36,6 +40,13 @@ def offer(context: Context, text: Text, report: Report) -> None:
             on_click=st.session_state.__setitem__,
             args=(sidebar.WANTED, found.name),
         )
+
+
+@st.fragment(run_every=1.0)
+def _watch(job: Job) -> None:
+    """Draw the page anew when the others have read the text."""
+    if job.state in OVER:
+        st.rerun()
 
 
 def beginning(text: Text, report: Report) -> str:
