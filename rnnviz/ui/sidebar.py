@@ -200,6 +200,15 @@ def temperature() -> float:
     return float(value)
 
 
+BAR = """
+:where(body:has([data-testid="stExpandSidebarButton"])) [data-testid="stMainBlockContainer"] {
+  padding-top: 3.8rem;
+}
+@media (max-width: 760px) { [data-testid="stHeader"] { background: var(--st-background-color, Canvas); } }
+"""
+"""CSS of a page with a heading: without the sidebar, buttons of Streamlit's bar would stand over it."""
+
+
 def fit() -> None:
     """Tighten the sidebar on a projector's low screen; write dark on the dark theme's bright buttons."""
     st.html(

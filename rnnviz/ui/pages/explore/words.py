@@ -89,6 +89,14 @@ def words() -> dict[str, str]:
             "States, perplexity and surprisal along the text. Arrow keys move along characters and units, "
             "Enter pins one, Escape unpins."
         ),
+        "alt.states": _("{what}: {units} units as rows, {n} characters as columns."),
+        "alt.strongest": _("After character {n}, unit {unit} is farthest from 0, at {v}."),
+        "alt.empty": _("Nothing has been read yet."),
+        "alt.perplexity": _("The running perplexity ends at {p}."),
+        "alt.below": _("The running perplexity ends at {p}, below the {ngram}'s {q}."),
+        "alt.above": _("The running perplexity ends at {p}, above the {ngram}'s {q}."),
+        "alt.peak": _("The surprisal is highest at character {n}, {c}: {bits} bits."),
+        "alt.track": _("{name} at {p} of its height"),
         "window": _("Window of the text"),
         "window.of": _("characters {from} to {to} of {n}"),
         "window.follow": _("follow the caret"),

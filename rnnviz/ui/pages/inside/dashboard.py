@@ -21,6 +21,7 @@ from rnnviz.ui import address, asks
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.payload import TYPES, pack
 from rnnviz.ui.browser.themes import themes
+from rnnviz.ui.figure_words import alternative
 from rnnviz.ui.i18n import _, language
 
 Array = npt.NDArray[Any]
@@ -247,6 +248,7 @@ def mount(
             {
                 **{name: value for name, value in vars(one).items() if name != "figure"},
                 "picks": list(one.picks),
+                "finding": alternative(one.figure(theme=THEMES["light"])),
                 "figures": {name: _named(one.figure(theme=theme), pool) for name, theme in THEMES.items()},
             }
             for one in panels

@@ -7,7 +7,7 @@ import importlib
 import streamlit as st
 
 from rnnviz.errors import TextError
-from rnnviz.ui import address, choice, examples
+from rnnviz.ui import address, choice, examples, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.packed import unpack
@@ -19,7 +19,7 @@ COMING = "inside.coming"  # of st.session_state: the text that a part of the pag
 
 
 def page(context: Context) -> None:
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Inside the network"))
     parts = {
         "units": _("Find the units"),

@@ -91,7 +91,6 @@ _STYLE = """
 [data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
 [data-testid="stHeader"] button { pointer-events: auto; }
 [data-testid="stMain"] { overflow: hidden; }
-body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-left: 2.2rem; }
 .st-key-learn-head { height: 3.6rem; padding-right: 2.4rem; flex-wrap: nowrap; }
 .st-key-learn-head { justify-content: space-between; }
 .st-key-learn-head h1 { margin: 0; padding: 0; font-size: 1.55rem; font-weight: 650; white-space: nowrap; }
@@ -99,6 +98,13 @@ body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-lef
 .st-key-learn-head div:has(.katex), .st-key-learn-head .katex-display { overflow: visible !important; }
 .st-key-learn-head .katex-display { margin: 0; position: relative; top: -0.25rem; }
 .st-key-learn-head .katex { font-size: 1.3rem; white-space: nowrap; }
+body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-left: 4.4rem; }
+@media (max-width: 700px) {
+  .st-key-learn-head { height: auto; min-height: 3.6rem; padding-bottom: 0.9rem; flex-wrap: wrap; gap: 0 1rem; }
+  .st-key-learn-head h1 { font-size: 1.2rem; white-space: normal; }
+  .st-key-learn-head .katex { font-size: 0.85rem; }
+  .st-key-learn-head .katex-display { top: 0; padding: 0.3rem 0; }
+}
 """
 _PRESENT = """
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none; }

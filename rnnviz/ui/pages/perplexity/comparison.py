@@ -48,7 +48,16 @@ def html(bars: Sequence[Bar], full: float | None = None) -> str:
     shown, first = ordered(bars), best(bars)
     longest = max((bar.bits for bar in shown if bar.bits is not None), default=0.0) or 1.0
     longest = min(longest, ROOM * full) if full else longest
-    return "<ol class='rv-bars'>" + "".join(_row(bar, longest, bar is first) for bar in shown) + "</ol>"
+    label = _("Nothing to compare yet.")
+    if first is not None:
+        label = _("{name} predicts this text best: {bits} bits per character.").format(
+            name=first.name, bits=f"{first.bits:.3f}"
+        )
+    return (
+        f"<ol class='rv-bars' aria-label='{escape(label, quote=True)}'>"
+        + "".join(_row(bar, longest, bar is first) for bar in shown)
+        + "</ol>"
+    )
 
 
 def _row(bar: Bar, longest: float, wins: bool) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.ui import choice
+from rnnviz.ui import choice, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
@@ -48,7 +48,7 @@ class Outcome:
 
 def page(context: Context) -> None:
     jobs = of_session("perplexity")
-    st.html(f"<style>{_STYLE}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}</style>")
     st.title(_("Perplexity of your texts"))
     st.markdown(
         _(
@@ -175,6 +175,6 @@ _STYLE = """
 .katex-display { padding: 0.3rem 4px; }  /* else it would scroll by two pixels */
 /* Without a mouse a table's tools are always there, above it. */
 @media (hover: none) { .stElementContainer:has([data-testid="stDataFrame"]) { margin-top: 1.5rem; } }
-@media (max-width: 700px) { [data-testid="stMainBlockContainer"] { padding: 4rem 1.2rem 3rem; }
+@media (max-width: 700px) { [data-testid="stMainBlockContainer"] { padding: 3.8rem 1.2rem 3rem; }
   .katex-display > .katex { font-size: 0.92em; } }
 """

@@ -14,6 +14,10 @@ def words() -> dict[str, str]:
         "curve.both": _("bold: {running}; pale: {rolling}"),
         "curve.notice": _("Peaks of the pale line: passages that surprised the model. Click to go there."),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
+        "curve.ends": _("The perplexity of all text so far ends at {p}."),
+        "curve.peaks": _(
+            "Of the last {n} characters it is highest, {high}, at {at}; lowest, {low}, at {and}."
+        ),
         "curve.label": _("Position in the text: arrow keys move by a hundredth, click to jump"),
         "colour": _("Colour"),
         "colour.surprisal": _("surprisal"),

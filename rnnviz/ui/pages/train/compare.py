@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from rnnviz.figures import spreadsheet, training
@@ -17,6 +18,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
+from rnnviz.ui.words import rounded
 
 PICKED = "train-compare"
 
@@ -57,6 +59,8 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         key="train-compare-chart",
         config={"displayModeBar": False},
     )
+    if finding := lowest(curves):
+        st.caption(finding)
     st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
     rows = [row(run) for run in chosen]
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
@@ -69,6 +73,19 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         on_click="ignore",
         key="train-compare-csv",
     )
+
+
+def lowest(curves: Mapping[str, training.Curves]) -> str:
+    """What the chart shows, in words: the run that has come lowest, and where."""
+    reached = {
+        id: float(np.nanmin(one.validation))
+        for id, one in curves.items()
+        if np.isfinite(one.validation).any()
+    }
+    if len(reached) < 2:
+        return ""
+    id = min(reached, key=lambda id: reached[id])
+    return _("{run} has reached the lowest perplexity, {p}.").format(run=id, p=rounded(reached[id]))
 
 
 def of_one_text(found: Sequence[runs.Run]) -> dict[tuple[str, bool], list[runs.Run]]:

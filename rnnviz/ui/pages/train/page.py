@@ -10,7 +10,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.training.presets import twice
-from rnnviz.ui import presenting, trouble
+from rnnviz.ui import presenting, sidebar, trouble
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
@@ -31,7 +31,7 @@ from rnnviz.ui.trouble import describe
 
 def page(slot: Any, explore: Any) -> None:
     """Draw the page. `slot` is its place in the sidebar, `explore` the page to open with a model."""
-    st.html(f"<style>{_STYLE}{presenting.style(stage.KEY)}</style>")
+    st.html(f"<style>{_STYLE}{sidebar.BAR}{presenting.style(stage.KEY)}</style>")
     state = st.session_state
     if state.get(listing.CHOSEN) == state.pop("train.deleted", ""):
         state.pop(listing.CHOSEN, None)
@@ -184,8 +184,6 @@ _STYLE = """
 :is(.st-key-train-gallery, .st-key-train-toy) h2 { padding: 0.4rem 0 0; font-size: 1.1rem; }
 .st-key-train-toolbar :is(h2, p) { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 @media (max-width: 700px) {
-  [data-testid="stMainBlockContainer"] { padding-top: 3.6rem; }
-  [data-testid="stHeader"] { background: var(--st-background-color, Canvas); }
   .st-key-train-toolbar { flex-wrap: wrap; }
   .st-key-train-toolbar > [data-testid="stElementContainer"]:first-child { flex: 1 1 100%; }
 }

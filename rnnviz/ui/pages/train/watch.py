@@ -191,6 +191,6 @@ def _fixed(one: training.Curves, words: Mapping[str, str], language: str) -> tup
     for name, theme in THEMES.items():
         figure = training.skeleton(one, named, theme=theme)
         colours[name]["figure"] = {**figure, "clip": one.clip, "spread": training.SPREAD}
-    fixed = {"words": named, "language": language, "themes": colours}
+    fixed = {"words": named, "language": language, "themes": colours, "baseline": one.ngram}
     text = json.dumps(fixed, sort_keys=True)
     return fixed, hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -27,7 +27,8 @@ def words(
         **presenting.words(),
         "heat": _("Hidden state"),
         "heat.of": _("Reading “{probe}”"),
-        "heat.label": _("Hidden state of every unit after every character of the sentence to watch"),
+        "heat.label": _("Hidden state of every unit after every character of the sentence to watch."),
+        "heat.finding": _("At {when}, values lie between {low} and {high}, on average {mean} from 0."),
         "heat.live": _(
             "Rows are hidden units, columns characters. Watch the states change as the network learns."
         )
@@ -50,7 +51,10 @@ def words(
         "play": _("Play"),
         "pause": _("Pause"),
         "curve": _("Perplexity after each step") if steps else _("Perplexity against characters read"),
-        "curve.label": _("Perplexity, gradient norm and learning rate during training"),
+        "curve.label": _("Perplexity, gradient norm and learning rate during training."),
+        "curve.ends": _("{line}: perplexity {p}."),
+        "curve.below": _("{line}: perplexity {p}, below the {ngram}'s {q}."),
+        "curve.above": _("{line}: perplexity {p}, above the {ngram}'s {q}."),
         "curve.counted": {
             VALIDATION: _("Lower is better. Below the dotted line it predicts better than the n-gram."),
             AT_THE_END: _("Lower is better. The dot is held-out text, measured once, without dropout."),

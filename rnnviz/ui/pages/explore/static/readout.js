@@ -3,6 +3,7 @@
 import { visible } from "../../../browser/static/characters.js";
 import { find, numberRow, put } from "../../../browser/static/dom.js";
 import { spoken } from "../../../browser/static/next.js";
+import { Findings } from "./finding.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
 /** @import { Say } from "../../../browser/static/words.js" */
@@ -20,6 +21,7 @@ export class Readout {
     this.status = find(root, "p.rv-said");
     const said = (/** @type {string} */ name) =>
       /** @type {[string, string]} */ ([say(name), words[`${name}.help`] ?? ""]);
+    this.findings = new Findings(root, say, numbers);
     this.fields = numberRow(find(root, "dl.rv-numbers"), "rv", "rnnviz", NAMES, said);
   }
 
@@ -33,9 +35,20 @@ export class Readout {
     this.fields.unknown.parentElement?.classList.toggle("rv-some", numbers.unknown > 0);
   }
 
-  /** How undecided the network is after t characters. @param {Store} store @param {number} t */
-  now(store, t) {
+  /**
+   * How undecided the network is after t characters, and soon, in words, what the pictures show.
+   * @param {Store} store @param {string[]} list @param {number} t @param {number | null} pin
+   * @param {number | null} unit
+   */
+  now(store, list, t, pin, unit) {
     put(this.fields.entropy, this.numbers.number(store.entropy(t)));
+    this.findings.later(store, list, t, () => this.pinned(store, list, pin, unit));
+  }
+
+  /** What is pinned, as a sentence. @param {Store} store @param {string[]} list @param {number | null} pin @param {number | null} unit */
+  pinned(store, list, pin, unit) {
+    if (pin === null || pin < store.start || pin >= store.stop) return "";
+    return `${this.sentence(store, list, pin, unit, true, (c) => spoken(c, this.say))}.`;
   }
 
   /**

@@ -342,7 +342,7 @@ export class View extends BaseView {
     this.next.draw(store, drawn, t);
     const told = came !== null && (typeof pointed === "number" || t === pin) ? came : null;
     this.readout.tell(store, drawn, told, hover?.unit ?? this.unit, t === pin);
-    this.readout.now(store, here);
+    this.readout.now(store, drawn, here, pin, this.unit);
     this.bookmark.touch();
   }
 

@@ -1,5 +1,6 @@
 // One figure of the board, drawn by Plotly; the marks that follow the cursor are elements over it.
 
+import { together } from "../../../browser/static/alternative.js";
 import { make, place } from "../../../browser/static/dom.js";
 import { purge, react } from "../../../browser/static/plotly.js";
 
@@ -36,6 +37,7 @@ export class Panel {
     this.board = board;
     this.title = make("h2", "bd-title");
     this.plot = make("div", "bd-plot");
+    this.plot.ariaHidden = "true"; // the pad over it says what it shows
     this.upright = make("i", "bd-upright");
     this.level = make("i", "bd-level");
     this.dot = make("i", "bd-dot");
@@ -67,7 +69,10 @@ export class Panel {
     this.frame.style.height = `${about.height}px`;
     this.pad.classList.toggle("bd-picks", !!about.pick);
     this.pad.setAttribute("role", "img");
-    this.pad.setAttribute("aria-label", `${about.title}. ${about.notice}`);
+    this.pad.setAttribute(
+      "aria-label",
+      together(about.title && `${about.title}.`, about.finding, about.notice),
+    );
   }
 
   /** @param {"light" | "dark"} theme */

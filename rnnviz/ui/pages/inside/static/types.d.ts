@@ -31,6 +31,7 @@ export interface AboutPanel {
   name: string;
   title: string;
   notice: string;
+  finding: string;
   limits: string;
   height: number;
   width: number;

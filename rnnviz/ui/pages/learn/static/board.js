@@ -45,6 +45,7 @@ export class Board extends Controls {
     this.ask = ask;
     this.redraw = redraw;
     this.svg.setAttribute("class", "ln-picture");
+    this.svg.setAttribute("role", "group"); // its parts have names of their own
     this.svg.addEventListener("pointermove", (event) => this.point(under(event)));
     this.svg.addEventListener("pointerleave", () => this.point(""));
     this.svg.addEventListener("click", (event) => this.hits.get(under(event))?.click?.());

@@ -12,6 +12,7 @@ import { Board } from "./board.js";
 const BASE = 22; // units of a line of type: a board is measured in these, whatever the screen
 const WIDTH = 1240; // units that every board has at least, across and down
 const HEIGHT = 540;
+const SMALLEST = 0.5; // pixels a unit: on a narrower screen the picture is scrolled
 const FOREIGN = ["lang"]; // what the page keeps in the address, which is not ours
 
 const decoder = new TextDecoder();
@@ -142,6 +143,7 @@ export class View extends BaseView {
     });
     const scenes = find(this.root, "nav.ln-scenes");
     scenes.setAttribute("aria-label", say("scenes"));
+    this.board.svg.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     scenes.replaceChildren(
       button("‹", say("scene.back"), "", () => this.go(this.scene - 1), scene === 1),
       ...numbers,
@@ -260,13 +262,17 @@ export class View extends BaseView {
     if (this.root.hidden || !this.module) return;
     const top = this.root.getBoundingClientRect().top;
     this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
-    const { clientWidth: w, clientHeight: h } = this.stage;
+    const { offsetWidth: w, offsetHeight: h } = this.stage;
     const size = `${w} ${h}`;
     if (!always && size === this.size) return;
     this.size = size;
-    const scale = Math.max(0.3, Math.min(w / WIDTH, h / HEIGHT));
+    const scale = Math.max(SMALLEST, Math.min(w / WIDTH, h / HEIGHT));
+    const [wide, high] = [Math.max(w, WIDTH * scale), Math.max(h, HEIGHT * scale)];
+    const { style } = this.board.root;
+    style.width = wide > w ? `${wide}px` : "";
+    style.height = high > h ? `${high}px` : "";
     this.root.style.setProperty("--type", `${scale * BASE}px`);
-    this.board.measure(w / scale, h / scale, scale);
+    this.board.measure(wide / scale, high / scale, scale);
     this.redraw();
   }
 

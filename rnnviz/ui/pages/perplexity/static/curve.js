@@ -1,9 +1,11 @@
 // The curve above the text: Plotly draws it once; the marks that follow a reader are elements over it.
 
+import { together } from "../../../browser/static/alternative.js";
 import { find } from "../../../browser/static/dom.js";
 import { gaps, loadPlotly, purge, react } from "../../../browser/static/plotly.js";
 
 /** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
 /** @import { Arrays, ViewerTheme } from "./types" */
 
 const HEIGHT = 190;
@@ -65,6 +67,30 @@ export class Curve {
     this.root.dataset.drawn = theme.name;
     this.see(...this.sight);
     return "";
+  }
+
+  /**
+   * Say in words what is drawn: where each model's line ends, and where its text surprised most and least.
+   * @param {Say} say @param {string[]} names of the models @param {number} window of the rolling lines
+   */
+  describe(say, names, window) {
+    const { numbers, position } = this;
+    if (!numbers) return;
+    const told = this.lines.map(({ running, rolling }, n) => {
+      // What the first few characters cost is no passage yet.
+      const first = Math.max(
+        0,
+        Array.from(position).findIndex((at) => at >= window),
+      );
+      const [low, high] = [extreme(rolling, -1, first), extreme(rolling, 1, first)];
+      const at = (/** @type {number} */ i) => numbers.whole(position[i]);
+      const ending = say("curve.ends", { p: numbers.number(running[running.length - 1]) });
+      const peaks = { high: numbers.number(rolling[high]), at: at(high), low: numbers.number(rolling[low]) };
+      const rest =
+        high === low ? "" : say("curve.peaks", { ...peaks, n: numbers.whole(window), and: at(low) });
+      return together(names.length > 1 ? `${names[n]}:` : "", ending, rest);
+    });
+    this.plot.setAttribute("aria-label", together(...told));
   }
 
   /** The part of the text that is in sight. @param {number} first @param {number} last */
@@ -130,4 +156,12 @@ export class Curve {
   close() {
     purge(this.plot);
   }
+}
+
+/** Where values are highest (sign 1) or lowest (−1). @param {ArrayLike<number>} values @param {1 | -1} sign @param {number} first */
+function extreme(values, sign, first) {
+  let best = first;
+  for (let i = first + 1; i < values.length; i++)
+    if (!(sign * values[i] <= sign * values[best]) && !Number.isNaN(values[i])) best = i;
+  return best;
 }

@@ -313,6 +313,7 @@ export class View extends BaseView {
           ];
     find(root, "span.vw-legend").replaceChildren(...entries);
     this.sayCurve(null);
+    this.curve.describe(say, fixed.names, fixed.window);
     this.tell();
     this.tellPart();
   }

@@ -10,6 +10,7 @@ export interface Fixed {
   words: Words;
   language: string;
   themes: Themes<TrainTheme>;
+  baseline: number | null; // the n-gram's perplexity
 }
 
 /** What the header says of one trace of the probe. */

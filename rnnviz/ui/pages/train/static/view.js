@@ -8,6 +8,7 @@ import { loadPlotly } from "../../../browser/static/plotly.js";
 import { Presenting } from "../../../browser/static/present.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { Chart } from "./chart.js";
+import { Findings } from "./finding.js";
 import { Frames, layerOf } from "./frames.js";
 import { Words } from "./words.js";
 
@@ -65,6 +66,7 @@ export class View extends BaseView {
     clearTimeout(this.again);
     this.chart?.close();
     this.presenting?.close();
+    this.findings?.close();
   }
 
   recolour() {
@@ -135,6 +137,7 @@ export class View extends BaseView {
     if (!this.words) {
       this.heat = new Heat(find(root, "canvas.rt-heat"), find(root, "canvas.rt-strip"));
       this.chart = new Chart(find(root, "div.rt-plot"));
+      this.findings = new Findings(root);
       this.slider = find(root, "input.rt-range");
       this.button = find(root, "button.rt-play");
       this.presenting = new Presenting(root, () => this.draw(true));
@@ -256,6 +259,7 @@ export class View extends BaseView {
       this.drawn = drawn;
       chart.draw(this.theme.figure, this.curves, clientWidth, clientHeight, this.presenting?.on);
     }
+    this.findings?.later(words, head, frame, this.theme, this.fixed.baseline);
     chart.point(frame && this.place !== null && place < frames.count - 1 ? frame.characters : null);
     const step = frame ? frame.step : "";
     const { run, state, drawn: events } = head;

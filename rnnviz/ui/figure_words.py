@@ -1,0 +1,44 @@
+"""A figure's text alternative: what it shows, in sentences made from its values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rnnviz.figures.finding import Finding, of
+from rnnviz.ui.i18n import _
+
+MOST = 4
+"""Parts of a figure that are told; a longer alternative is a table read aloud."""
+
+
+def alternative(figure: Mapping[str, Any]) -> str:
+    """The findings of a figure's parts, one sentence each; "" for a figure without values."""
+    found = of(figure)
+    told = [_sentence(one) for one in found if one.name or len(found) == 1 or one.kind != "line"]
+    more = _("{n} more are drawn.").format(n=len(told) - MOST) if len(told) > MOST else ""
+    return " ".join([*told[:MOST], *([more] if more else [])])
+
+
+def _sentence(one: Finding) -> str:
+    values = {
+        "low": _value(one.low),
+        "high": _value(one.high),
+        "last": _value(one.last),
+        "n": f"{one.count:,}",
+    }
+    places = {"low_at": ", ".join(one.low_at), "high_at": ", ".join(one.high_at)}
+    if one.kind == "heat":
+        places |= {"row": one.high_at[0], "column": one.high_at[1]}
+        said = _("Highest: {high}, in row {row}, column {column}; lowest: {low}.")
+    elif one.kind == "line":
+        said = _("Highest: {high} at {high_at}; lowest: {low} at {low_at}; it ends at {last}.")
+    elif one.kind == "points":
+        said = _("{n} points, from {low} to {high}.")
+    else:
+        said = _("Highest: {high_at}, {high}; lowest: {low_at}, {low}.")
+    return (f"{one.name}: " if one.name else "") + said.format(**values, **places)
+
+
+def _value(value: float) -> str:
+    return f"{value:,.3g}".replace("-", "−")

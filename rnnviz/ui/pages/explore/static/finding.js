@@ -1,0 +1,84 @@
+// What the pictures of the live view show, in words.
+
+import { Alternative, together } from "../../../browser/static/alternative.js";
+import { find } from "../../../browser/static/dom.js";
+import { spoken } from "../../../browser/static/next.js";
+
+/** @import { Numbers } from "../../../browser/static/numbers.js" */
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Store } from "./store.js" */
+
+export class Findings {
+  /** @param {HTMLElement} root @param {Say} say @param {Numbers} numbers */
+  constructor(root, say, numbers) {
+    this.say = say;
+    this.numbers = numbers;
+    this.states = new Alternative(find(root, "canvas.rv-heat"));
+    this.lines = new Alternative(find(root, "canvas.rv-lines"));
+    this.tracks = new Alternative(find(root, "canvas.rv-track-lines"));
+  }
+
+  /**
+   * @param {Store} store @param {string[]} list @param {number} here the caret's place
+   * @param {() => string} pinned what is pinned, as a sentence, or ""
+   */
+  later(store, list, here, pinned) {
+    this.states.later(() => together(this.extent(store), pinned() || this.strongest(store, here)));
+    this.lines.later(() => together(this.ending(store), this.peak(store, list)));
+    this.tracks.later(() => this.tracked(store, here));
+  }
+
+  /** @param {Store} store */
+  extent(store) {
+    const { say, numbers } = this;
+    const what = say(`quantity.${store.head.quantity}`);
+    return say("alt.states", { what, units: numbers.whole(store.shown), n: numbers.whole(store.length) });
+  }
+
+  /** The unit that is farthest from 0 after the character before the caret. @param {Store} store @param {number} here */
+  strongest(store, here) {
+    const t = here - 1;
+    if (t < store.start || t >= store.stop) return "";
+    let best = store.unitAt(0);
+    for (let row = 1; row < store.shown; row++) {
+      const unit = store.unitAt(row);
+      if (Math.abs(store.value(t, unit)) > Math.abs(store.value(t, best))) best = unit;
+    }
+    const value = this.numbers.fixed(store.value(t, best));
+    return this.say("alt.strongest", { n: this.numbers.whole(t + 1), unit: best, v: value });
+  }
+
+  /** Where the running perplexity ends. @param {Store} store */
+  ending(store) {
+    const { say, numbers } = this;
+    const t = store.length - 1;
+    if (t < 0) return say("alt.empty");
+    const own = store.predicted.perplexity(t);
+    if (!store.hasCounts || !store.fixed.ngram) return say("alt.perplexity", { p: numbers.number(own) });
+    const other = store.counted.perplexity(t);
+    const name = own < other ? "alt.below" : "alt.above";
+    return say(name, { p: numbers.number(own), ngram: store.fixed.ngram, q: numbers.number(other) });
+  }
+
+  /** The character that surprised most. @param {Store} store @param {string[]} list */
+  peak(store, list) {
+    const { say, numbers } = this;
+    if (!store.length) return "";
+    let t = 0;
+    for (let i = 1; i < store.length; i++) if (store.bits(i) > store.bits(t)) t = i;
+    const c = spoken(list[t] ?? "", say);
+    return say("alt.peak", { n: numbers.whole(t + 1), c, bits: numbers.number(store.bits(t)) });
+  }
+
+  /** The value of every track at the caret. @param {Store} store @param {number} here */
+  tracked(store, here) {
+    const { tracks } = store.fixed;
+    const t = here - 1;
+    if (t < store.start || t >= store.stop) return tracks.map(({ name }) => name).join("; ");
+    const values = tracks.map(({ name }, i) => {
+      const share = store.tracks[(t - store.start) * tracks.length + i] / store.lastLevel;
+      return this.say("alt.track", { name, p: this.numbers.share(share) });
+    });
+    return together(this.say("readout.at", { n: this.numbers.whole(t + 1) }), values.join("; "));
+  }
+}
