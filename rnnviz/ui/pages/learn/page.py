@@ -100,7 +100,8 @@ _STYLE = """
 .st-key-learn-head .katex { font-size: 1.3rem; white-space: nowrap; }
 body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-head { padding-left: 4.4rem; }
 @media (max-width: 700px) {
-  .st-key-learn-head { height: auto; min-height: 3.6rem; padding-bottom: 0.9rem; flex-wrap: wrap; gap: 0 1rem; }
+  .st-key-learn-head { height: auto; min-height: 3.6rem; flex-wrap: wrap; gap: 0 1rem;
+    padding-bottom: 0.9rem; }
   .st-key-learn-head h1 { font-size: 1.2rem; white-space: normal; }
   .st-key-learn-head .katex { font-size: 0.85rem; }
   .st-key-learn-head .katex-display { top: 0; padding: 0.3rem 0; }
