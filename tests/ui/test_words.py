@@ -1,0 +1,52 @@
+"""docs/words.md holds: its Chinese is the catalogue's, what it gave up is gone, and sentences are short."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from babel.messages.extract import extract_from_dir
+
+from rnnviz.ui import i18n
+from tests.ui.test_i18n import entries, forms
+
+PACKAGE = Path(i18n.__file__).resolve().parents[1]
+GLOSSARY = PACKAGE.parent / "docs" / "words.md"
+LONGEST = 25  # words in a sentence on a page
+
+
+def rows() -> list[list[str]]:
+    lines = [line for line in GLOSSARY.read_text("utf-8").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+    return [row for row in cells if row[0] != "term" and not row[0].startswith("---")]
+
+
+@pytest.fixture(scope="module")
+def said() -> list[str]:
+    """What the pages say."""
+    found = extract_from_dir(PACKAGE / "ui")
+    return sorted({form for _file, _line, message, _comments, _context in found for form in forms(message)})
+
+
+def test_every_term_stands_once_and_says_where_it_is_explained() -> None:
+    terms = [row[0] for row in rows()]
+    assert len(terms) == len(set(terms)) > 40
+    assert all(len(row) == 5 and all(row[:4]) for row in rows())
+
+
+@pytest.mark.parametrize("row", [row for row in rows() if row[4]], ids=lambda row: row[0])
+def test_what_was_given_up_is_said_nowhere(said: list[str], row: list[str]) -> None:
+    for old in row[4].split("; "):
+        assert [text for text in said if old.lower() in text.lower()] == []
+
+
+def test_the_chinese_terms_are_the_catalogues() -> None:
+    chinese = "\n".join(form for message in entries("zh").values() for form in forms(message.string))
+    missing = [term for row in rows() for term in row[1].split(", ") if term not in chinese]
+    assert missing == []
+
+
+def test_no_sentence_on_a_page_is_long(said: list[str]) -> None:
+    sentences = [part for text in said for part in re.split(r"(?<=[.!?:])[\s*”]+|\n", text)]
+    assert [one for one in sentences if len(re.findall(r"\S*\w\S*", one)) > LONGEST] == []
