@@ -1,0 +1,105 @@
+"""The keyboard alone: with Tab, Enter, Space and arrows everything is reached that a mouse reaches."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rnnviz.runs import api as runs
+from tests.browser.conftest import Live
+
+STOPS = 80  # of the Tab key: more than any page has before what is looked for
+FOCUSED = """() => {
+    let at = document.activeElement;
+    while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+    if (!at || at === document.body) return ["", "", "", true];
+    const name = at.getAttribute("aria-label") || at.innerText || at.labels?.[0]?.innerText || "";
+    const ringed = [];
+    for (let e = at, n = 0; e && n < 5; e = e.parentElement, n++) {
+        const style = getComputedStyle(e);
+        ringed.push(style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1);
+        ringed.push(style.boxShadow !== "none");
+        if (n === 0 && e.matches("input, textarea")) ringed.push(true);  // a caret, or a thumb's own
+    }
+    return [name.trim(), at.className?.baseVal ?? at.className, at.tagName, ringed.some(Boolean)];
+}"""
+
+
+def tab_to(page: Page, name: str = "", *, css: str = "", key: str = "Tab") -> None:
+    """Press Tab until what has this name, or class, has the focus. It must show that it has it."""
+    for _ in range(STOPS):
+        found, classes, tag, ringed = page.evaluate(FOCUSED)
+        if (name and re.search(name, found)) or (css and css in str(classes).split()):
+            assert ringed, (tag, found)
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"the Tab key doesn't come to {name or css}")
+
+
+def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
+    page = live.page
+    expect(live.area).to_be_focused()  # without a click
+    page.keyboard.type(" was")
+    live.painted(22)
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".rv-next-lead")).to_have_text("Expected after")
+    tab_to(page, css="rv-pad")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(live.readout).to_contain_text("character 2 ·")
+    page.keyboard.press("Enter")
+    expect(live.readout).to_contain_text("Escape unpins")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".rv-colour")).not_to_have_value("")
+    unit = page.locator(".rv-colour").input_value()
+    picture = page.get_by_role("img", name=re.compile(rf"character 2 · unit {unit}: .* pinned"))
+    expect(picture).to_be_attached()  # the picture's alternative says so too
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(page.locator(".rv-colour")).to_have_value("")
+    tab_to(page, css="rv-touch")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    live.painted(23)
+    assert len(live.text) == 23
+
+
+def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/perplexity?model=tiny-gru")
+    expect(page.get_by_text("Perplexity of an example")).to_be_visible()
+    tab_to(page, r"(^|\n)Upload$")
+    with page.expect_file_chooser() as chosen:
+        page.keyboard.press("Enter")
+    text = b"The Time Traveller smiled.\n" * 20
+    chosen.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": text})
+    expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+    curve = page.locator(".vw-plot")
+    expect(curve).to_have_attribute("aria-label", re.compile(r"ends at [\d.]+\. Of the last"))
+
+
+@pytest.fixture
+def _own_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(folder / "runs"))
+    yield
+    for run in runs.listed():
+        runs.stop(run.id)
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+
+
+@pytest.mark.usefixtures("_own_runs")
+def test_train_starts_a_run(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/train")
+    expect(page.get_by_role("button", name="Start")).to_be_enabled()
+    tab_to(page, "Start$")
+    page.keyboard.press("Enter")
+    view = page.get_by_test_id("rnnviz-training")
+    expect(view).to_have_attribute("data-state", "finished", timeout=240_000)
+    expect(view).to_have_attribute("data-playing", "false")
+    expect(page.get_by_role("img", name=re.compile("step 200 .* values lie between"))).to_be_attached()
+    expect(page.get_by_role("img", name=re.compile(r"training text: perplexity 1\.\d\d"))).to_be_attached()

@@ -1,0 +1,88 @@
+"""On a phone, and enlarged to 200 %: nothing covers anything, and no page scrolls sideways."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.test_accessible import settle
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+ENLARGED: ViewportSize = {"width": 720, "height": 450}  # 1440 × 900 at 200 %
+PAGES = (
+    "?model=tiny-gru",
+    "perplexity?model=tiny-gru",
+    "inside?part=gates&model=tiny-gru",
+    "train",
+    "train?run=shipped:timemachine-gru",
+    "learn?scene=3",
+    "learn?scene=7",
+)
+WIDER = """() => Math.max(...[document.scrollingElement, document.querySelector("[data-testid=stMain]")]
+    .map((element) => element.scrollWidth - element.clientWidth))"""
+# Headings and what can be pressed: whether what is seen in their middle is they, where they are in sight.
+COVERED = """(scrolled) => {
+    const found = [];
+    const seen = (element, box) => {  // within what scrolls or is clipped around it
+        for (let at = element; at; at = at.parentElement ?? at.getRootNode().host) {
+            const style = getComputedStyle(at);
+            if (style.overflowX === "visible" && style.overflowY === "visible") continue;
+            const frame = at.getBoundingClientRect();
+            if (box.x < frame.left || box.x > frame.right) return false;
+            if (box.y < frame.top || box.y > frame.bottom) return false;
+        }
+        return true;
+    };
+    const walk = (root) => {
+        for (const element of root.querySelectorAll("*")) {
+            if (element.shadowRoot) walk(element.shadowRoot);
+            if (!element.matches("h1, h2, button, select, textarea, input[type=range], a[href]")) continue;
+            if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+            let frame = element.getBoundingClientRect();
+            if (element.matches("h1, h2")) {
+                const range = document.createRange();
+                range.selectNodeContents(element);
+                frame = range.getClientRects()[0] ?? frame;
+            }
+            const [x, y] = [frame.x + frame.width / 2, frame.y + frame.height / 2];
+            if (frame.width < 2 || frame.height < 2) continue;
+            if (x < 0 || x > innerWidth || y < 0 || y > innerHeight) continue;
+            if (element.disabled || !seen(element, { x, y })) continue;
+            if (getComputedStyle(element).pointerEvents === "none") continue;
+            // Streamlit's bar is transparent but for its buttons; what has been scrolled goes under it.
+            const bar = (e) => e.closest("[data-testid=stHeader]");
+            const over = document.elementsFromPoint(x, y);
+            if (scrolled && over.some(bar)) continue;
+            let top = over.find((e) => !bar(e) || e.closest("button, a, img"));
+            while (top?.shadowRoot) {
+                const inner = top.shadowRoot.elementsFromPoint(x, y).find((e) => top.shadowRoot.contains(e));
+                if (!inner) break;
+                top = inner;
+            }
+            const related = (a, b) => {
+                for (let at = b; at; at = at.parentElement ?? at.getRootNode().host)
+                    if (at === a) return true;
+                return false;
+            };
+            if (top && (related(element, top) || related(top, element))) continue;
+            found.push(`${element.outerHTML.slice(0, 90)} is under ${top?.outerHTML.slice(0, 90)}`);
+        }
+    };
+    walk(document);
+    return found;
+}"""
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: str, address: str) -> None:
+    for size in (PHONE, ENLARGED):
+        page.set_viewport_size(size)
+        page.goto(f"{app_url}/{address}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        settle(page)
+        assert page.evaluate(WIDER) <= 0, size
+        main = page.get_by_test_id("stMain")
+        for share in (0, 0.5, 1):
+            main.evaluate("(e, share) => e.scrollTo(0, share * (e.scrollHeight - e.clientHeight))", share)
+            settle(page)
+            assert page.evaluate(COVERED, share > 0) == [], (size, share)
