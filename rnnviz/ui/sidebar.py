@@ -210,7 +210,7 @@ BAR = """
 
 
 def fit() -> None:
-    """Tighten the sidebar on a projector's low screen; write dark on the dark theme's bright buttons."""
+    """Tighten the sidebar on a low screen; write dark on the dark theme's bright buttons; show the focus."""
     st.html(
         """<style>@media (max-height: 760px) {
         [data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.5rem; }
@@ -220,6 +220,11 @@ def fit() -> None:
         [data-testid="stMultiSelect"] span[title] {
           color: light-dark(#ffffff, #0a141b);
         }
+        [data-testid="stApp"] :is(button, a, summary, [tabindex="0"]):focus-visible {
+          outline: 2px solid light-dark(#0b6a88, #5cc0de);
+          outline-offset: 1px;
+        }
+        [data-testid="stApp"] main:focus-visible { outline-offset: -2px; }
         </style>"""
     )
 

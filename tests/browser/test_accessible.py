@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 PAGES = (
     "",
+    "?present=1",
     *(f"perplexity?section={name}" for name in ("where", "against", "sum", "compression", "export")),
     *(
         f"inside?part={name}"
@@ -15,6 +16,7 @@ PAGES = (
     ),
     "train",
     "train?run=shipped:timemachine-gru",
+    "train?run=shipped:timemachine-gru&present=1",
     *(f"learn?scene={number}" for number in range(9)),
 )
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
@@ -45,6 +47,22 @@ def wrong(page: Page) -> list[str]:
 def test_axe_finds_nothing_wrong(page: Page, app_url: str, address: str) -> None:
     page.emulate_media(color_scheme="light")
     page.goto(f"{app_url}/{address}")
+    in_both_themes(page)
+
+
+def test_axe_finds_nothing_wrong_with_a_scored_file_beside_another(page: Page, app_url: str) -> None:
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{app_url}/perplexity?section=against")
+    texts = {"a.txt": "The Time Traveller smiled.\n" * 20, "b.txt": "grey eyes " * 30}
+    page.locator("input[type=file]").set_input_files(
+        [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in texts.items()]
+    )
+    expect(page.locator(".st-key-texts canvas").first).to_be_visible()
+    in_both_themes(page)
+
+
+def in_both_themes(page: Page) -> None:
+    """Fail for anything that axe finds wrong with the page in the light theme, then in the dark."""
     for scheme, background in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 25, 30)")):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)

@@ -12,30 +12,39 @@ from playwright.sync_api import Page, expect
 
 from rnnviz.runs import api as runs
 from tests.browser.conftest import Live
+from tests.browser.test_accessible import settle
 
 STOPS = 80  # of the Tab key: more than any page has before what is looked for
-FOCUSED = """() => {
+# The name, classes and element that has the focus, and whether it looks otherwise than without.
+FOCUSED = """async () => {
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
     if (!at || at === document.body) return ["", "", "", true];
     const name = at.getAttribute("aria-label") || at.innerText || at.labels?.[0]?.innerText || "";
-    const ringed = [];
-    for (let e = at, n = 0; e && n < 5; e = e.parentElement, n++) {
-        const style = getComputedStyle(e);
-        ringed.push(style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1);
-        ringed.push(style.boxShadow !== "none");
-        if (n === 0 && e.matches("input, textarea")) ringed.push(true);  // a caret, or a thumb's own
-    }
-    return [name.trim(), at.className?.baseVal ?? at.className, at.tagName, ringed.some(Boolean)];
+    const around = [at, ...at.children];
+    for (let e = at.parentElement, n = 0; e && n < 5; e = e.parentElement, n++) around.push(e);
+    const look = () => {
+        document.getAnimations().forEach((one) => one.playState === "running" && one.finish());
+        return around.map((e) => {
+            const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(e);
+            return [outline, boxShadow, borderColor, backgroundColor, stroke].join();
+        }).join();
+    };
+    const focused = look();
+    at.blur();
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    const shows = look() !== focused;
+    at.focus({ preventScroll: true });
+    return [name.trim(), String(at.className?.baseVal ?? at.className), at.outerHTML.slice(0, 120), shows];
 }"""
 
 
 def tab_to(page: Page, name: str = "", *, css: str = "", key: str = "Tab") -> None:
-    """Press Tab until what has this name, or class, has the focus. It must show that it has it."""
+    """Press Tab until what has this name, or class, has the focus; every stop shows that it has it."""
     for _ in range(STOPS):
-        found, classes, tag, ringed = page.evaluate(FOCUSED)
-        if (name and re.search(name, found)) or (css and css in str(classes).split()):
-            assert ringed, (tag, found)
+        found, classes, markup, shows = page.evaluate(FOCUSED)
+        assert shows, markup
+        if (name and re.search(name, found)) or (css and css in classes.split()):
             return
         page.keyboard.press(key)
     raise AssertionError(f"the Tab key doesn't come to {name or css}")
@@ -68,6 +77,24 @@ def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     page.keyboard.press("Enter")
     live.painted(23)
     assert len(live.text) == 23
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "address", ["inside?part=gates&model=tiny-gru", "learn?scene=3", "train", "perplexity"]
+)
+def test_what_has_the_focus_is_seen(page: Page, app_url: str, address: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(f"{app_url}/{address}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    settle(page)
+    seen = set()
+    for _ in range(35):
+        page.keyboard.press("Tab")
+        found, _classes, markup, shows = page.evaluate(FOCUSED)
+        assert shows, markup
+        seen.add(found)
+    assert len(seen) > 8
 
 
 def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
