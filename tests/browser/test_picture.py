@@ -170,6 +170,16 @@ def test_presenting_shows_nothing_but_text_picture_and_bars(page: Page, app_url:
     assert box_of(page.locator(".rv-heat"))["width"] == before["width"]
 
 
+def test_presenting_keeps_the_caret_in_sight(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    live = Live(page, app_url, "timemachine-gru")
+    live.write("one\ntwo\nthree")  # the last of three lines, where a projector has room for two
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_role("button", name=LEAVE)).to_be_visible()
+    hidden = "(e) => e.scrollHeight - e.clientHeight - e.scrollTop"
+    page.wait_for_function(f"(e) => ({hidden})(e) < 2", arg=live.area.element_handle())
+
+
 def test_an_address_can_present(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?model=tiny-lstm&present=1")
     expect(page.get_by_test_id("rnnviz-live")).to_have_attribute("data-painted", "18")

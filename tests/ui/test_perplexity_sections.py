@@ -42,6 +42,7 @@ def test_models_are_compared_the_best_first(open_app: Open, models_folder: Path)
     order = table["Bits per character"].drop("letter frequencies").sort_values().index.tolist()
     assert order[0] == "tiny-3gram"
     assert bars(app) == ["tiny-3gram ★ best", *order[1:], "letter frequencies"]
+    assert "Letter frequencies stand last" in everything(app), "the row out of order says why"
     gru = expected(models_folder, TEXT)
     assert table.loc["tiny-gru", "Perplexity"] == gru.perplexity
     assert table.loc["uniform guess", "Perplexity"] == pytest.approx(Vocabulary.from_text(TEXT).size)

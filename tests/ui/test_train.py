@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -312,10 +313,21 @@ def test_runs_on_the_same_text_are_compared_in_a_chart_and_a_table(open_app: Ope
     assert app.multiselect(key="train-compare").options == ["two", "one"]
     assert app.multiselect(key="train-compare").value == ["two", "one"]
     assert app.get("plotly_chart")
+    assert any("Validation perplexity: lower" in c.value for c in app.caption)
     rows = [compare.row(run) for run in runs.listed() if run.id != "other"]
     table = list(csv.DictReader(io.StringIO(spreadsheet.of([*rows, {**rows[0], "Run": "=1+1"}]))))
     assert [row["Run"] for row in table] == ["two", "one", "'=1+1"]
     assert table[0]["Validation perplexity"] == "4.2"
+
+
+def test_where_no_validation_text_is_the_comparison_says_training_perplexity(open_app: Open) -> None:
+    for name in ("one", "two"):
+        events = made(name, text="machine" * 30) / "events.jsonl"
+        lines = events.read_text().splitlines(keepends=True)
+        events.write_text("".join(line for line in lines if json.loads(line)["event"] != "report"))
+    said = [caption.value for caption in open_app("train").caption]
+    assert any(line.startswith("Training perplexity") for line in said)
+    assert not any(line.startswith("Validation perplexity") for line in said)
 
 
 def test_where_there_are_several_texts_that_of_the_run_in_view_is_compared(open_app: Open) -> None:

@@ -225,6 +225,8 @@ def verdict(own: str, bars: Sequence[Bar]) -> str:
         line = _("**{name}** needs {share} fewer bits than {model}.").format(
             name=plain(best.name), share=percent(1 - best.bits / mine), model=plain(own)
         )
+    if any(not bar.rival for bar in bars if bar.bits is not None):
+        line += " " + _("Letter frequencies stand last: counted on this very text, they predict nothing.")
     if waiting:
         line += " " + ngettext("{n} is not scored yet.", "{n} are not scored yet.", waiting).format(n=waiting)
     return line

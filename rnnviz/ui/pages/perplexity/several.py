@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from rnnviz.reading.scoring import Report
@@ -11,7 +12,7 @@ from rnnviz.reports.averages import averages
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
-from rnnviz.ui.words import column_format, rounded
+from rnnviz.ui.words import rounded
 
 CLOSER = "closer"  # the number of the text that is looked at
 TABLE = "texts"
@@ -43,17 +44,20 @@ def table(reports: Sequence[Report]) -> None:
         if cells and cells[0][0] < len(reports):
             st.session_state[CLOSER] = cells[0][0]
 
-    column, perplexities = st.column_config, [r.perplexity for r in reports]
+    column = st.column_config
     most = max(r.bits_per_character for r in reports)
     st.caption(_("Click a row to see that text below, or a column head to sort."))
-    st.dataframe(
+    figures = pd.DataFrame(
         {
             _("Text"): [r.file for r in reports],
-            _("Perplexity"): perplexities,
+            _("Perplexity"): [r.perplexity for r in reports],
             _("Bits per character"): [r.bits_per_character for r in reports],
             _("Unknown"): [r.unknown / r.characters for r in reports],
             _("Characters"): [r.characters for r in reports],
-        },
+        }
+    )
+    st.dataframe(
+        figures.style.format({_("Perplexity"): rounded}),  # sorted as numbers, written as in the answer
         hide_index=True,
         width="stretch",
         key=TABLE,
@@ -64,7 +68,6 @@ def table(reports: Sequence[Report]) -> None:
         selection_mode="single-cell",
         column_config={
             _("Text"): column.TextColumn(width="medium"),
-            _("Perplexity"): column.NumberColumn(format=column_format(perplexities)),
             _("Bits per character"): column.ProgressColumn(format="%.2f", min_value=0.0, max_value=most),
             _("Unknown"): column.NumberColumn(format="percent"),
             _("Characters"): column.NumberColumn(format="localized"),

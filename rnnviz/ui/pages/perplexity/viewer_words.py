@@ -13,6 +13,7 @@ def words() -> dict[str, str]:
         "curve.rolling": _("last {n} characters"),
         "curve.both": _("bold: {running}; pale: {rolling}"),
         "curve.notice": _("Peaks of the pale line: passages that surprised the model. Click to go there."),
+        "curve.seen": _("in view below"),
         "curve.at": _("character {at}: {running} so far, {rolling} around here"),
         "curve.ends": _("The perplexity of all text so far ends at {p}."),
         "curve.peaks": _(

@@ -61,7 +61,10 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
     )
     if finding := lowest(curves):
         st.caption(finding)
-    st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
+    if all(np.isfinite(one.validation).any() for one in curves.values()):
+        st.caption(_("Validation perplexity: lower is better. It compares runs on the same text only."))
+    else:
+        st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
     st.download_button(

@@ -88,7 +88,7 @@ export class View extends BaseView {
   constructor(root, styled) {
     super(root, styled);
     if (root.dataset.height) find(root, "button.rv-present").hidden = true;
-    else this.presenting = new Presenting(root, () => this.resized(true), false);
+    else this.presenting = new Presenting(root, () => this.presented(), false);
     this.focus = new Returning(root);
     // Resolves to "" or to the address where Plotly was not found. Reading the library keeps the browser
     // busy for a second: the first picture goes before it.
@@ -383,6 +383,12 @@ export class View extends BaseView {
 
   get height() {
     return heightFor(this.root, Boolean(this.presenting?.on));
+  }
+
+  /** Larger letters, fewer lines: the caret stays in sight. */
+  presented() {
+    this.editor.seeking = true;
+    this.resized(true);
   }
 
   resized(always = false) {

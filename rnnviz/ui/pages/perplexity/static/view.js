@@ -283,6 +283,7 @@ export class View extends BaseView {
   /** @param {number} first @param {number} last */
   scrolled(first, last) {
     this.curve.see(first, last);
+    find(this.root, "span.vw-seen-key").hidden = this.curve.seen.hidden;
     const [from, to, n] = [first + 1, Math.max(first + 1, last), this.chunks.length].map((x) =>
       this.numbers.whole(x),
     );
