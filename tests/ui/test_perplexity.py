@@ -194,7 +194,9 @@ def test_several_texts_have_averages_and_a_click_on_one_shows_it(open_app: Open,
     assert shown(app) == rounded(reports[0].perplexity)
     (table,) = [frame for frame in app.dataframe if "Text" in frame.value.columns]
     assert table.value["Perplexity"].tolist() == [r.perplexity for r in reports]  # sorted as numbers
-    written = pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all().column(1).to_pylist()
+    written = (
+        pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_all().column(1).to_pylist()
+    )
     assert written == [rounded(r.perplexity) for r in reports], "as in the answer below"
     app.session_state["closer"] = 1  # what a click on the second row sets
     assert shown(settled(app.run(), "perplexity")) == rounded(reports[1].perplexity)
