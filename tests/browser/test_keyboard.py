@@ -1,4 +1,4 @@
-"""The keyboard alone: with Tab, Enter, Space and arrows everything is reached that a mouse reaches."""
+"""The keyboard alone: it writes, moves, pins, picks, uploads and trains; what has the focus is seen."""
 
 from __future__ import annotations
 
