@@ -15,7 +15,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import story
 from rnnviz.runs.snapshots import opened, pack
 from rnnviz.training import speed
-from rnnviz.ui.pages.train import listing
+from rnnviz.ui.pages.train import forecast, listing
 from tests.conftest import tiny
 from tests.runs.made_runs import made
 from tests.ui.apptest import addressed, components
@@ -235,6 +235,7 @@ def test_a_speed_that_cannot_be_measured_is_asked_for_once(
         raise error
 
     monkeypatch.setattr(speed, "measured", measured)
+    monkeypatch.setattr(forecast, "_speeds", {})  # what other tests have measured
     app = pick(open_app("train"), "python-docs")
     for _ in range(3):
         jobs = app.session_state["train.jobs"]
