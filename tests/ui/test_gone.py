@@ -13,7 +13,7 @@ from rnnviz.ui import model_cache
 from rnnviz.ui.pages.perplexity import against
 from tests.runs.made_runs import made
 from tests.ui.apptest import settled
-from tests.ui.conftest import Open, everything, turn
+from tests.ui.conftest import Open, turn
 from tests.ui.test_perplexity import section, upload
 
 
