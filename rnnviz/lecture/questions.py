@@ -148,7 +148,7 @@ def repeats(text: str) -> int:
 # Ten more.
 
 
-@_question(("more", "same", "fewer"), (1, 2, 5, 10, 100, 1000), first=1)
+@_question(("more", "same", "fewer"), (1, 2, 5, 10, 100, 1000), first=3)
 def _parameters(steps: float, load: Load) -> Evidence:
     model = load("timemachine-rnn")
     assert not isinstance(model, NgramModel)
@@ -167,7 +167,7 @@ def _uniform(symbols: float, load: Load) -> Evidence:
     return Evidence(sizes[found], {"symbols": V, "perplexity": float(found), "bits": math.log2(V)})
 
 
-@_question(("small", "two", "infinite"), (1.0, 0.5, 1e-2, 1e-6, 1e-12, 0.0), first=2)
+@_question(("small", "two", "infinite"), (1.0, 0.5, 1e-2, 1e-6, 1e-12, 0.0), first=5)
 def _one_zero(p: float, load: Load) -> Evidence:
     here, worst = (float(perplexity.perplexity([1.0] * 999 + [q])) for q in (p, 0.0))
     answer = "infinite" if math.isinf(worst) else "small"

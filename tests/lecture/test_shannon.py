@@ -81,3 +81,19 @@ def test_a_model_plays_by_its_ranks() -> None:
 def test_a_model_without_all_letters_is_refused() -> None:
     with pytest.raises(ConfigError, match="26 letters"):
         shannon.probabilities(NgramModel.fit("abc abc", order=2), 0)
+
+
+def test_the_interval_holds_the_entropy_of_an_ideal_players_source() -> None:
+    generator = np.random.default_rng(1)
+    inside = []
+    for trial in range(60):
+        contexts = np.sort(generator.dirichlet(np.full(27, 0.2), size=30), axis=1)[:, ::-1]
+        entropy = float(-(contexts * np.log2(np.maximum(contexts, 1e-300))).sum(axis=1).mean())
+        rows = contexts[generator.integers(30, size=55)]
+        ranks = [int(generator.choice(27, p=row)) + 1 for row in rows]
+        low, high = shannon.interval(ranks, trial)
+        found = shannon.bounds(ranks)
+        assert low <= found.lower <= found.upper <= high or found.upper > shannon.UNIFORM_BITS
+        inside.append(low <= entropy <= high)
+    assert np.mean(inside) >= 0.9
+    assert shannon.interval([1, 2, 1]) == shannon.interval([1, 2, 1])

@@ -152,12 +152,15 @@ def test_no_curve_of_the_dial_leaves_its_axis(radius: float) -> None:
 def test_what_is_said_of_the_way_back_is_what_the_curves_do(text: str) -> None:
     notice, shown = said_of(7, 0, text=text)
     curves = {curve["cell"]: curve["points"] for curve in shown["curves"]}
-    assert f"over {len(text) - 2} characters" in notice
+    assert f"Over {len(text) - 2} characters" in notice
     factors = re.findall(
-        r"multiplied by (.*), the GRU's by (.*), that of the LSTM's cell by (.*?)\. ", notice
+        r"RNN (.*), GRU (.*), LSTM (.*), its cell (.*?)\. After (\d+) .*: RNN (.*), LSTM (.*)\.$", notice
     )[0]
-    for number, cell in zip(factors, ("rnn", "gru", "memory"), strict=True):
-        assert read(number) == pytest.approx(curves[cell][-1] / curves[cell][0], rel=0.06)
+    last, k = len(text) - 2, int(factors[4])
+    assert k == min(10, last)
+    places = [("rnn", last), ("gru", last), ("lstm", last), ("memory", last), ("rnn", k), ("lstm", k)]
+    for number, (cell, at) in zip(factors[:4] + factors[5:], places, strict=True):
+        assert read(number) == pytest.approx(curves[cell][at] / curves[cell][0], rel=0.06)
 
 
 def test_no_number_is_written_as_a_computer_writes_it() -> None:
@@ -210,3 +213,48 @@ def test_a_question_is_computed_after_a_prediction_and_not_before(question: ques
     assert other["setting"] == len(question.settings) - 1
     assert Lecture(answered(lecture)["query"]).state["picks"] == lecture.state["picks"]
     assert data(lecture, step, question=question.key, again=True)["pick"] is None
+
+
+@pytest.mark.parametrize("word_", ["machine", "aa", "ab", "mississippi"])
+def test_what_is_said_of_the_word_is_what_it_writes(word_: str) -> None:
+    for seed in range(4):
+        for at in (0, word.STEPS):
+            notice, shown = said_of(5, 3, word=word_, seed=seed, at=at)
+            assert ("writes the word" in notice) == (shown["written"] == word_)
+        before, after = (word.run(word_, seed).at(at) for at in (0, word.STEPS))
+        assert after.losses.mean() < before.losses.mean()
+        assert after.perplexity < 1.2
+        assert before.perplexity == pytest.approx(len(word.run(word_, seed).symbols), rel=0.5)
+
+
+@pytest.mark.parametrize("key", ["parameters", "one_zero"])
+def test_the_first_evidence_shows_the_answer(key: str) -> None:
+    question = questions.BY_KEY[key]
+    rows = question.evidence(question.first, models.load).rows
+    if key == "parameters":
+        assert 69 ** int(rows["steps"]) > int(rows["parameters"])
+    else:
+        assert rows["perplexity"] == math.inf
+
+
+def test_bounds_are_drawn_from_enough_letters_on() -> None:
+    hidden = shannon.SENTENCES[0][1]
+    for count in (3, shannon.LEAST - 1):
+        shown = data(Lecture({"scene": "6"}), 4, history=hidden[:count])
+        assert [shown["class"], *(m["bounds"] for m in shown["models"])] == [None] * 4
+    shown = data(Lecture({"scene": "6"}), 4, history=hidden[: shannon.LEAST])
+    for found in (m["bounds"] for m in shown["models"]):
+        assert found["interval"][0] <= found["lower"] <= found["upper"] <= found["interval"][1]
+
+
+def test_texts_that_a_network_cannot_tell_apart_are_said_to_be_alike() -> None:
+    for left, right in (("\u6f22x", "\u5b57x"), ("in the dark nig", "I was going")):
+        notice, shown = said_of(2, 2, left=left, right=right)
+        assert ("both texts are the same" in notice) == (shown["prediction"] == 0)
+
+
+def test_a_larger_n_than_was_counted_is_said() -> None:
+    _, shown = said_of(1, 1, n=10)
+    assert (shown["seenNow"], shown["order"]) == (None, 6)
+    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
+    assert ngram.seen[-1] < rnn.parameter_count, "as step 2 says"

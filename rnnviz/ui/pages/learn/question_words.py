@@ -96,7 +96,7 @@ WORDS = {
     ),
     "long_way": Words(
         question=N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
-        formula=r"\bigl(\mathbf{W}_{hh}^\top\bigr)^{k}",
+        formula=r"\bigl(\mathbf{W}_{hh}\bigr)^{k}",
         options={
             "same": N_("it keeps its size"),
             "vanishes": N_("it always vanishes"),
@@ -117,7 +117,7 @@ WORDS = {
     ),
     "greedy": Words(
         question=N_("What goes wrong with such a model? Let it write, always the most probable character:"),
-        formula=r"x_{t+1} = \mathrm{argmax}\ P(x \mid x_1, \ldots, x_t)",
+        formula=r"x_{t+1} = \mathrm{argmax}_{x}\ P(x \mid x_t, \ldots, x_1)",
         options={
             "story": N_("nothing: it tells a story"),
             "loop": N_("it soon goes round in circles"),
@@ -152,7 +152,7 @@ WORDS = {
         question=N_(
             "A model knows nothing and gives all |V| characters the same probability. Its perplexity is"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log \tfrac{1}{|\mathcal{V}|}\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log \tfrac{1}{|\mathcal{V}|}\Bigr)",
         options={"one": "1", "log": "log |V|", "symbols": "|V|", "square": "|V|²"},
         dial="|V|",
         rows={"symbols": "|V|", "perplexity": N_("perplexity"), "bits": N_("bits per character")},
@@ -162,7 +162,7 @@ WORDS = {
         question=N_(
             "999 characters are predicted with certainty, and the one that comes last was held impossible:"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
         options={
             "small": N_("the perplexity is a little above 1"),
             "two": N_("the perplexity is about 2"),
@@ -180,7 +180,7 @@ WORDS = {
         question=N_("The same kind of text, twice as long. Which number changes a lot?"),
         formula=(
             r"\textstyle\prod_t P(x_t \mid \ldots),\quad "
-            r"\exp\Bigl(-\tfrac{1}{n}\sum_t \log P(x_t \mid \ldots)\Bigr)"
+            r"\exp\Bigl(-\tfrac{1}{T}\sum_t \log P(x_t \mid \ldots)\Bigr)"
         ),
         options={
             "both": N_("likelihood and perplexity"),
@@ -278,7 +278,7 @@ WORDS = {
         question=N_(
             "After 500 passes over 10,000 characters: which perplexity says what the model is worth?"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
         options={
             "train": N_("that of the text it was trained on"),
             "held_out": N_("that of text it was not trained on"),

@@ -22,12 +22,24 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
+    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
     return [
-        _("Each character more of context makes the table {symbols} times as large. Move n."),
-        _("The network has as many parameters however far back it looks; a book fills little of a table."),
-        _("Deep cells surprised the model. The one that sees a single character is surprised all the time."),
-        _("Inside a long word the state knows what is coming; the table needs a large n to know it too."),
-    ][state["step"]].format(symbols=69)
+        _("Each extra character of context makes the table {symbols} times larger. Move n."),
+        _(
+            "The book has {seen} different 6-grams, fewer than the network's {parameters} parameters. "
+            "But for a context that the book never had, a table has no counts."
+        ),
+        _(
+            "The deeper a cell, the more that character surprised the model. "
+            "The MLP sees one character, an n-gram model n − 1."
+        ),
+        _(
+            "RNN and GRU, an RNN with gates, carry a state. "
+            "Where the book has the context, a table with a large n reads nearly as well."
+        ),
+    ][state["step"]].format(
+        symbols=ngram.vocabulary.size, seen=f"{ngram.seen[-1]:,}", parameters=f"{rnn.parameter_count:,}"
+    )
 
 
 def formula(state: State) -> str:
@@ -53,6 +65,7 @@ def picture(state: State) -> dict[str, Any]:
     names = {"mlp": "MLP", "ngram": _("{n}-gram").format(n=looks), "rnn": "RNN", "gru": "GRU"}
     return {
         "n": n,
+        "order": ngram.order,
         "longest": LONGEST,
         "symbols": symbols,
         # JavaScript's numbers are exact to 2^53 only.
@@ -78,10 +91,11 @@ def picture(state: State) -> dict[str, Any]:
             "n": "n",
             "table": _("entries in a table of {n}-grams"),
             "seen": _("{count} of them occur in the book"),
-            "seen.unknown": _("next to none of them occur in the book"),
+            "seen.unknown": _("counted up to n = {n} only"),
+            "rows": _("counted up to n = {n} only: below is the {n}-gram"),
             "parameters": _("parameters of the RNN, whatever n is"),
             "axis": _("n: characters taken together"),
-            "sizes": _("numbers to keep"),
+            "sizes": _("numbers to store"),
             "line.table": _("table: {symbols}ⁿ"),
             "line.seen": _("in the book"),
             "text": _("Text"),

@@ -27,12 +27,17 @@ def notice(state: State) -> str:
     """What to notice."""
     left, right = state["left"], state["right"]
     if state["step"] == STEPS - 1:
-        return _("Write your own two texts with the same ending. Which of the networks can tell them apart?")
+        return _(
+            "GRU and LSTM are recurrent networks with gates, which say how much of the state stays. "
+            "Write your own two texts with the same ending."
+        )
     if left == right:
         return _("The same text twice: change one of them, but keep its last character.")
     if left[-1] != right[-1]:
         return _("The two texts end differently, so even a network without a state can tell them apart.")
     if _shown(state) != "mlp":
+        if not _compared(state)[2].prediction:
+            return _("To this network both texts are the same: change one of them before its last character.")
         return _("With a hidden state the same last character leads to different predictions.")
     if state["step"] == 1:
         return _("Its hidden layer is the same too, unit by unit: nothing else of the text has reached it.")
@@ -54,14 +59,19 @@ def formula(state: State) -> str:
 
 
 def _shown(state: State) -> str:
-    return state["model"] or ("mlp" if state["step"] < 2 else "rnn")
+    return state["model"] or ("mlp", "mlp", "rnn", "gru")[state["step"]]
+
+
+def _compared(state: State) -> tuple[memoryless.Ending, memoryless.Ending, memoryless.Compared]:
+    model = models.network(f"timemachine-{_shown(state)}")
+    one, other = (memoryless.ending(model, state[side]) for side in ("left", "right"))
+    return one, other, memoryless.compare(one, other, LISTED)
 
 
 def picture(state: State) -> dict[str, Any]:
     """The chosen network after both texts."""
     model = models.network(f"timemachine-{_shown(state)}")
-    one, other = memoryless.ending(model, state["left"]), memoryless.ending(model, state["right"])
-    compared = memoryless.compare(one, other, LISTED)
+    one, other, compared = _compared(state)
 
     def symbol(number: int) -> str:
         return visible(model.vocabulary.characters[number - 1]) if number else _("other")
@@ -90,7 +100,7 @@ def picture(state: State) -> dict[str, Any]:
             "sees": _("what it has read"),
             "units": _("hidden layer, {n} units") if _shown(state) == "mlp" else _("hidden state, {n} units"),
             "next": _("next character"),
-            "largest": _("largest difference of a probability"),
+            "largest": _("largest difference in probability"),
             "unlike": _("the two texts end differently"),
             "network": _("Network"),
         },

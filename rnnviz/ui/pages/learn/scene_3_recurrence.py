@@ -54,7 +54,7 @@ def notice(state: State) -> str:
         return _(
             "The first character is back, but it meets another state before, so another state comes out."
         )
-    return _("The same three matrices at every step: only the input and the state before are new.")
+    return _("Two matrices and a bias, the same at every step: only the input and the state before are new.")
 
 
 def formula(state: State) -> str:
@@ -77,7 +77,7 @@ def picture(state: State) -> dict[str, Any]:
         "word.help": _("only {letters}").format(letters=", ".join(LETTERS)),
         "text": _("Text"),
         "seed": _("seed {n}"),
-        "draw": _("Draw anew"),
+        "draw": _("New random numbers"),
         "forward": _("Read the next character"),
         "backward": _("Go back one character"),
         "layer": _("hidden layer"),

@@ -37,7 +37,7 @@ def notice(state: State) -> str:
         _("Each number on the right is a row times a column, twice: for the input and for the state."),
         _("The same numbers, put side by side and one above the other: nothing new has come in."),
         _("One product gives what the sum of two gave. Point at an entry: its row and column light up."),
-        _("Change any number: both sides follow, and the difference stays at rounding."),
+        _("Change any number: both sides follow, and they differ only by rounding error."),
     ][state["step"]]
 
 
@@ -70,7 +70,7 @@ def picture(state: State) -> dict[str, Any]:
         "words": {
             "seed": _("seed {n}"),
             "edited": _("seed {n}, edited"),
-            "draw": _("Draw anew"),
+            "draw": _("New random numbers"),
             "difference": _("largest absolute difference"),
             "two": _("two products, added"),
             "one": _("one product"),

@@ -20,15 +20,23 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
+    if state["step"] == 3:
+        return _writes(word.run(state["word"], state["seed"]).at(state["at"]).written, state["word"])
     return [
-        _("The label of every time step is the next input: the same word, shifted by one."),
-        _(
-            "Every column is one softmax, and the loss is −log of its framed cell. "
-            "Untrained, all cells are pale."
-        ),
-        _("The loss falls at every time step at once, and the perplexity falls from about |V| to 1."),
-        _("Fed with its own output, it writes the word: knowing by heart is all that it was asked for."),
+        _("Time begins with the start symbol at t = 0. The label of every step is the next input."),
+        _("Every column is one softmax, and the loss is −log of its framed cell, in nats."),
+        _("Train: the mean loss falls, and the perplexity falls from about |V| to nearly 1."),
     ][state["step"]]
+
+
+def _writes(written: str, asked: str) -> str:
+    if written == asked:
+        return _(
+            "Fed with its own output, it writes the word: it has memorised one word; we asked for no more."
+        )
+    return _("Fed with its own output, it writes “{written}”. Train it until it writes “{word}”.").format(
+        written=written, word=asked
+    )
 
 
 def formula(state: State) -> str:
@@ -37,10 +45,10 @@ def formula(state: State) -> str:
         r"\mathbf{H}_t = \phi(\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh} + \mathbf{b}_h)",
         (
             r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q,"
-            r"\quad \ell_t = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}"
+            r"\quad \ell_{t+1} = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}"
         ),
         r"L = \tfrac{1}{T}\textstyle\sum_{t=1}^{T} \ell_t,\qquad \mathrm{perplexity} = e^{L}",
-        r"x_{t+1} = \mathrm{argmax}\ P(x \mid x_1, \ldots, x_t)",
+        r"x_{t+1} = \mathrm{argmax}_{x}\ P(x \mid x_t, \ldots, x_1)",
     ][state["step"]]
 
 
@@ -70,7 +78,7 @@ def picture(state: State) -> dict[str, Any]:
             "start": _("start"),
             "input": _("input"),
             "label": _("label"),
-            "loss": _("loss"),
+            "loss": _("loss, nats"),
             "softmax": "softmax",
             "state": _("state"),
             "train": _("Train"),

@@ -58,28 +58,39 @@ CONTROLS = (
 def notice(state: State) -> str:
     """What to notice."""
     return [
-        _("Hold a single character impossible, and no other guess can make up for it: drag a bar to 0."),
-        _("The model never saw these sentences. It pays for every letter that it did not expect."),
+        _(
+            "Perplexity is the geometric mean of 1/P. "
+            "One character held impossible makes it infinite: drag a bar to 0."
+        ),
+        _(
+            "Only the ending counts; the {m} characters before it are read without a price. "
+            "The less a letter was expected, the more it costs."
+        ).format(m=len(perplexity.RAINING)),
         _(
             "Every further character lowers a text's likelihood, of sense and nonsense alike. "
-            "Perplexity counts per character, so any two lengths compare."
+            "Perplexity is a mean, so texts of any length can be compared."
         ),
         _("While the training perplexity goes to 1, the held-out one climbs above a uniform guess."),
-        _("Your guesses alone, without any probability, pin down how much you know about the next letter."),
+        _(
+            "q_i is the share of letters found at guess i; F, the entropy of a letter given all before it. "
+            "The bounds hold for F over a long text, for a player who guesses the likeliest letter first."
+        ),
     ][state["step"]]
 
 
 def formula(state: State) -> str:
     """The step's formula."""
-    perplexity = (
-        r"\exp\Bigl(-\tfrac{1}{n}\textstyle\sum_{t=1}^{n} \log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr)"
-    )
+    mean = r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t=1}^{T} \log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr)"
     return [
-        perplexity,
-        perplexity,
-        r"-\log_{2} P(x_1, \ldots, x_n) = n \log_2 (\mathrm{perplexity})\ \ \text{bits}",
-        perplexity,
-        r"\textstyle\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; H \;\le\; -\sum_i q_i \log_2 q_i",
+        mean + r"=\Bigl(\textstyle\prod_{t=1}^{T} \tfrac{1}{P(x_t \mid x_{t-1}, \ldots, x_1)}\Bigr)^{1/T}",
+        (
+            r"\exp\Bigl(-\tfrac{1}{T - m}\textstyle\sum_{t=m+1}^{T} "
+            r"\log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr),\quad m = "
+        )
+        + str(len(perplexity.RAINING)),
+        r"-\log_{2} P(x_1, \ldots, x_T) = T \log_2 (\mathrm{perplexity})\ \ \text{bits}",
+        mean,
+        r"\textstyle\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; F \;\le\; -\sum_i q_i \log_2 q_i",
     ][state["step"]]
 
 
@@ -115,14 +126,14 @@ def _game(state: State) -> dict[str, Any]:
         "perplexity": _finite(float(perplexity.perplexity(p))),
         "words": {
             "text": _("text"),
-            "given": _("P of what came"),
-            "cost": "−log P",
-            "mean": _("mean"),
+            "given": _("probability of the actual character"),
+            "cost": _("nats"),
+            "mean": _("mean of −log P, nats"),
             "perplexity": _("perplexity"),
             "blind": _("uniform guess among {n}"),
             "certain": _("Certain"),
             "zero": _("One impossible"),
-            "uniform": _("All alike"),
+            "uniform": _("Uniform"),
         },
     }
 
@@ -218,9 +229,7 @@ def _shannon(state: State) -> dict[str, Any]:
     players = []
     for kind in PLAYERS if found else ():
         played = shannon.played(_expected(kind, state["sentence"]), state["sentence"], found)
-        bounds = played.bounds
-        players.append({"kind": kind, "bits": played.bits, "lower": bounds.lower, "upper": bounds.upper})
-    of_class = shannon.bounds(game.ranks) if found else None
+        players.append({"kind": kind, "bits": played.bits, "bounds": _bounded(played.ranks)})
     return {
         "sentence": state["sentence"],
         "sentences": len(shannon.SENTENCES),
@@ -231,7 +240,9 @@ def _shannon(state: State) -> dict[str, Any]:
         "history": state["history"],
         "limit": GUESSES,
         "ranks": [sum(r == n for r in game.ranks) for n in range(1, 6)] + [sum(r > 5 for r in game.ranks)],
-        "class": of_class and {"lower": of_class.lower, "upper": of_class.upper, "n": found},
+        "found": found,
+        "class": _bounded(game.ranks),
+        "least": shannon.LEAST,
         "models": players,
         "uniform": shannon.UNIFORM_BITS,
         "words": {
@@ -244,11 +255,22 @@ def _shannon(state: State) -> dict[str, Any]:
             "class": _("the class"),
             "blind": _("uniform guess"),
             "bits": _("bits per character"),
-            "few": _("{n} characters so far: with few, these bounds are rough."),
+            "few": _("Bounds of the entropy F appear after {least} letters; {n} so far."),
             "begin": _("Say the next letter. Guess until it is right."),
-            "exact": _("Bar: bounds from the guesses. Dot: what the model really pays."),
+            "exact": _(
+                "Bar: bounds of F. Line: their 95 % interval. "
+                "Dot: what the model really pays, which they don't bound."
+            ),
         },
     }
+
+
+def _bounded(ranks: tuple[int, ...]) -> dict[str, Any] | None:
+    """The bounds from a game's ranks with their interval; None while there are too few."""
+    if len(ranks) < shannon.LEAST:
+        return None
+    bounds = shannon.bounds(ranks)
+    return {"lower": bounds.lower, "upper": bounds.upper, "interval": shannon.interval(ranks)}
 
 
 @cache

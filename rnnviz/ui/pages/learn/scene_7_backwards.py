@@ -27,6 +27,9 @@ RADII = [round(float(r), 3) for r in np.linspace(LEAST, MOST, 41)]
 NORMS = (1e-13, 1e7)
 """The dial's axis: no curve of any seed and radius leaves it."""
 
+EARLY = 10
+"""Characters back after which an LSTM is compared with an RNN."""
+
 DRAWS = 10_000
 CURVE = tuple(sorted({round(10 ** (n / 12)) for n in range(49)}))
 
@@ -39,7 +42,7 @@ CONTROLS = (
     Control("gradient", numbers(-5, 5, count=2), [3.0, 2.0], address=""),
     Control("cut", whole(1, backwards.STEPS), 4, steps=[CUT]),
     Control("keep", number(0.3, 1.0), 0.7, address="pi", steps=[RANDOM]),
-    Control("draw", whole(0, 999), 0, steps=[RANDOM]),
+    Control("draw", whole(0, 999), 1, steps=[RANDOM]),
 )
 
 
@@ -56,13 +59,15 @@ def notice(state: State) -> str:
 
 def _flow_notice(text: str) -> str:
     norms = {name: norm for name, norm in _norms(text).items() if norm[0] > 0}
-    if len(text) < 3 or not {"rnn", "gru", "memory"} <= norms.keys():
+    if len(text) < 3 or not {"rnn", "gru", "lstm", "memory"} <= norms.keys():
         return _("Here is no way back yet: type a longer text.")
     factors = {name: _rough(norm[-1] / norm[0]) for name, norm in norms.items()}
+    k = min(EARLY, len(text) - 2)
+    early, gated = (_rough(norms[name][k] / norms[name][0]) for name in ("rnn", "lstm"))
     return _(
-        "On its way back over {n} characters the RNN's gradient is multiplied by {rnn}, the GRU's by {gru}, "
-        "that of the LSTM's cell by {memory}. A straight line is the same factor at every step."
-    ).format(n=len(text) - 2, **factors)
+        "Over {n} characters back the gradient is multiplied by: RNN {rnn}, GRU {gru}, LSTM {lstm}, "
+        "its cell {memory}. After {k} characters: RNN {early}, LSTM {gated}."
+    ).format(n=len(text) - 2, **factors, k=k, early=early, gated=gated)
 
 
 def _dial_notice(radius: float, seed: int) -> str:
@@ -88,11 +93,13 @@ def formula(state: State) -> str:
     """The step's formula."""
     return [
         (
-            r"\tfrac{\partial L_T}{\partial \mathbf{H}_t} = \tfrac{\partial L_T}{\partial \mathbf{H}_T}\,"
-            r"\textstyle\prod_{j=t+1}^{T} \tfrac{\partial \mathbf{H}_j}{\partial \mathbf{H}_{j-1}}"
+            r"\tfrac{\partial \ell_T}{\partial \mathbf{H}_t} = "
+            r"\tfrac{\partial \ell_T}{\partial \mathbf{H}_{T-1}}\,"
+            r"\tfrac{\partial \mathbf{H}_{T-1}}{\partial \mathbf{H}_{T-2}} \cdots "
+            r"\tfrac{\partial \mathbf{H}_{t+1}}{\partial \mathbf{H}_t}"
         ),
         (
-            r"\textstyle\lim_{k\to\infty} \bigl\lVert \mathbf{W}_{hh}^{\,k} \bigr\rVert^{1/k} = \rho,"
+            r"\textstyle\lim_{k\to\infty} \bigl\lVert (\mathbf{W}_{hh})^{k} \bigr\rVert^{1/k} = \rho,"
             r"\quad \rho = \max_i |\lambda_i|"
         ),
         r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
@@ -104,7 +111,8 @@ def formula(state: State) -> str:
         (
             r"z_t = \tfrac{\partial f_t}{\partial w} + "
             r"\xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
-            r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi,\quad E[\xi_t] = 1"
+            r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi"
+            r"\ \Rightarrow\ E[z_t] = \tfrac{\partial h_t}{\partial w}"
         ),
     ][state["step"]]
 
@@ -208,6 +216,7 @@ def _cut(state: State) -> dict[str, Any]:
         "full": chain.gradient,
         "truncated": chain.truncated(state["cut"]),
         "words": {
+            "net": _net(chain.w),
             "forward": _("values go forwards"),
             "backward": _("gradients go back"),
             "cut": _("cut"),
@@ -240,7 +249,7 @@ def _random(state: State) -> dict[str, Any]:
         "estimates": np.round(estimates[:4], 4).tolist(),
         "at": CURVE,
         "mean": [round(float(mean[n - 1]), 5) for n in CURVE],
-        "band": [round(spread / math.sqrt(n), 5) for n in CURVE],
+        "band": [round(2 * spread / math.sqrt(n), 5) for n in CURVE],
         "full": chain.gradient,
         "regular": chain.truncated(state["cut"]),
         "cut": state["cut"],
@@ -248,17 +257,23 @@ def _random(state: State) -> dict[str, Any]:
         "error": spread / math.sqrt(DRAWS),
         "words": {
             "keep": _("probability of going on, π"),
-            "draw": _("Draw anew"),
+            "net": _net(chain.w),
+            "draw": _("New random numbers"),
             "weights": _("weight of each step, in four draws"),
             "average": _("mean of 10,000"),
             "lag": _("steps back"),
             "mean": _("mean of the estimates"),
             "count": _("draws"),
+            "band": _("shaded: ± 2 standard errors"),
             "full": _("full gradient"),
             "regular": _("regular cut after {n}"),
-            "result": _("mean of 10,000 draws: {mean} ± {error}; full gradient: {full}"),
+            "result": _("mean of 10,000 draws: {mean}, standard error {error}; full gradient: {full}"),
         },
     }
+
+
+def _net(w: float) -> str:
+    return f"hₜ = f(xₜ, w, hₜ₋₁) = tanh(xₜ + w hₜ₋₁),  w = {w:g}"
 
 
 def _short(values: Any) -> list[float]:

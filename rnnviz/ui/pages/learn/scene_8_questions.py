@@ -35,8 +35,8 @@ def notice(state: State) -> str:
     words, pick = WORDS[QUESTIONS[state["step"]].key], state["picks"][state["step"]]
     if pick == NONE:
         if state["step"] < 4:
-            return _("One of the chapter's exercises, in our words. Predict first; only then it is computed.")
-        return _("Predict first; only then it is computed.")
+            return _("One of the chapter's exercises, in our words. Predict, then see.")
+        return _("Predict, then see.")
     return _(words.reason)
 
 

@@ -80,9 +80,9 @@ class Lecture:
             state = scenes.taken(self.scene, self.state, ask)
             sent["data"] = self.scene.picture(state)
             self._states[self.number] = state
+            sent["notice"] = self.scene.notice(state)
         except RnnvizError as error:
-            sent["error"] = describe(error)
-        sent["notice"] = self.scene.notice(self.state)
+            sent |= {"error": describe(error), "notice": ""}
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 

@@ -76,8 +76,10 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
 function powers(board, [low, high]) {
   const [from, to] = [Math.ceil(Math.log10(low)), Math.floor(Math.log10(high))];
   const step = Math.max(1, Math.ceil((to - from) / 6));
+  // One axis has one way to write: plain numbers where all of them are short.
+  const plain = from >= -2 && to <= 4;
   const named = (/** @type {number} */ n) =>
-    n >= 0 && n <= 4 ? board.number(10 ** n, 0) : `10${board.raised(n)}`;
+    plain ? board.numbers.rough(10 ** n, 6) : n ? `10${board.raised(n)}` : "1";
   const count = Math.max(0, Math.floor((to - from) / step) + 1);
   return Array.from({ length: count }, (_, i) => [10 ** (from + i * step), named(from + i * step)]);
 }

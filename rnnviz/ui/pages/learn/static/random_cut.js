@@ -56,8 +56,8 @@ export function random(board, data, ask) {
 
   const x = left + T * each + 110;
   const width = board.W - x - 40;
-  const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18];
-  const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18];
+  const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18] / 2;
+  const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18] / 2;
   const { X, Y } = board.chart([x, 102, width, 330 + board.spare], [1, data.draws], [low, high], {
     logX: true,
     size: 18,
@@ -79,6 +79,8 @@ export function random(board, data, ask) {
   });
   const apart = Y(data.full) < Y(data.regular) ? -1 : 1;
   board.text(x + width, Y(data.full) + apart * 16, words.full, "19 end 600");
+  board.text(x + width, 76, words.band, "19 end muted");
+  board.text(0, 512 + board.spare, words.net, "20");
   board.text(
     x + width,
     Y(data.regular) - apart * 16,

@@ -82,7 +82,9 @@ function sizes(board, data, ask, height) {
   const table = board.say("table", [right, top + 42, 430], lines);
   /** @type {HTMLElement} */ (table.firstChild).style.fontSize = `${size * board.scale}px`;
   if (step < 1) return;
-  const seen = data.seenNow ? fill(words.seen, { count: data.seenNow }) : words["seen.unknown"];
+  const seen = data.seenNow
+    ? fill(words.seen, { count: data.seenNow })
+    : fill(words[step < 2 ? "seen.unknown" : "rows"], { n: data.order });
   board.say("seen", [right, top + 116, 430], [[seen, "line quiet"]]);
   if (step < 2)
     board.say(

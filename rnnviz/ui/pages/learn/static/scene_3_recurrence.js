@@ -39,10 +39,10 @@ function small(board, data, ask) {
     (word) => word && ask({ word }),
   ).title = words["word.help"];
   walk(board, data, ask, 262, data.word.length);
-  board.button("draw", [W - 138, 2, 138], words.draw, () =>
+  board.button("draw", [W - 226, 2, 226], words.draw, () =>
     ask({ seed: 1 + Math.floor(Math.random() * 9998) }),
   );
-  board.text(W - 152, 21, fill(words.seed, { n: data.seed }), "end muted 20");
+  board.text(W - 240, 21, fill(words.seed, { n: data.seed }), "end muted 20");
   const spare = Math.max(0, H - 540);
   unrolled(board, data, ask, 88 + spare * 0.2);
   numbers(board, data, 242 + spare * 0.6);
@@ -211,8 +211,9 @@ function numbers(board, data, y) {
     if (row.from) {
       const [x1, y1] = [row.from.right + 14, row.from.y + row.from.height / 2];
       const bend = (x1 + right) / 2;
-      const d = `M${x1},${y1} C${bend},${y1} ${bend},${centre} ${right - 44},${centre}`;
+      const d = `M${x1},${y1} C${bend},${y1} ${bend},${centre} ${right - 54},${centre}`;
       board.path(d, { stroke: row.colour, width: 3 });
+      board.arrow(right - 55, centre, right - 40, centre, { stroke: row.colour, width: 3, head: 12 });
     }
     if (row.line) board.line(right - 6, at - 8, right + 4 * w + 6, at - 8, { stroke: theme.muted, width: 2 });
     const sign = row.sign ?? (i ? "+" : "");

@@ -12,7 +12,7 @@ export function draw(board, data, ask) {
   const { theme, local, step, W, H } = board;
   const { words } = data;
   /** @type {[number, number] | null} */
-  const over = local.over ?? (step >= 2 ? [0, 0] : null); // the entry whose row and column are lit
+  const over = local.over ?? (step === 2 ? [0, 0] : null); // the entry whose row and column are lit
   const hover = (/** @type {number | null} */ i, /** @type {number} */ j) => {
     local.over = i === null ? undefined : [i, j];
     board.redraw();
@@ -127,11 +127,14 @@ export function draw(board, data, ask) {
   }
 
   if (over) sum(board, data, over, step === 0 ? top + lines + 70 : top + lines + 58 + 5 * h + 30);
-  if (step >= 2) board.text(W - 4, 18, `${words.difference}  ${board.power(data.difference)}`, "end 600");
+  const difference = `${words.difference}  ${board.power(data.difference)}`;
+  if (step === 2) board.text(W - 4, 18, difference, "end 600");
+  else if (step === 3 && !over)
+    board.text(W / 2, top + lines + 58 + 5 * h + 30, difference, "30 middle 700 model");
   board.button("draw", [4, 2], words.draw, () => ask({ seed: 1 + Math.floor(Math.random() * 9998) }));
   board.say(
     "seed",
-    [150, 6, 300],
+    [240, 6, 300],
     [[fill(data.edited ? words.edited : words.seed, { n: data.seed }), "quiet"]],
     { size: 20 },
   );

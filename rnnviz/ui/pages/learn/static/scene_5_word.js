@@ -41,9 +41,9 @@ export function draw(board, data, ask) {
   const hot = theme.came;
 
   // From the bottom to the top, as the textbook draws it: input, state, softmax, label.
-  name(input - 6, words.input);
+  name(input - 14, words.input, "x", "t");
   name(state - 2, words.state, "H", "t");
-  name(64, words.label);
+  name(64, words.label, "x", "t+1");
   if (deep) {
     name(120, words.loss);
     data.symbols.forEach((symbol, v) =>
@@ -65,6 +65,7 @@ export function draw(board, data, ask) {
     if (!deep && t + 1 < T) {
       const d = `M${x + 10},${84} C${x + each * 0.55},${190} ${x + each * 0.45},${300} ${X(t + 1) - 12},${input - 24}`;
       board.path(d, { stroke: hot, width: 2.5, "stroke-dasharray": "7 6", opacity: 0.75 });
+      board.arrow(X(t + 1) - 17, input - 36, X(t + 1) - 12, input - 22, { stroke: hot, head: 12 });
     }
     board.arrow(x, input - 22, x, state + 28, { stroke: theme.axis, head: 8, width: 2 });
     const wide = Math.min(each - 26, 92);

@@ -157,6 +157,12 @@ function rain(board, data, ask) {
   });
 }
 
+/** A probability too small for a number of its own, from its logarithm. @param {Board} board @param {number} log10 */
+function likelihood(board, log10) {
+  const ten = Math.floor(log10 + 1e-9);
+  return `${board.number(Math.min(9.9, 10 ** (log10 - ten)), 1)} × 10${board.raised(ten)}`;
+}
+
 /** A rim that keeps a number readable where it stands on a line. @param {SceneTheme} theme */
 function halo(theme) {
   return { stroke: theme.background, "stroke-width": 7, "stroke-linejoin": "round", "paint-order": "stroke" };
@@ -216,7 +222,7 @@ function length(board, data, ask) {
       if (text) ask({ [i ? "short" : "long"]: text });
     });
     const numbers = {
-      likelihood: `10${board.raised(Math.round(r.log10[r.cut - 1]))}`,
+      likelihood: likelihood(board, r.log10[r.cut - 1]),
       perplexity: short(board, r.perplexity[r.cut - 1]),
       bits: Math.round(r.bits),
       ideal: Math.ceil(r.bits / 8),

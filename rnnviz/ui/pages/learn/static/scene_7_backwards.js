@@ -140,8 +140,8 @@ function dial(board, data, ask) {
     marks: [{ x: data.power, colour: theme.pinned }],
     lines: [
       { points: points(data.rule), colour: theme.uniform, dash: "6 6", width: 2.5 },
-      { points: points(data.linear), colour: theme.came, width: 4 },
-      { points: points(data.tanh), colour: theme.model, width: 4 },
+      { points: points(data.linear), colour: theme.came, width: 8 },
+      { points: points(data.tanh), colour: theme.model, width: 3 },
     ],
   });
   const names = [
@@ -296,6 +296,7 @@ function cut(board, data, ask) {
   const most = Math.max(...data.terms.map(Math.abs));
   const high = 110 + board.spare * 0.7;
   board.text(left, 222, words.terms, "20 muted");
+  board.text(board.W / 2 - 60, 24, words.net, "22 middle");
   board.line(left, zero, board.W - left, zero, { stroke: theme.axis });
   data.terms.forEach((term, k) => {
     const x = X(T - k);

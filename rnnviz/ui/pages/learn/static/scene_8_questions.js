@@ -70,6 +70,7 @@ export function draw(board, data, ask) {
       y += 170;
       continue;
     }
+    if ((width(label) * 21 + width(value) * 28) * 0.54 > side) y += 34;
     board.text(x + side, y, value, "28 end 700");
     if (share !== null) {
       board.rect(x, y + 20, side, 12, { fill: theme.grid, rx: 4 });

@@ -108,35 +108,41 @@ export function shannon(board, data, ask) {
   const blind = X(data.uniform);
   board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
   board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "18 end uniform");
-  const own = data.class ? [{ kind: "class", bits: undefined, ...data.class }] : [];
+  const own = data.class ? [{ kind: "class", bits: undefined, bounds: data.class }] : [];
   const rows = [...own, ...data.models];
   rows.forEach((row, i) => {
     const y = top + 38 + i * 68;
     const own = row.kind === "class";
     const colour = own ? theme.came : theme.model;
     board.text(axis - 14, y, words[row.kind], `22 end ${own ? 700 : 400} ${own ? "came" : "text"}`);
-    board.rect(X(row.lower), y - 15, Math.max(4, X(row.upper) - X(row.lower)), 30, {
-      fill: colour,
-      opacity: own ? 0.85 : 0.45,
-      rx: 5,
-    });
+    if (row.bounds) {
+      const { lower, upper, interval } = row.bounds;
+      board.line(X(interval[0]), y, X(interval[1]), y, { stroke: colour, width: 3 });
+      board.rect(X(lower), y - 15, Math.max(4, X(upper) - X(lower)), 30, {
+        fill: colour,
+        opacity: own ? 0.85 : 0.45,
+        rx: 5,
+      });
+    }
     if (row.bits !== undefined)
       board.circle(X(row.bits), y, 9, { fill: colour, stroke: theme.background, "stroke-width": 2.5 });
-    const said = own
-      ? `${board.number(row.lower, 1)} – ${board.number(row.upper, 1)}`
-      : board.number(row.bits, 1);
+    const said =
+      row.bits === undefined
+        ? `${board.number(row.bounds?.lower, 1)} – ${board.number(row.bounds?.upper, 1)}`
+        : board.number(row.bits, 1);
     board.text(
-      Math.min(X(Math.max(row.upper, row.bits ?? 0)) + 14, board.W - 70),
+      Math.min(X(Math.max(row.bounds?.interval[1] ?? 0, row.bits ?? 0)) + 14, board.W - 70),
       y,
       said,
       `20 600 ${colour}`,
     );
   });
-  const note = data.class ? [fill(words.few, { n: data.class.n }), " ", words.exact] : [words.begin];
+  const few = fill(words.few, { n: data.found, least: data.least });
+  const note = data.class ? [words.exact] : data.found ? [few] : [words.begin];
   board.say(
     "note",
     [axis, 98, board.W - axis],
     note.map((s) => [s, "quiet"]),
-    { size: data.class ? 17 : 22 },
+    { size: data.found ? 17 : 22 },
   );
 }

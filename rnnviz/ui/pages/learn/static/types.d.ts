@@ -126,6 +126,7 @@ export interface Term {
 
 export interface Counts {
   n: number;
+  order: number;
   longest: number;
   symbols: number;
   table: string;
@@ -261,6 +262,13 @@ export interface PerplexityRain {
   limit: number;
 }
 
+/** Bounds, and where they may lie. */
+export interface Bounded {
+  lower: number;
+  upper: number;
+  interval: [low: number, high: number];
+}
+
 export interface PerplexityShannon {
   show: "shannon";
   sentence: number;
@@ -272,8 +280,10 @@ export interface PerplexityShannon {
   history: string;
   limit: number;
   ranks: number[];
-  class: { lower: number; upper: number; n: number } | null;
-  models: { kind: string; bits: number; lower: number; upper: number }[];
+  found: number;
+  class: Bounded | null;
+  models: { kind: string; bits: number; bounds: Bounded | null }[];
+  least: number;
   uniform: number;
 }
 
