@@ -37,7 +37,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     _add(parser, OPTIONS)
     add_quiet(parser)
     parser.add_argument(
-        "--resume", type=Path, metavar="RUN_DIR", help="go on with a stopped run; needs nothing else"
+        "--resume", type=Path, metavar="RUN_DIR", help="resume a stopped run; no other option is needed"
     )
     parser.add_argument(
         "--ngram", metavar="NAME", help="the n-gram model to compare with on the held-out text"
@@ -64,7 +64,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
     recipe.add_argument(
-        "--cell", choices=(*CELLS, "ngram"), help=f"the network's, or counts (default: {TrainConfig.cell})"
+        "--cell", choices=(*CELLS, "ngram"), help=f"the network's cell; ngram counts instead (default: {TrainConfig.cell})"
     )
     _add(recipe, tuple((flag, kind, text + _default(flag)) for flag, kind, text in RECIPE))
     parser.set_defaults(run=main, device="auto", half=False, probe="", queued=False, order=6)
@@ -95,8 +95,8 @@ OPTIONS: tuple[tuple[str, Any, str], ...] = (
     ("--licence", str, "the text's licence, for the card"),
     ("--language", str, "the text's language as a BCP 47 code (en, zh, python), for the card"),
     ("--example", str, "the text the app shows first with this model"),
-    ("--minutes", float, "train so long instead of --epochs: the speed is measured first, for two seconds"),
-    ("--queued", bool, "wait until fewer runs train than may at a time, and make way"),
+    ("--minutes", float, "train for this long instead of --epochs; the speed is measured first"),
+    ("--queued", bool, "wait in the queue for a turn, and leave the processor to other programs"),
     ("--order", int, "with --cell ngram: the order, 1 to 6 (default: 6)"),
 )
 RECIPE: tuple[tuple[str, Any, str], ...] = (
@@ -108,7 +108,7 @@ RECIPE: tuple[tuple[str, Any, str], ...] = (
     ("--train-on", str, "train (85 %%, best on the next 5 %%) or train+validation (90 %%)"),
     ("--epochs", float, "passes over the training text"),
     ("--characters", int, "characters to train on in all; 0: as --epochs says"),
-    ("--batch", int, "streams read side by side"),
+    ("--batch", int, "batch size: stretches of text read side by side"),
     ("--steps", int, "time steps that gradients flow back through"),
     ("--truncation", str, "regular, or random: cut after half to one and a half times --steps"),
     ("--learning-rate", float, "AdamW's highest"),
