@@ -64,7 +64,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     parser.add_argument("--lock", type=int, help=argparse.SUPPRESS)  # the lock's descriptor, from the app
     recipe = parser.add_argument_group("recipe (defaults of rnnviz.TrainConfig)")
     recipe.add_argument(
-        "--cell", choices=(*CELLS, "ngram"), help=f"the network's cell; ngram counts instead (default: {TrainConfig.cell})"
+        "--cell",
+        choices=(*CELLS, "ngram"),
+        help=f"the network's cell; ngram counts instead (default: {TrainConfig.cell})",
     )
     _add(recipe, tuple((flag, kind, text + _default(flag)) for flag, kind, text in RECIPE))
     parser.set_defaults(run=main, device="auto", half=False, probe="", queued=False, order=6)
