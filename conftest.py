@@ -31,3 +31,13 @@ def floats_as_they_are() -> Iterator[None]:
     """Training in a test flushes denormal numbers to zero, which the next test's numbers must not see."""
     yield
     torch.set_flush_denormal(False)
+
+
+@pytest.fixture(autouse=True)
+def settings_as_they_are() -> Iterator[None]:
+    """An example in a docstring may set a variable of ours, which the next test must not see."""
+    before = {name: value for name, value in os.environ.items() if name.startswith("RNNVIZ_")}
+    yield
+    for name in [name for name in os.environ if name.startswith("RNNVIZ_")]:
+        del os.environ[name]
+    os.environ.update(before)
