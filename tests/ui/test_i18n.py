@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from string import Formatter
@@ -50,6 +51,15 @@ def test_the_catalogue_holds_what_the_code_says_and_nothing_else(used: dict[Id, 
     assert not missing, "extract the messages again, as the README says"
     assert not there.keys() - used.keys()
     assert not catalogue("zh").obsolete
+
+
+def test_no_word_hides_in_an_f_string() -> None:
+    """The extraction does not look into them."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                called = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
+                assert not [one for one in called if isinstance(one, ast.Name) and one.id == "_"], path
 
 
 def test_every_chinese_entry_is_complete() -> None:

@@ -61,7 +61,8 @@ def html(bars: Sequence[Bar], full: float | None = None) -> str:
 
 
 def _row(bar: Bar, longest: float, wins: bool) -> str:
-    name = escape(bar.name) + (f" <b>★ {escape(_('best'))}</b>" if wins else "")
+    wording = escape(_("best"))
+    name = escape(bar.name) + (f" <b>★ {wording}</b>" if wins else "")
     if bar.bits is None or bar.perplexity is None:
         value, line, exact = _("not scored yet"), "", bar.about
     else:

@@ -72,7 +72,7 @@ def html(value: float, guess: float, typical: float | None, second: tuple[str, f
     ticks = "".join(
         f"<i class='{mark.kind}' style='left:{place(mark.value)}'></i>" for mark in (*marks, here)
     )
-    last = "" if guess < end else guessed
+    first, last = escape(_("1: always right")), "" if guess < end else escape(guessed)
     label = _("On a line from 1, always right, to {guess}, a uniform guess, this text stands at {n}.").format(
         n=rounded(value), guess=rounded(guess, 0)
     )
@@ -80,7 +80,7 @@ def html(value: float, guess: float, typical: float | None, second: tuple[str, f
         f"<div class='rv-scale' role='img' aria-label='{escape(label, quote=True)}'>{row(here, '▼')}"
         f"<div class='line'><b style='width:{place(value)}'></b>{ticks}</div>"
         f"{''.join(row(mark, '▲') for mark in marks)}"
-        f"<div class='ends'><span>{escape(_('1: always right'))}</span><span>{escape(last)}</span></div>"
+        f"<div class='ends'><span>{first}</span><span>{last}</span></div>"
         "</div>"
     )
 
