@@ -24,7 +24,8 @@ FOCUSED = """async () => {
     const around = [at, ...at.children];
     for (let e = at.parentElement, n = 0; e && n < 5; e = e.parentElement, n++) around.push(e);
     const look = () => {
-        document.getAnimations().forEach((one) => one.playState === "running" && one.finish());
+        for (const one of document.getAnimations())
+            if (one.effect?.getComputedTiming().endTime !== Infinity) one.finish(); // a spinner never ends
         return around.map((e) => {
             const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(e);
             return [outline, boxShadow, borderColor, backgroundColor, stroke].join();
