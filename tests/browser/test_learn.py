@@ -123,7 +123,7 @@ def test_another_page_and_back_finds_the_lecture_where_it_was(lectern: Lectern) 
     lectern.open(scene=3, step=2, word="eta")
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
     expect(lectern.page.get_by_role("heading", level=1, name="Perplexity")).to_be_visible()
-    assert lectern.query() == {}
+    assert not lectern.query().keys() & {"scene", "step", "word"}
     lectern.press("ArrowRight")  # the lecture's keys are gone with it
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Learn").click()
     lectern.at(3, 1)
