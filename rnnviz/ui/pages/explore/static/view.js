@@ -18,11 +18,8 @@ import { steer, touch } from "./keys.js";
 import { remember, restore } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
-
 import { behindText } from "./tint.js";
-
 import { around, heightFor } from "./window.js";
-
 import { Writing } from "./writing.js";
 
 /** @import { Memory } from "./memory.js" */
