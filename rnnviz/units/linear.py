@@ -41,7 +41,7 @@ class Line:
         return np.asarray(rows @ self.weights.astype(np.float32) + self.bias, np.float64)
 
 
-class Halves:
+class Parts:
     """Values (T, U) on two parts of a text, each column scaled to mean 0 and variance 1 on the first."""
 
     def __init__(self, values: npt.NDArray[Any], first: Mask, second: Mask) -> None:

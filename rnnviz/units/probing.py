@@ -33,7 +33,7 @@ from rnnviz.reading.trace import Trace
 from rnnviz.units import contexts
 from rnnviz.units.claims import ENOUGH, MARGIN, Found, Measure, Rival
 from rnnviz.units.directions import Direction
-from rnnviz.units.linear import Halves, random_labels
+from rnnviz.units.linear import Parts, random_labels
 from rnnviz.units.scores import Scores
 from rnnviz.units.searching import Searcher
 from rnnviz.units.targets import Target
@@ -251,26 +251,26 @@ def steps(
     values = target.values
     split = searcher.split(target)
     first, second = split.learn, split.second
-    halves = Halves(searcher.values, first, second)
-    line = halves.line(values)
+    parts = Parts(searcher.values, first, second)
+    line = parts.line(values)
     yield ProbeProgress(3 / total)
     few = []
-    for one in _few(searcher, search.best, halves, values):
+    for one in _few(searcher, search.best, parts, values):
         few.append(one)
         yield ProbeProgress((3 + len(one.units)) / total)
     control = []
     for number in range(controls):
-        control += _control(halves, values, np.random.default_rng((seed, number)))
+        control += _control(parts, values, np.random.default_rng((seed, number)))
         yield ProbeProgress((4 + FEW[-1] + number) / total)
     around: list[Doubles] = []
     for k in contexts.LENGTHS if split.blocks else ():
         yield ProbeProgress((before + len(around)) / total)
         if searcher.ids is not None:
             around.append(contexts.predicted(searcher.ids, values, k, first)[second])
-    columns = [halves.measured(line), *around]
+    columns = [parts.measured(line), *around]
     for number, copy in enumerate(untrained):
         yield ProbeProgress(min(1.0, (before + len(contexts.LENGTHS) + 2 * number) / total))
-        theirs = Halves(copy.values, first, second)
+        theirs = Parts(copy.values, first, second)
         columns.append(theirs.measured(theirs.line(values)))
     yield ProbeProgress(max(0.0, 1 - 2 / total))
     scores = Scores.of(np.column_stack(columns), values[second])
@@ -282,7 +282,7 @@ def steps(
         measure=search.measure,
         quantity=searcher.quantity,
         layers=layers,
-        score=halves.score(line, values),
+        score=parts.score(line, values),
         few=tuple(few),
         control=tuple(control),
         untrained=reached,
@@ -290,7 +290,7 @@ def steps(
         held_out=bool(split.blocks),
         characters=len(target),
         inside=search.inside,
-        weights=halves.raw(line).reshape(len(layers), -1),
+        weights=parts.raw(line).reshape(len(layers), -1),
         interval=scores.interval() if scores.sure else None,
         lead=lead,
         context=context,
@@ -298,17 +298,17 @@ def steps(
 
 
 def _few(
-    searcher: Searcher, best: Found, halves: Halves, values: npt.NDArray[Any]
+    searcher: Searcher, best: Found, parts: Parts, values: npt.NDArray[Any]
 ) -> Generator[Few, None, None]:
     """What FEW units reach, beginning with the `best`, as long as there are more."""
     units = searcher.units
     chosen = [units.index(best.unit)]
     for count in range(1, min(FEW[-1], len(units)) + 1):
-        line = halves.few(values, chosen)
+        line = parts.few(values, chosen)
         if count in FEW:
-            score = best.score if count == 1 else halves.score(line, values)
+            score = best.score if count == 1 else parts.score(line, values)
             yield Few(tuple(units[u] for u in chosen), score)
-        chosen.append(halves.next(values, line))
+        chosen.append(parts.next(values, line))
 
 
 def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], Interval | None]:
@@ -324,10 +324,10 @@ def _beside(scores: Scores, k: int) -> tuple[Rival | None, tuple[float, ...], In
     return context, tuple(one.score for one in copies), ends
 
 
-def _control(halves: Halves, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:
+def _control(parts: Parts, values: npt.NDArray[Any], random: np.random.Generator) -> list[float]:
     """What a probe for meaningless labels reaches; [] where they are the same throughout a part."""
     for _attempt in range(10):
         labels = random_labels(values, random)
-        if all((labels[half] != labels[half][0]).any() for half in (halves.first, halves.second)):
-            return [halves.score(halves.line(labels), labels)]
+        if all((labels[half] != labels[half][0]).any() for half in (parts.first, parts.second)):
+            return [parts.score(parts.line(labels), labels)]
     return []
