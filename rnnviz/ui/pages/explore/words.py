@@ -22,7 +22,9 @@ def words() -> dict[str, str]:
         **presenting.words(),
         **{f"quantity.{name}": word for name, word in quantities().items()},
         **{f"notice.{name}": said for name, said in notices().items()},
-        "intro": _("Type here: with every character you see what the network remembers and expects next."),
+        "intro": _(
+            "Type here: with every character you see the network's hidden state and what it expects next."
+        ),
         "text": _("Your text"),
         "placeholder": _("Type anything"),
         "examples": _("Examples"),
