@@ -16,8 +16,8 @@ from rnnviz.ui.pages.perplexity.work import Scored
 from rnnviz.ui.trouble import plain
 from rnnviz.ui.words import percent, rounded
 
-MANY = 0.1  # share of unknown characters from which on they are what a number is about
-MATTERS = 1.01  # how often the perplexity of the others that of the text is where unknown characters matter
+MANY = 0.1  # share of unknown characters from which on the sentence speaks of them alone
+MATTERS = 1.01  # times the perplexity of the known characters, from which on unknown ones are mentioned
 SAME = 0.005  # share of bits by which two models may differ and still be called alike
 
 
