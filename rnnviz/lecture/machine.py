@@ -47,7 +47,7 @@ class Forward:
 
 @dataclass(frozen=True)
 class Backward:
-    """What flows back, row t - 1 for step t; `state` is what comes from ℓ_t alone plus what comes from step t + 1."""
+    """What flows back, row t - 1 for step t. `state` adds up what ℓ_t alone asks and what step t + 1 hands back."""
 
     output: Doubles  # (T, V), ∂L/∂O_t
     from_loss: Doubles  # (T, H), ∂L/∂O_t W_hqᵀ
@@ -113,9 +113,7 @@ class Machine:
         alone hear of each other, and those before are one more such piece (regular truncation).
         """
         if cut is not None and not 1 <= cut <= self.steps:
-            raise ConfigError(
-                "a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut
-            )
+            raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
         net, T = self.net, self.steps
         run = unroll(net, self.ids, self.targets)
         from_next, state, delta = (np.zeros((T, len(net.b_h))) for _ in range(3))

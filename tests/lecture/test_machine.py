@@ -17,7 +17,9 @@ def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
     h, states, outputs, losses = torch.zeros(len(b_h), dtype=torch.float64), [], [], []
     for t, (i, label) in enumerate(zip(word.ids, word.targets, strict=True)):
         crossed = h if cut is None or (word.steps - t) % cut else h.detach()
-        h = torch.tanh(torch.cat([torch.eye(len(W_xh), dtype=torch.float64)[i], crossed]) @ torch.cat([W_xh, W_hh]) + b_h)
+        h = torch.tanh(
+            torch.cat([torch.eye(len(W_xh), dtype=torch.float64)[i], crossed]) @ torch.cat([W_xh, W_hh]) + b_h
+        )
         o = h @ W_hq + b_q
         for node in (h, o):
             node.retain_grad()
