@@ -47,7 +47,7 @@ class Forward:
 
 @dataclass(frozen=True)
 class Backward:
-    """What flows back, row t - 1 for step t. `state` adds up what ℓ_t alone asks and what step t + 1 hands back."""
+    """What flows back, row t - 1 for step t. `state` adds up what ℓ_t asks and what step t + 1 hands back."""
 
     output: Doubles  # (T, V), ∂L/∂O_t
     from_loss: Doubles  # (T, H), ∂L/∂O_t W_hqᵀ
