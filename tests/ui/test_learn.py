@@ -75,6 +75,12 @@ def test_an_address_with_nonsense_opens_the_scene_as_usual(number: int) -> None:
         assert sent["data"].keys() == answered(Lecture({"scene": str(number)}))["data"].keys()
 
 
+@pytest.mark.parametrize("number", ALL)
+def test_every_step_has_a_name_of_its_own(number: int) -> None:
+    scene = scenes.scene(number)
+    assert len(set(scene.NAMES)) == len(scene.NAMES) == scene.STEPS
+
+
 def test_an_unknown_scene_is_the_first() -> None:
     for value in ("0", "99", "one", ""):
         assert Lecture({"scene": value}).number == 1

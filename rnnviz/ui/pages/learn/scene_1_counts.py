@@ -12,7 +12,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
-STEPS = 4
+NAMES = ("grows", "book", "surprise", "memory")
+STEPS = len(NAMES)
 LONGEST, LIMIT = 10, 46  # of n, and of the text
 CONTROLS = (
     Control("n", whole(1, LONGEST), 3),

@@ -12,7 +12,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, one_of, text
 
-STEPS = 4
+NAMES = ("prediction", "layer", "state", "gates")
+STEPS = len(NAMES)
 LIMIT = 30
 LISTED = 6
 NETWORKS = ("mlp", "rnn", "gru")

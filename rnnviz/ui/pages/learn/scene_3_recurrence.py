@@ -12,7 +12,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
-STEPS = 6
+NAMES = ("first", "second", "third", "fourth", "apart", "unit")
+STEPS = len(NAMES)
 WALKED, APART, REAL = 4, 4, 5  # steps that read a character each; that tell two words apart; that are real
 LETTERS, LONGEST = "aet", 6
 TEXT, LIMIT = "the Time Traveller", 24

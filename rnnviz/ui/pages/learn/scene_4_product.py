@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from rnnviz.errors import ConfigError
-from rnnviz.lecture.product import NAMES, Factors
+from rnnviz.lecture.product import NAMES as MATRICES
+from rnnviz.lecture.product import Factors
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import Control, State, Valid, whole
 
-STEPS = 4
+NAMES = ("two", "joined", "one", "try")
+STEPS = len(NAMES)
 
 
 def _matrix(name: str) -> Valid:
@@ -26,8 +28,8 @@ def _matrix(name: str) -> Valid:
 
 # A matrix is None as long as its numbers are those of the seed; what was typed is not kept in the address.
 CONTROLS = (
-    Control("seed", whole(0, 9999), 1, resets=NAMES),
-    *(Control(name, _matrix(name), address="") for name in NAMES),
+    Control("seed", whole(0, 9999), 1, resets=MATRICES),
+    *(Control(name, _matrix(name), address="") for name in MATRICES),
 )
 
 
@@ -55,11 +57,11 @@ def formula(state: State) -> str:
 def picture(state: State) -> dict[str, Any]:
     """Both sides for the current matrices."""
     factors = Factors.drawn(state["seed"])
-    edits = {name: state[name] for name in NAMES if state[name] is not None}
+    edits = {name: state[name] for name in MATRICES if state[name] is not None}
     for name, values in edits.items():
         factors = factors.changed(name, values)
     return {
-        **{name: getattr(factors, name).tolist() for name in NAMES},
+        **{name: getattr(factors, name).tolist() for name in MATRICES},
         "joinedInputs": factors.joined_inputs.tolist(),
         "joinedWeights": factors.joined_weights.tolist(),
         "sum": factors.sum_of_products().tolist(),

@@ -10,7 +10,8 @@ from rnnviz.lecture import word
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
-STEPS = 4
+NAMES = ("labels", "softmax", "train", "writes")
+STEPS = len(NAMES)
 CONTROLS = (
     Control("word", text(word.LONGEST, least=2), word.WORD, resets=("at",)),
     Control("seed", whole(0, 999), 0, resets=("at",)),

@@ -15,7 +15,8 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, Row, State, numbers, one_of, text, whole
 
-STEPS = 5
+NAMES = ("game", "rain", "length", "heart", "shannon")
+STEPS = len(NAMES)
 GAME, RAIN, LENGTH, HEART, SHANNON = range(STEPS)
 
 GOOD = "It was a quiet evening, and for some time we sat and looked into the fire without a word."

@@ -17,7 +17,8 @@ from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, number, numbers, text, whole
 from rnnviz.ui.pages.learn.question_words import said
 
-STEPS = 5
+NAMES = ("flow", "dial", "clip", "cut", "random")
+STEPS = len(NAMES)
 FLOW, DIAL, CLIP, CUT, RANDOM = range(STEPS)
 
 LONGEST = 120

@@ -11,7 +11,8 @@ from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, whole
 from rnnviz.ui.pages.learn.question_words import WORDS, said, setting
 
-STEPS = len(QUESTIONS)
+NAMES = tuple(question.key for question in QUESTIONS)
+STEPS = len(NAMES)
 NONE = "-"
 
 

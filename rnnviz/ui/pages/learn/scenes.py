@@ -22,8 +22,12 @@ from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 class Scene(Protocol):
     """What a scene's module offers, about 100 ms a call; also `take(state, ask)` where controls don't do."""
 
+    NAMES: tuple[str, ...]
+    """A name for each step, which stays when another is put before it: what belongs to a step (its code, the
+    lecturer's notes, links to it) is kept by it."""
+
     STEPS: int
-    """Steps that Space goes through, the opening one included."""
+    """Steps that Space goes through, the opening one included: len(NAMES)."""
 
     CONTROLS: Controls
     """In the order in which they are taken from an ask."""
