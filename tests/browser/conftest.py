@@ -150,7 +150,7 @@ def page(tab: Page) -> Iterator[Page]:
         if opened is not tab:
             opened.close()
     tab.unroute_all()
-    tab.emulate_media(color_scheme="null")
+    tab.emulate_media(color_scheme="null", reduced_motion="null")
     tab.set_viewport_size(SCREEN)
     tab.mouse.move(0, 0)
     tab.goto("about:blank")

@@ -101,6 +101,7 @@ class Lectern:
 
     def __init__(self, page: Page, url: str) -> None:
         self.page, self.url = page, url
+        page.emulate_media(reduced_motion="reduce")  # what moves into its place is there at once
         self.root = page.get_by_test_id("rnnviz-learn")
 
     def open(self, **query: object) -> None:

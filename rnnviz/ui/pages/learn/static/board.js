@@ -10,6 +10,7 @@
 //
 //   shapes       rect, line, path, circle, text, group → SVG elements; a group draws into itself: shapes.js
 //   pictures     matrix, bars, chart, strip
+//   motion       move(element, from): on entering a step it comes from there: motion.js
 //   controls     field, slider, button, choice, say → HTML elements, kept by name: controls.js
 //   colours      board.theme (figures/themes.py), board.colour(value), board.ink(colour)
 
@@ -17,9 +18,10 @@ import { make } from "../../../browser/static/dom.js";
 import { chart } from "./chart.js";
 import { Controls } from "./controls.js";
 import { matrix } from "./matrix.js";
+import { Mover } from "./motion.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
-/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Range, Scene } from "./types" */
+/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene } from "./types" */
 
 /** The element under the pointer that answers, by key. @param {Event} event */
 function under(event) {
@@ -33,6 +35,7 @@ export class Board extends Controls {
   hits = new Map();
   /** @type {Record<string, string>} the words around every scene */
   said = {};
+  mover = new Mover();
   step = 0;
   W = 1240;
   H = 540;
@@ -162,6 +165,11 @@ export class Board extends Controls {
   }
 
   // ---- pictures -----------------------------------------------------------------------------------
+
+  /** Let what was drawn come from elsewhere when the step is entered: see motion.js. @param {Element} element @param {Motion} from @param {MotionTimes} [times] */
+  move(element, from, times) {
+    this.mover.move(element, from, times);
+  }
 
   /** Numbers in a grid: see matrix.js. Returns {x, y, width, height}. @param {MatrixOptions} options */
   matrix(options) {

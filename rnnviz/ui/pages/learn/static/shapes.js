@@ -27,7 +27,7 @@ export class Shapes {
     return /** @type {SVGElement} */ (element);
   }
 
-  /** What draws into a group of its own. @param {Attributes} [attributes] @returns {Shapes} */
+  /** What draws into a group of its own. @param {Attributes} [attributes] @returns {this} */
   group(attributes = {}) {
     return Object.assign(Object.create(this), { svg: this.make("g", attributes) });
   }

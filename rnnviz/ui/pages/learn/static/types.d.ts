@@ -48,6 +48,16 @@ export interface Answers {
   label?: string;
 }
 
+/** What is different where a motion begins: x and y in units, relative to the place where it ends. */
+export type Motion = { x?: number; y?: number; scale?: number } & Record<string, string | number>;
+
+/** Milliseconds after the step was entered; `to` where CSS can't tell the end by itself. */
+export interface MotionTimes {
+  begin?: number;
+  lasts?: number;
+  to?: Record<string, string | number>;
+}
+
 /** Where a control or a picture stands, in units. */
 export type Area = [x: number, y: number, width?: number, height?: number];
 export type Range = [low: number, high: number];

@@ -279,6 +279,7 @@ export class View extends BaseView {
   redraw() {
     const { answer, module } = this;
     if (!module || this.root.hidden || !this.size) return;
+    this.board.mover.arrive(answer.scene, answer.step);
     if (answer.error) this.board.trouble(answer.error);
     else this.board.draw(module, answer.data, answer.step);
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
