@@ -21,13 +21,21 @@ import { matrix } from "./matrix.js";
 import { Mover } from "./motion.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
-/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene } from "./types" */
+/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene, Slide } from "./types" */
 
 /** The element under the pointer that answers, by key. @param {Event} event */
 function under(event) {
   const target = /** @type {Element} */ (event.target);
   return target.closest("[data-hit]")?.getAttribute("data-hit") ?? "";
 }
+
+/** Where a key takes a slider. Page keys stay the lecture's. @param {string} key @param {Slide} slide @returns {number | undefined} */
+export function slid(key, { value, min, max, step }) {
+  const by = { ArrowRight: step, ArrowUp: step, ArrowLeft: -step, ArrowDown: -step };
+  const to = { Home: min, End: max }[key] ?? value + /** @type {Record<string, number>} */ (by)[key];
+  return Number.isNaN(to) ? undefined : Math.max(min, Math.min(max, Math.round(to / step) * step));
+}
+
 export class Board extends Controls {
   /** @type {Untyped} what the scene that is shown remembers in the browser alone */
   local = {};
@@ -53,11 +61,14 @@ export class Board extends Controls {
     this.svg.addEventListener("pointerleave", () => this.point(""));
     this.svg.addEventListener("click", (event) => this.hits.get(under(event))?.click?.());
     this.svg.addEventListener("keydown", (event) => {
-      const hit = this.hits.get(under(event));
-      if ((event.key !== "Enter" && event.key !== " ") || !hit?.click) return;
+      const { click, slide } = this.hits.get(under(event)) ?? {};
+      const to = slide && slid(event.key, slide);
+      const press = event.key === "Enter" || event.key === " " ? click : undefined;
+      if (to === undefined && !press) return;
       event.preventDefault();
       event.stopPropagation();
-      hit.click();
+      if (to === undefined) press?.();
+      else slide?.change(to);
     });
     this.svg.addEventListener("pointerdown", (event) => this.grab(under(event), event));
   }
@@ -157,9 +168,16 @@ export class Board extends Controls {
       element.style.cursor = "pointer";
     }
     if (answers.drag) element.style.cursor = "grab";
+    if (answers.slide) {
+      const { value, min, max, said = String(value) } = answers.slide;
+      const named = { valuenow: value, valuemin: min, valuemax: max, valuetext: said };
+      for (const [name, is] of Object.entries(named)) element.setAttribute(`aria-${name}`, String(is));
+      element.setAttribute("tabindex", "0");
+      element.setAttribute("role", "slider");
+    }
     if (answers.label) {
       element.setAttribute("aria-label", answers.label);
-      if (!answers.click) element.setAttribute("role", "img"); // a name needs something that it names
+      if (!answers.click && !answers.slide) element.setAttribute("role", "img"); // a name needs something that it names
     }
     return element;
   }

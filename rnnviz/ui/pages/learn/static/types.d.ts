@@ -45,7 +45,18 @@ export interface Answers {
   leave?: () => void;
   click?: () => void;
   drag?: (x: number, y: number) => void;
+  slide?: Slide;
   label?: string;
+}
+
+/** What arrow keys do to something that can be dragged. */
+export interface Slide {
+  value: number;
+  min: number;
+  max: number;
+  step: number;
+  said?: string;
+  change: (value: number) => void;
 }
 
 /** What is different where a motion begins: x and y in units, relative to the place where it ends. */

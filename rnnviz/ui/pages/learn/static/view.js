@@ -57,7 +57,7 @@ export class View extends BaseView {
     root.addEventListener("pointerup", () =>
       setTimeout(() => {
         const focused = /** @type {HTMLElement | null} */ (this.board.focused);
-        if (focused?.matches("button, [role=button], input[type=range]")) focused.blur();
+        if (focused?.matches("button, [role=button], [role=slider], input[type=range]")) focused.blur();
       }),
     );
     document.addEventListener("keydown", this.onKey);
