@@ -10,7 +10,7 @@ H units, V symbols; here X = V, as an input is a one-hot row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -56,12 +56,14 @@ class Backward:
     slope: Doubles  # (T, H), tanh'(A_t)
     delta: Doubles  # (T, H), ∂L/∂A_t
     terms: Doubles  # (T, H, H), H_{t-1}ᵀ δ_t: they add up to the gradient of W_hh
-    gradients: dict[str, Doubles]  # of NAMES, in the shapes of the weights; not clipped
+    gradients: dict[str, Doubles]  # by the weights' names, in their shapes; not clipped
     norm: float  # of all gradients together
 
 
 class Machine:
     """The network of a seed and the first `steps` characters of WORD, 1 to 6 of them (else ConfigError).
+
+    One that isn't `recurrent` has no W_hh: nothing goes from step to step, neither values nor gradients.
 
     >>> word = Machine(steps=3)
     >>> word.inputs, word.labels, word.net.W_xh.shape
@@ -72,7 +74,7 @@ class Machine:
 
     symbols = tuple(dict.fromkeys(WORD))  # in the order in which they appear
 
-    def __init__(self, seed: int = SEED, *, steps: int = len(WORD) - 1) -> None:
+    def __init__(self, seed: int = SEED, *, steps: int = len(WORD) - 1, recurrent: bool = True) -> None:
         if not 1 <= steps < len(WORD):
             raise ConfigError(
                 "{word} has 1 to {most} time steps; received {steps}",
@@ -84,7 +86,9 @@ class Machine:
         self.inputs, self.labels = WORD[:steps], WORD[1 : steps + 1]
         self.ids = [self.symbols.index(c) for c in self.inputs]
         self.targets = [self.symbols.index(c) for c in self.labels]
-        self.net = drawn(seed, len(self.symbols))
+        drawn_net = drawn(seed, len(self.symbols))
+        self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
+        self.names = tuple(name for name in NAMES if recurrent or name != "W_hh")  # what can be trained
 
     @cached_property
     def forward(self) -> Forward:
@@ -112,8 +116,7 @@ class Machine:
         """The way back. With `cut`, nothing flows from step t + 1 to step t = T - cut: the last `cut` steps
         alone hear of each other, and those before are one more such piece (regular truncation).
         """
-        if cut is not None and not 1 <= cut <= self.steps:
-            raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
+        self._valid(cut)
         net, T = self.net, self.steps
         run = unroll(net, self.ids, self.targets)
         from_next, state, delta = (np.zeros((T, len(net.b_h))) for _ in range(3))
@@ -124,13 +127,14 @@ class Machine:
             delta[t] = state[t] * run.slopes[t]
         terms = run.states[:-1, :, None] * delta[:, None, :]  # (T, H, H)
         x = np.eye(len(net.W_xh))[self.ids]
-        gradients = {
+        found = {
             "W_xh": x.T @ delta,
             "W_hh": terms.sum(axis=0),
             "b_h": delta.sum(axis=0),
             "W_hq": run.states[1:].T @ run.errors,
             "b_q": run.errors.sum(axis=0),
         }
+        gradients = {name: found[name] for name in self.names}
         norm = float(np.sqrt(sum((g**2).sum() for g in gradients.values())))
         return Backward(run.errors, run.seeds, from_next, state, run.slopes, delta, terms, gradients, norm)
 
@@ -139,12 +143,54 @@ class Machine:
         run = unroll(self.net, self.ids, self.targets)
         return by_lag(run.states, run.slopes, run.seeds, self.net.W_hh)
 
+    def pairs(self) -> Doubles:
+        """The part of ∂L/∂W_hh of each loss and each step: [t - 1, s - 1] is what ℓ_t asks of the W_hh that
+        made H_s, (T, T, H, H). It is 0 where s > t, and at s = 1, as H_0 = 0. See `heard` for a cut.
+
+        >>> word = Machine(steps=3)
+        >>> np.allclose(word.pairs().sum(axis=(0, 1)), word.backward().gradients["W_hh"])
+        True
+        """
+        net, T = self.net, self.steps
+        run = unroll(net, self.ids, self.targets)
+        found = np.zeros((T, T, *net.W_hh.shape))
+        for t in range(T):
+            delta = run.seeds[t] * run.slopes[t]  # (H,), ∂L/∂A_s by ℓ_t alone
+            for s in range(t, -1, -1):
+                found[t, s] = np.outer(run.states[s], delta)
+                delta = (delta @ net.W_hh.T) * run.slopes[s - 1]
+        return found
+
+    def heard(self, cut: int | None = None) -> npt.NDArray[np.bool_]:
+        """Which of the `pairs` a `cut` leaves, (T, T): those with no cut between s and t.
+
+        >>> Machine(steps=3).heard(cut=2).astype(int).tolist()
+        [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+        """
+        self._valid(cut)
+        t = np.arange(self.steps)
+        piece = (self.steps - 1 - t) // (cut or self.steps)
+        return np.logical_and(piece[:, None] == piece, t[:, None] >= t)
+
+    def cached(self) -> dict[str, Doubles]:
+        """What the way back reads of the way there, by name: all that must be kept of T steps, (T, …) each.
+
+        >>> {name: array.shape for name, array in Machine(steps=3).cached().items()}
+        {'X': (3, 7), 'H': (3, 4), 'slope': (3, 4), 'P': (3, 7)}
+        """
+        there, run = self.forward, unroll(self.net, self.ids, self.targets)
+        return {"X": there.x, "H": there.state, "slope": run.slopes, "P": there.probabilities}
+
     def clipped(self, threshold: float) -> dict[str, Doubles]:
         """The gradients, all of them shortened together to the norm `threshold` where they are longer."""
         found = self.backward().gradients
-        flat = clip(np.concatenate([found[name].ravel() for name in NAMES]), threshold).gradient
-        parts = np.split(flat, np.cumsum([found[name].size for name in NAMES])[:-1])
-        return {name: part.reshape(found[name].shape) for name, part in zip(NAMES, parts, strict=True)}
+        flat = clip(np.concatenate([g.ravel() for g in found.values()]), threshold).gradient
+        parts = np.split(flat, np.cumsum([g.size for g in found.values()])[:-1])
+        return {name: part.reshape(found[name].shape) for name, part in zip(found, parts, strict=True)}
+
+    def _valid(self, cut: int | None) -> None:
+        if cut is not None and not 1 <= cut <= self.steps:
+            raise ConfigError("a cut is after 1 to {steps} steps; received {cut}", steps=self.steps, cut=cut)
 
 
 @lru_cache(maxsize=64)

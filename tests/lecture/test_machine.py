@@ -73,6 +73,59 @@ def test_the_parts_of_a_step_add_up() -> None:
     assert there.perplexity == pytest.approx(np.exp(there.losses.mean()))
 
 
+@pytest.mark.parametrize("steps", [1, 3, 6])
+def test_each_pair_of_a_loss_and_a_step_is_torchs(steps: int) -> None:
+    """Each step has a W_hh of its own, so that torch tells them apart."""
+    word = Machine(steps=steps)
+    net = word.net
+    W_xh, b_h, W_hq, b_q = (torch.tensor(getattr(net, n)) for n in ("W_xh", "b_h", "W_hq", "b_q"))
+    own = [torch.tensor(net.W_hh, requires_grad=True) for _ in range(steps)]
+    h, found = torch.zeros(len(b_h), dtype=torch.float64), word.pairs()
+    for t in range(steps):
+        h = torch.tanh(W_xh[word.ids[t]] + h @ own[t] + b_h)
+        loss = torch.nn.functional.cross_entropy(h @ W_hq + b_q, torch.tensor(word.targets[t])) / steps
+        theirs = torch.autograd.grad(loss, own[: t + 1], retain_graph=True)
+        for s, one in enumerate(theirs):
+            np.testing.assert_allclose(found[t, s], one.numpy(), rtol=1e-9, atol=1e-12)
+        assert not found[t, t + 1 :].any()
+    assert not found[:, 0].any(), "H_0 = 0"
+    for cut in (None, *range(1, steps + 1)):
+        left = found[word.heard(cut)].sum(axis=0)
+        np.testing.assert_allclose(left, word.backward(cut).gradients["W_hh"], rtol=1e-9, atol=1e-12)
+
+
+def test_what_is_cached_is_all_that_the_way_back_reads() -> None:
+    for steps in (1, 3, 6):
+        word = Machine(steps=steps)
+        net, kept = word.net, word.cached()
+        errors = (kept["P"] - np.eye(7)[word.targets]) / steps
+        after, delta, W_hh = np.zeros(4), np.zeros((steps, 4)), np.zeros((4, 4))
+        for t in reversed(range(steps)):
+            delta[t] = (errors[t] @ net.W_hq.T + after) * kept["slope"][t]
+            after = delta[t] @ net.W_hh.T
+            W_hh += np.outer(kept["H"][t - 1], delta[t]) if t else 0
+        found = word.backward().gradients
+        np.testing.assert_allclose(W_hh, found["W_hh"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(kept["X"].T @ delta, found["W_xh"], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(kept["H"].T @ errors, found["W_hq"], rtol=1e-9, atol=1e-12)
+        assert sum(array.size for array in kept.values()) == steps * (7 + 4 + 4 + 7)
+
+
+@pytest.mark.parametrize("steps", [3, 6])
+def test_without_a_state_nothing_flows_from_step_to_step(steps: int) -> None:
+    word = Machine(steps=steps, recurrent=False)
+    back = word.backward()
+    assert not back.from_next.any()
+    assert not word.forward.from_state.any()
+    assert "W_hh" not in back.gradients
+    assert word.backward(cut=1).norm == back.norm, "there is nothing to cut"
+    leaves = {name: torch.tensor(getattr(word.net, name), requires_grad=True) for name in word.names}
+    h = torch.tanh(leaves["W_xh"][word.ids] + leaves["b_h"])
+    loss = torch.nn.functional.cross_entropy(h @ leaves["W_hq"] + leaves["b_q"], torch.tensor(word.targets))
+    for name, gradient in zip(leaves, torch.autograd.grad(loss, list(leaves.values())), strict=True):
+        np.testing.assert_allclose(back.gradients[name], gradient.numpy(), rtol=1e-9, atol=1e-12)
+
+
 def test_clipping_shortens_all_gradients_together() -> None:
     word = Machine()
     full = word.backward()
@@ -80,6 +133,8 @@ def test_clipping_shortens_all_gradients_together() -> None:
     for name in NAMES:
         np.testing.assert_allclose(short[name], full.gradients[name] / 4, rtol=1e-9)
         np.testing.assert_allclose(word.clipped(2 * full.norm)[name], full.gradients[name])
+    memoryless = Machine(recurrent=False)
+    assert memoryless.clipped(0.1).keys() == memoryless.backward().gradients.keys()
 
 
 def test_steps_and_cuts_out_of_range_are_refused() -> None:
@@ -88,3 +143,5 @@ def test_steps_and_cuts_out_of_range_are_refused() -> None:
             Machine(steps=steps)
     with pytest.raises(ConfigError, match="received 4"):
         Machine(steps=3).backward(cut=4)
+    with pytest.raises(ConfigError, match="received 0"):
+        Machine(steps=3).heard(cut=0)
