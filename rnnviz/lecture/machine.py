@@ -170,7 +170,8 @@ class Machine:
         self._valid(cut)
         t = np.arange(self.steps)
         piece = (self.steps - 1 - t) // (cut or self.steps)
-        return np.logical_and(piece[:, None] == piece, t[:, None] >= t)
+        found: npt.NDArray[np.bool_] = (piece[:, None] == piece) & (t[:, None] >= t)
+        return found
 
     def cached(self) -> dict[str, Doubles]:
         """What the way back reads of the way there, by name: all that must be kept of T steps, (T, …) each.
