@@ -1,0 +1,176 @@
+"""Scene 5's cells: a text shifted by one, a loss at each step, and a training of one word."""
+
+from __future__ import annotations
+
+from rnnviz.lecture import word
+from rnnviz.lecture.machine import NAMES, Machine
+from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
+
+
+def labels(text: str) -> Cell:
+    """Inputs and labels.
+
+    >>> print(labels("tea").printed, end="")
+    inputs te
+    labels ea
+    1: t -> e
+    2: te -> a
+    """
+    code = """
+        text = $text
+        inputs, labels = text[:-1], text[1:]
+
+        print("inputs", inputs)
+        print("labels", labels)
+        for t, label in enumerate(labels, start=1):
+            print(f"{t}: {inputs[:t]} -> {label}")
+    """
+    steps = [f"{t}: {text[:t]} -> {text[t]}" for t in range(1, len(text))]
+    return cell(code, [f"inputs {text[:-1]}", f"labels {text[1:]}", *steps], text=repr(text))
+
+
+FORWARD = """
+import torch
+from torch.nn.functional import cross_entropy
+
+torch.set_printoptions(precision=2, sci_mode=False)
+W_xh = $W_xh
+W_hh = $W_hh
+b_h = $b_h
+W_hq = $W_hq
+b_q = $b_q
+
+symbols, text = $symbols, $text
+ids = [symbols.index(c) for c in text]
+labels = torch.tensor(ids[1:])
+
+H, O = torch.zeros($units), []
+for x in ids[:-1]:
+    H = torch.tanh(W_xh[x] + H @ W_hh + b_h)
+    O.append(H @ W_hq + b_q)
+O = torch.stack(O)  # (T, |V|)
+"""
+
+
+def losses(machine: Machine) -> Cell:
+    """Softmax and cross-entropy at each step of the small network.
+
+    >>> losses(Machine()).printed.splitlines()[-1].startswith("perplexity")
+    True
+    """
+    seen = machine.forward
+    code = (
+        FORWARD
+        + """
+P = torch.softmax(O, dim=1)
+print(P[range(len(labels)), labels])
+loss = cross_entropy(O, labels, reduction="none")
+print(loss)
+print(f"L {loss.mean():.2f} nats")
+print(f"perplexity {loss.mean().exp():.2f}")
+"""
+    )
+    right = seen.probabilities[range(machine.steps), machine.targets]
+    printed = [
+        *tensor(right),
+        *tensor(seen.losses),
+        f"L {seen.loss:.2f} nats",
+        f"perplexity {seen.perplexity:.2f}",
+    ]
+    return cell(code, printed, **written(machine))
+
+
+def written(machine: Machine) -> dict[str, object]:
+    """The values of FORWARD."""
+    weights = {name: literal(getattr(machine.net, name)) for name in NAMES}
+    text = machine.inputs + machine.labels[-1]
+    return {
+        **weights,
+        "symbols": repr("".join(machine.symbols)),
+        "text": repr(text),
+        "units": len(machine.net.b_h),
+    }
+
+
+_TRAINING = """
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+from torch.nn.utils import clip_grad_norm_
+
+text, units, steps = $text, $units, $steps
+symbols = $symbols
+start, limit = len(symbols), units**-0.5
+generator = np.random.default_rng($seed)
+
+def draw(*shape):
+    drawn = generator.uniform(-limit, limit, shape)
+    return torch.tensor(drawn, requires_grad=True)
+
+W_xh, W_hh = draw(start + 1, units), draw(units, units)
+b_x, b_h = draw(units), draw(units)
+W_hq, b_q = draw(units, start), draw(start)
+weights = [W_xh, W_hh, b_x, b_h, W_hq, b_q]
+
+labels = torch.tensor([symbols.index(c) for c in text])
+ids = [start, *labels[:-1].tolist()]
+
+def step(H, x):
+    H = torch.tanh(W_xh[x] + b_x + H @ W_hh + b_h)
+    return H, H @ W_hq + b_q
+
+def loss():
+    H, O = torch.zeros(units, dtype=torch.double), []
+    for x in ids:
+        H, o = step(H, x)
+        O.append(o)
+    return cross_entropy(torch.stack(O), labels)
+
+adam = torch.optim.AdamW(
+    weights, lr=$rate, betas=$betas, weight_decay=0
+)
+for n in range(steps):
+    wave = np.cos(np.pi * max(0, n - $warm) / ($whole - $warm))
+    share = min((n + 1) / $warm, 0.505 + 0.495 * wave)
+    adam.param_groups[0]["lr"] = $rate * share
+    adam.zero_grad()
+    loss().backward()
+    clip_grad_norm_(weights, $clip)
+    adam.step()
+print(f"perplexity {loss().exp():.2f}")
+"""
+
+
+_WRITING = """
+H, x = torch.zeros(units, dtype=torch.double), start
+said = ""
+for _ in text:
+    H, o = step(H, x)
+    x = 1 + int(o[1:].argmax())  # never <unk>
+    said += symbols[x]
+print(said)
+"""
+
+
+def trained(run: word.WordRun, at: int, *, writes: bool = False) -> Cell:
+    """The page's training in torch, from the same weights, and what the network then writes.
+
+    >>> print(trained(word.run("tea"), 100, writes=True).printed.splitlines()[-1])
+    tea
+    """
+    seen = run.at(at)
+    printed = [f"perplexity {seen.perplexity:.2f}", *([seen.written] if writes else [])]
+    return cell(
+        _TRAINING + (_WRITING if writes else ""),
+        printed,
+        text=repr(run.word),
+        units=word.HIDDEN,
+        steps=at,
+        symbols=repr(list(run.symbols)),
+        seed=run.seed,
+        rate=word.LEARNING_RATE,
+        betas=word.BETAS,
+        warm=max(1, run.steps // 50),
+        whole=run.steps,
+        clip=word.CLIP,
+    )
