@@ -139,7 +139,7 @@ def arrow(gradient: Sequence[float], threshold: float) -> Cell:
     code = """
         import torch
 
-        torch.set_printoptions(precision=2, sci_mode=False)
+        torch.set_printoptions(2, sci_mode=False)
         w = torch.zeros(2, requires_grad=True)
         g = torch.tensor($gradient)
         (g @ w).backward()  # its gradient is g

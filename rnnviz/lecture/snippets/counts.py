@@ -76,8 +76,9 @@ def surprise(text: str, looks: int, models: dict[str, Model]) -> Cell:
             "gru": rnnviz.load("$gru"),
         }
         for name, model in models.items():
-            report = rnnviz.perplexity(model, text=text)
-            print(f"{name}: {report.bits_per_character:.2f} bits")
+            found = rnnviz.perplexity(model, text=text)
+            bits = found.bits_per_character
+            print(f"{name}: {bits:.2f} bits")
     """
     said = {kind: f"{looks}-gram" if kind == "ngram" else kind for kind in models}
     printed = [f"{said[kind]}: {counts.bits(model, text).mean():.2f} bits" for kind, model in models.items()]

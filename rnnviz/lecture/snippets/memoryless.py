@@ -21,7 +21,7 @@ def minibatch(machine: Machine) -> Cell:
         import torch
         from torch.nn.functional import one_hot
 
-        torch.set_printoptions(precision=2, sci_mode=False)
+        torch.set_printoptions(2, sci_mode=False)
         W_xh = $W_xh
         b_h = $b_h
 

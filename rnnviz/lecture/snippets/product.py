@@ -8,7 +8,7 @@ from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 _FACTORS = """
 import torch
 
-torch.set_printoptions(precision=4, sci_mode=False)
+torch.set_printoptions(4, sci_mode=False)
 X = $X
 W_xh = $W_xh
 H = $H

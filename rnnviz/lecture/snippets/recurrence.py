@@ -22,7 +22,7 @@ def loop(symbols: str, text: str, W_xh: Doubles, W_hh: Doubles, b_h: Doubles) ->
     code = """
         import torch
 
-        torch.set_printoptions(precision=2, sci_mode=False)
+        torch.set_printoptions(2, sci_mode=False)
         W_xh = $W_xh
         W_hh = $W_hh
         b_h = $b_h

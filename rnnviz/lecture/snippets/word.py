@@ -33,7 +33,7 @@ FORWARD = """
 import torch
 from torch.nn.functional import cross_entropy
 
-torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_printoptions(2, sci_mode=False)
 W_xh = $W_xh
 W_hh = $W_hh
 b_h = $b_h
