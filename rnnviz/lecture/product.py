@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import check_shapes
+from rnnviz.lecture.machine import Machine
 
 Doubles = npt.NDArray[np.float64]
 
@@ -48,6 +49,20 @@ class Factors:
         generator = np.random.default_rng(seed)
         shapes = ((rows, inputs), (inputs, units), (rows, units), (units, units))
         return cls(*(np.round(generator.standard_normal(shape), 2) + 0.0 for shape in shapes))
+
+    @classmethod
+    def of_word(cls, t: int, word: Machine | None = None) -> Factors:
+        """Those of step `t` of a word's network, from 1: a batch of one. Raises ConfigError for another t.
+
+        >>> factors = Factors.of_word(3)
+        >>> factors.joined_inputs.shape, factors.joined_weights.shape
+        ((1, 11), (11, 4))
+        """
+        word = word or Machine()
+        if not 1 <= t <= word.steps:
+            raise ConfigError("the time steps are 1 to {steps}; received {t}", steps=word.steps, t=t)
+        run, net = word.forward, word.net
+        return cls(run.x[t - 1 : t], net.W_xh, run.before[t - 1 : t], net.W_hh)
 
     def changed(self, name: str, values: Sequence[Sequence[float]]) -> Factors:
         """With another matrix of the same shape in place of `name`; else ConfigError."""
@@ -88,6 +103,10 @@ class Factors:
         """[X, H] [W_xh; W_hh], (B, H)."""
         return np.asarray(self.joined_inputs @ self.joined_weights)
 
+    def differences(self) -> Doubles:
+        """One side less the other, (B, H)."""
+        return self.sum_of_products() - self.product_of_concatenations()
+
     def largest_difference(self) -> float:
         """max |one - other| over all entries."""
-        return float(np.max(np.abs(self.sum_of_products() - self.product_of_concatenations())))
+        return float(np.max(np.abs(self.differences())))

@@ -101,6 +101,60 @@ def test_an_entry_is_changed_and_pointed_at(lectern: Lectern) -> None:
     expect(lectern.root.locator("text", has_text="9.50·")).to_be_visible()
 
 
+def test_entries_are_changed_by_keys_alone(lectern: Lectern) -> None:
+    lectern.open(scene=4, step=4)
+    first = lectern.root.locator("[data-hit='X.0.0']")
+    first.focus()
+    lectern.press("Enter")
+    entry = lectern.root.locator(".ln-entry")
+    entry.fill("1.5")
+    entry.press("Tab")  # before the answer is here
+    entry.fill("-2")
+    entry.press("Enter")
+    expect(entry).to_have_count(0)
+    for row, value in enumerate(("1.50", "−2.00")):
+        expect(lectern.root.locator(f"[data-hit='X.{row}.0']")).to_have_text(value)
+    lectern.rest()
+    expect(lectern.root.locator("[data-hit='X.1.0']")).to_be_focused()
+    lectern.press("Tab")
+    lectern.press("Enter")
+    entry.press("Tab")
+    expect(entry).to_have_count(0)
+    expect(lectern.root.locator("[data-hit='W_xh.0.0']")).to_be_focused()
+    lectern.press("Enter")
+    entry.fill("7")
+    entry.press("Escape")
+    expect(lectern.root.locator("[data-hit='W_xh.0.0']")).to_be_focused()
+    lectern.at(4, 3)
+
+
+MOVING = "root => root.getAnimations({ subtree: true }).length"
+MOVED = """
+root => Promise.all(root.getAnimations({ subtree: true }).map((a) => a.finished)).then((all) => all.length)
+"""
+
+
+def test_blocks_slide_into_one_matrix_once_and_forward(lectern: Lectern) -> None:
+    lectern.page.emulate_media(reduced_motion="no-preference")
+    lectern.open(scene=4, step=2)
+    assert lectern.root.evaluate(MOVING) == 0, "opened by an address it is there"
+    lectern.press("ArrowUp")
+    lectern.at(4, 0)
+    assert lectern.root.evaluate(MOVING) == 0
+    lectern.press("Space")
+    lectern.at(4, 1)
+    assert lectern.root.evaluate(MOVED) == 5, "four blocks, and what stands above them"
+    assert lectern.wrong() == []
+    lectern.root.locator("[data-hit='sum.1.1']").hover()  # draws again
+    assert lectern.root.evaluate(MOVING) == 0
+    lectern.page.emulate_media(reduced_motion="reduce")
+    lectern.press("ArrowUp")
+    lectern.at(4, 0)
+    lectern.press("Space")
+    lectern.at(4, 1)
+    assert lectern.root.evaluate(MOVING) == 0
+
+
 def test_the_address_brings_the_scene_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
     lectern.open(scene=1, n=5)
     slider = lectern.control("n").get_by_role("slider")

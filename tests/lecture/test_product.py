@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import product
+from rnnviz.lecture.machine import Machine
 
 
 def test_the_product_by_hand() -> None:
@@ -42,3 +44,43 @@ def test_a_matrix_is_changed_for_one_of_its_size_only() -> None:
             factors.changed(name, values)
     with pytest.raises(ConfigError, match=r"H should be \(3, 4\)"):
         product.Factors(factors.X, factors.W_xh, factors.H[:2], factors.W_hh)
+
+
+def test_a_step_of_the_words_network_is_torchs() -> None:
+    word = Machine()
+    cell = torch.nn.RNNCell(7, 4, dtype=torch.float64)
+    net = word.net
+    for name, values in {
+        "weight_ih": net.W_xh.T,
+        "weight_hh": net.W_hh.T,
+        "bias_ih": net.b_h,
+        "bias_hh": 0 * net.b_h,
+    }.items():
+        getattr(cell, name).data = torch.tensor(values)
+    state = torch.zeros(1, 4, dtype=torch.float64)
+    for t in range(1, word.steps + 1):
+        factors = product.Factors.of_word(t, word)
+        x = torch.eye(7, dtype=torch.float64)[[word.ids[t - 1]]]
+        np.testing.assert_allclose(factors.joined_inputs, torch.cat((x, state), 1).detach())
+        np.testing.assert_array_equal(
+            factors.joined_weights, torch.cat((cell.weight_ih.T, cell.weight_hh.T)).detach()
+        )
+        state = cell(x, state)
+        for side in (factors.sum_of_products(), factors.product_of_concatenations()):
+            np.testing.assert_allclose(np.tanh(side + net.b_h), state.detach(), rtol=1e-9)
+    for t in (0, 7):
+        with pytest.raises(ConfigError, match="1 to 6"):
+            product.Factors.of_word(t, word)
+
+
+@given(data=st.data())
+def test_whatever_is_typed_both_sides_differ_by_rounding_alone(data: st.DataObject) -> None:
+    factors = product.Factors.drawn(data.draw(st.integers(0, 9999)))
+    for name in product.NAMES:
+        shape = getattr(factors, name).shape
+        entries = data.draw(
+            st.lists(st.integers(-999, 999), min_size=shape[0] * shape[1], max_size=shape[0] * shape[1])
+        )
+        factors = factors.changed(name, (np.reshape(entries, shape) / 100).tolist())
+    # Five terms of at most 9.99², each rounded twice.
+    assert factors.largest_difference() <= 10 * 5 * 9.99**2 * np.finfo(float).eps

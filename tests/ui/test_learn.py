@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 
 from rnnviz.ui import i18n
@@ -95,6 +96,7 @@ def test_an_unknown_scene_is_the_first() -> None:
         (3, 2, {"seed": 0}, {"seed": "0"}),
         (4, 2, {"seed": 77}, {"seed": "77"}),
         (4, 2, {"seed": 0}, {"seed": "0"}),
+        (4, 5, {"t": 6}, {"t": "6"}),
         (5, 3, {"word": "tea", "seed": 4, "at": 9}, {"word": "tea", "seed": "4", "trained": "9"}),
         (6, 1, {"text": "tea", "case": "zero"}, {"text": "tea", "case": "zero"}),
         (6, 1, {"case": "certain"}, {"case": "certain"}),
@@ -157,6 +159,35 @@ def test_numbers_that_are_typed_change_both_sides_and_a_new_seed_forgets_them() 
     assert after["sum"] != before["sum"]
     assert after["difference"] < 1e-6
     assert not answered(lecture, {"ask": {"seed": 5}})["data"]["edited"]
+
+
+def test_the_shapes_that_are_said_are_those_of_the_matrices() -> None:
+    lecture = Lecture({"scene": "4"})
+    shown = answered(lecture)["data"]
+    shapes = [str(np.shape(shown[name])) for name in ("X", "W_xh", "H", "W_hh", "sum")]
+    assert "{}{} + {}{} = {}".format(*shapes) in answered(lecture)["notice"]
+    said = answered(lecture, {"step": 1})["notice"]
+    assert f"{shapes[0]} and {shapes[2]} become {np.hstack([shown['X'], shown['H']]).shape}" in said
+    assert f"{shapes[1]} and {shapes[3]} become {np.vstack([shown['W_xh'], shown['W_hh']]).shape}" in said
+    assert "(3, 5)(5, 4) = (3, 4)" in answered(lecture, {"step": 2})["notice"]
+    assert np.shape(shown["product"]) == (3, 4)
+
+
+@pytest.mark.parametrize("t", range(1, 7))
+def test_a_step_of_the_word_is_one_product_too(t: int) -> None:
+    sent = answered(Lecture({"scene": "4", "step": "5", "t": str(t)}))
+    shown = sent["data"]["word"]
+    assert f"Step {t} of" in sent["notice"]
+    joined = np.hstack([shown["x"], shown["before"]])
+    weights = np.vstack([shown["W_xh"], shown["W_hh"]])
+    assert (joined.shape, weights.shape) == ((1, 11), (11, 4))
+    np.testing.assert_allclose(joined @ weights, shown["sum"])
+    np.testing.assert_allclose(np.add(shown["from_input"], shown["from_state"]), shown["sum"])
+    np.testing.assert_allclose(np.tanh(np.add(shown["sum"], shown["b_h"])), shown["state"])
+    assert shown["symbols"][int(np.argmax(shown["x"]))] == "machin"[t - 1]
+    if t < 6:
+        after = answered(Lecture({"scene": "4", "step": "5", "t": str(t + 1)}))["data"]["word"]
+        assert after["before"] == shown["state"]
 
 
 def test_a_new_step_looks_where_it_wants_to() -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from rnnviz.errors import ConfigError
+from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import NAMES as MATRICES
 from rnnviz.lecture.product import Factors
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import Control, State, Valid, whole
 
-NAMES = ("two", "joined", "one", "try")
+NAMES = ("two", "joined", "one", "try", "word")
 STEPS = len(NAMES)
+WORD = NAMES.index("word")
+MACHINE = Machine()
 
 
 def _matrix(name: str) -> Valid:
@@ -30,28 +33,40 @@ def _matrix(name: str) -> Valid:
 CONTROLS = (
     Control("seed", whole(0, 9999), 1, resets=MATRICES),
     *(Control(name, _matrix(name), address="") for name in MATRICES),
+    Control("t", whole(1, MACHINE.steps), 3, steps=(WORD,)),
 )
 
 
 def notice(state: State) -> str:
     """What to notice."""
     return [
-        _("Each number on the right is a row times a column, twice: for the input and for the state."),
-        _("The same numbers, put side by side and one above the other: nothing new has come in."),
-        _("One product gives what the sum of two gave. Point at an entry: its row and column light up."),
+        _(
+            "(3, 1)(1, 4) + (3, 4)(4, 4) = (3, 4): each number on the right is a row times a column, "
+            "twice: for the input and for the state."
+        ),
+        _(
+            "Side by side, (3, 1) and (3, 4) become (3, 5). One above the other, (1, 4) and (4, 4) "
+            "become (5, 4). No number has changed."
+        ),
+        _("(3, 5)(5, 4) = (3, 4): one product gives what two gave. Point at an entry of the result."),
         _("Change any number: both sides follow, and they differ only by rounding error."),
+        _(
+            "Step {t} of “machine”, by the small network: again one product gives what two gave. "
+            "With the bias and φ it becomes the next state."
+        ).format(t=state["t"]),
     ][state["step"]]
 
 
 def formula(state: State) -> str:
     """The step's identity."""
-    if state["step"] == 0:
-        return r"\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh}"
-    return (
-        r"\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh} = "
+    two = r"\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh}"
+    one = (
         r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
         r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
     )
+    if state["step"] == WORD:
+        return rf"\mathbf{{H}}_t = \phi\bigl({one} + \mathbf{{b}}_h\bigr)"
+    return two if state["step"] == 0 else f"{two} = {one}"
 
 
 def picture(state: State) -> dict[str, Any]:
@@ -62,13 +77,13 @@ def picture(state: State) -> dict[str, Any]:
         factors = factors.changed(name, values)
     return {
         **{name: getattr(factors, name).tolist() for name in MATRICES},
-        "joinedInputs": factors.joined_inputs.tolist(),
-        "joinedWeights": factors.joined_weights.tolist(),
         "sum": factors.sum_of_products().tolist(),
         "product": factors.product_of_concatenations().tolist(),
+        "apart": (1e16 * factors.differences()).tolist(),
         "difference": factors.largest_difference(),
         "seed": state["seed"],
         "edited": bool(edits),
+        "word": _word(state["t"]),
         "words": {
             "seed": _("seed {n}"),
             "edited": _("seed {n}, edited"),
@@ -76,5 +91,29 @@ def picture(state: State) -> dict[str, Any]:
             "difference": _("largest absolute difference"),
             "two": _("two products, added"),
             "one": _("one product"),
+            "apart": _("difference, in 10⁻¹⁶"),
+            "axis1": _("side by side: cat along axis 1"),
+            "axis0": _("one above the other: cat along axis 0"),
+            "picks": _("The 1 at “{character}” picks a row of W_xh."),
         },
+    }
+
+
+def _word(t: int) -> dict[str, Any]:
+    """A step of the word's network, as scenes 2 to 7 show it."""
+    run, net, factors = MACHINE.forward, MACHINE.net, Factors.of_word(t, MACHINE)
+    return {
+        "t": t,
+        "steps": MACHINE.steps,
+        "inputs": MACHINE.inputs,
+        "symbols": list(MACHINE.symbols),
+        "x": factors.X.tolist(),
+        "before": factors.H.tolist(),
+        "W_xh": net.W_xh.tolist(),
+        "W_hh": net.W_hh.tolist(),
+        "from_input": run.from_input[t - 1 : t].tolist(),
+        "from_state": run.from_state[t - 1 : t].tolist(),
+        "sum": factors.product_of_concatenations().tolist(),
+        "b_h": net.b_h[None].tolist(),
+        "state": run.state[t - 1 : t].tolist(),
     }

@@ -17,7 +17,7 @@
 import { make } from "../../../browser/static/dom.js";
 import { chart } from "./chart.js";
 import { Controls } from "./controls.js";
-import { matrix } from "./matrix.js";
+import { edges, matrix } from "./matrix.js";
 import { Mover } from "./motion.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
@@ -192,6 +192,11 @@ export class Board extends Controls {
   /** Numbers in a grid: see matrix.js. Returns {x, y, width, height}. @param {MatrixOptions} options */
   matrix(options) {
     return matrix(this, options);
+  }
+
+  /** A matrix's brackets. @param {{ x: number, y: number, width: number, height: number }} place */
+  edges(place, colour = "") {
+    return edges(this, place, colour);
   }
 
   /**

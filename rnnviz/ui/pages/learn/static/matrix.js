@@ -4,6 +4,7 @@
 //   values          rows of numbers
 //   cell            [width, height] of an entry
 //   label           what stands above it: [letter, subscript], or words; `shape` adds its size
+//   edges           false: no brackets, as it is a block of a larger one
 //   digits, size    decimals, and the size of the numbers
 //   full            the value that has the scale's last colour
 //   lit(i, j)       0 for faded, 1 for usual, 2 for lit
@@ -28,6 +29,7 @@ export function matrix(board, options) {
     cell: [w, h] = [58, 42],
     label,
     shape = false,
+    edges: bracketed = true,
     digits = 2,
     size = 20,
     full = 2,
@@ -45,11 +47,8 @@ export function matrix(board, options) {
     const look = { "font-size": 17, fill: theme.muted, dy: below ? -5.8 : 0 };
     if (shape) board.span(above, `  ${rows} × ${columns}`, look);
   }
-  for (const side of [-1, 1]) {
-    const at = side < 0 ? x - 3 : x + columns * w + 3;
-    const d = `M${at - side * EDGE},${y - 3} H${at} V${y + rows * h + 3} H${at - side * EDGE}`;
-    g.path(d, { stroke: colour || theme.muted, width: 2.2 });
-  }
+  const place = laid(x, y, columns * w, rows * h);
+  if (bracketed) edges(g, place, colour);
   values.forEach((row, i) => {
     row.forEach((value, j) => {
       const state = lit(i, j);
@@ -77,7 +76,25 @@ export function matrix(board, options) {
       if (edit) entry.svg.style.cursor = "text";
     });
   });
-  return { x, y, width: columns * w, height: rows * h, right: x + columns * w, bottom: y + rows * h };
+  return place;
+}
+
+/** @param {number} x @param {number} y @param {number} width @param {number} height */
+function laid(x, y, width, height) {
+  return { x, y, width, height, right: x + width, bottom: y + height };
+}
+
+/**
+ * A matrix's brackets around a place: also around blocks that make up one.
+ * @param {Board} board @param {{ x: number, y: number, width: number, height: number }} place
+ */
+export function edges(board, { x, y, width, height }, colour = "") {
+  for (const side of [-1, 1]) {
+    const at = side < 0 ? x - 3 : x + width + 3;
+    const d = `M${at - side * EDGE},${y - 3} H${at} V${y + height + 3} H${at - side * EDGE}`;
+    board.path(d, { stroke: colour || board.theme.muted, width: 2.2 });
+  }
+  return laid(x, y, width, height);
 }
 
 /**
@@ -102,17 +119,19 @@ function open(board, options, i, j) {
     if (keep && Number.isFinite(value) && input.value.trim() !== "" && value !== values[i][j])
       edit?.(i, j, Math.max(-limit, Math.min(limit, Number(value.toFixed(digits)))));
   };
+  const entry = `[data-hit="${options.name}.${i}.${j}"]`;
+  const back = () => /** @type {SVGElement | null} */ (board.root.querySelector(entry))?.focus();
   input.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") finish(true);
-    else if (event.key === "Escape") finish(false);
-    else if (event.key === "Tab") {
-      event.preventDefault();
-      finish(true);
-      const at = i * values[0].length + j + (event.shiftKey ? -1 : 1);
-      const [row, column] = [Math.floor(at / values[0].length), at % values[0].length];
-      if (row >= 0 && row < values.length) open(board, options, row, column);
-    } else return;
+    if (!["Enter", "Escape", "Tab"].includes(event.key)) return;
+    const at = i * values[0].length + j + (event.shiftKey ? -1 : 1);
+    const [row, column] = [Math.floor(at / values[0].length), at % values[0].length];
+    finish(event.key !== "Escape");
     event.stopPropagation();
+    if (event.key !== "Tab") event.preventDefault();
+    if (event.key === "Tab" && row >= 0 && row < values.length) {
+      event.preventDefault();
+      open(board, options, row, column);
+    } else back(); // from a matrix's last entry Tab goes on to what follows it
   });
   input.addEventListener("blur", () => finish(true));
   board.root.append(input);

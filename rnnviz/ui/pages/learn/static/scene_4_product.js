@@ -1,159 +1,185 @@
 // Two products added, and one product: the same numbers.
 
 import { fill } from "../../../browser/static/words.js";
+import { wordStep } from "./word_product.js";
 
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Product, Said } from "./types" */
+/** @import { Ask, Factor, Laid, Product, Said } from "./types" */
 
-const CELL = [61, 40];
+const [w, h] = [61, 38]; // an entry
+const SIGN = 42; // room for an operator
+const TALL = 4 * h; // above
+const HIGH = 5 * h; // below
 
 /** @param {Board} board @param {Said<Product>} data @param {Ask} ask */
 export function draw(board, data, ask) {
-  const { theme, local, step, W, H } = board;
-  const { words } = data;
-  /** @type {[number, number] | null} */
-  const over = local.over ?? (step === 2 ? [0, 0] : null); // the entry whose row and column are lit
+  const { local, step, H } = board;
+  if (step === 4) {
+    wordStep(board, data, ask);
+    return;
+  }
+  local.now = data; // numbers that are typed before the answer to the last one arrives
+  const first = (H - 540) * 0.3;
+  const top = step === 0 ? H * 0.34 : 62 + first;
+  const below = 62 + first + TALL + 56;
+  const upper = above(board, data, ask, top);
+  // The sum of two makes room for the one.
+  if (step === 1) board.move(upper.svg, { y: H * 0.34 - top });
+  if (step >= 1) one(board, data, upper.places, below);
+  const over = at(board);
+  const line = step === 0 ? top + TALL + 84 : below + HIGH + 52;
+  if (over) sum(board, data, over, line);
+  const difference = `${data.words.difference}  ${board.power(data.difference)}`;
+  if (step === 3 && !over) board.text(board.W / 2, line, difference, "26 middle 700 model");
+  board.button("draw", [4, 2], data.words.draw, () => ask({ seed: 1 + Math.floor(Math.random() * 9998) }));
+  const seed = fill(data.edited ? data.words.edited : data.words.seed, { n: data.seed });
+  board.say("seed", [250, 6, 300], [[seed, "quiet"]], { size: 20 });
+}
+
+/** The entry whose row and column are lit. @param {Board} board @returns {[number, number] | null} */
+function at({ local, step }) {
+  return local.over ?? (step === 0 || step === 2 ? [0, 0] : null);
+}
+
+/** How an entry of X or H, of a weight, and of the result is lit. @param {Board} board */
+function lighting(board) {
+  const over = at(board);
+  return {
+    row: (/** @type {number} */ i) => (over ? (i === over[0] ? 2 : 0) : 1),
+    column: (/** @type {number} */ _i, /** @type {number} */ j) => (over ? (j === over[1] ? 2 : 0) : 1),
+    entry: (/** @type {number} */ i, /** @type {number} */ j) =>
+      over && i === over[0] && j === over[1] ? 2 : 1,
+  };
+}
+
+/** What pointing at a result does. @param {Board} board */
+function pointing(board) {
   const hover = (/** @type {number | null} */ i, /** @type {number} */ j) => {
-    local.over = i === null ? undefined : [i, j];
+    board.local.over = i === null ? undefined : [i, j];
     board.redraw();
   };
-  const edit =
-    (/** @type {"X" | "W_xh" | "H" | "W_hh"} */ name) =>
-    (/** @type {number} */ i, /** @type {number} */ j, /** @type {number} */ value) =>
-      ask({ [name]: data[name].map((row, r) => row.map((v, c) => (r === i && c === j ? value : v))) });
-  const row = (/** @type {number} */ i) => (over ? (i === over[0] ? 2 : 0) : 1);
-  const column = (/** @type {number} */ j) => (over ? (j === over[1] ? 2 : 0) : 1);
-  const entry = (/** @type {number} */ i, /** @type {number} */ j) =>
-    over ? (i === over[0] && j === over[1] ? 2 : 1) : 1;
-  const [w, h] = CELL;
-  const sign = 42; // room for an operator
-  const common = { cell: CELL, size: 20, shape: true };
+  return { hover, pick: hover };
+}
 
-  // Above: X W_xh + H W_hh.
-  const wide = 17 * w + 4 * sign;
-  let x = (W - wide) / 2;
-  const lines = 4 * h;
-  const top = step === 0 ? H * 0.36 : 72 + Math.max(0, H - 540) * 0.3;
-  const operator = (/** @type {string} */ text) => {
-    board.text(x + sign / 2, top + lines / 2, text, "30 middle muted");
-    x += sign;
-  };
-  const put = (
-    /** @type {"X" | "W_xh" | "H" | "W_hh" | "sum"} */ name,
-    /** @type {string | string[]} */ label,
-    /** @type {(i: number, j: number) => number} */ lit,
-    /** @type {number} */ rows,
-    extra = {},
-  ) => {
-    const y = top + (lines - rows * h) / 2;
-    const made = board.matrix({
-      ...common,
-      x,
-      y,
-      values: data[name],
-      label,
-      name,
-      lit,
-      hover: null,
-      ...extra,
-    });
-    x += made.width;
-    return made;
-  };
-  const teal = theme.model;
-  const orange = theme.ngram;
-  put("X", ["X", "t"], (i) => row(i), 3, { edit: edit("X"), colour: teal, shape: false });
-  operator("·");
-  put("W_xh", ["W", "xh"], (_i, j) => column(j), 1, { edit: edit("W_xh"), colour: teal });
-  operator("+");
-  put("H", ["H", "t−1"], (i) => row(i), 3, { edit: edit("H"), colour: orange });
-  operator("·");
-  put("W_hh", ["W", "hh"], (_i, j) => column(j), 4, { edit: edit("W_hh"), colour: orange });
-  operator("=");
-  put("sum", words.two, entry, 3, { hover, pick: hover, shape: false, full: 4 });
-
-  // Below: the one product.
-  if (step >= 1) {
-    const from = top + lines + 58;
-    const high = 5 * h;
-    const long = (step >= 2 ? 13 : 9) * w + (step >= 2 ? 2 : 1) * sign;
-    x = (W - (13 * w + 2 * sign)) / 2 + (step >= 2 ? 0 : (13 * w + 2 * sign - long) / 2);
-    const middle = from + high / 2;
-    const left = board.matrix({
-      ...common,
-      x,
-      y: from + h,
-      values: data.joinedInputs,
-      lit: (i) => row(i),
-      shape: false,
-      label: ["[X, H]"],
-    });
-    board.rect(x + 0.5, from + h, w - 1, 3 * h, { fill: "none", stroke: teal, "stroke-width": 3, rx: 5 });
-    board.rect(x + w + 1, from + h, 4 * w - 2, 3 * h, {
-      fill: "none",
-      stroke: orange,
-      "stroke-width": 3,
-      rx: 5,
-    });
-    board.text(left.right + sign / 2, middle, "·", "30 middle muted");
-    x = left.right + sign;
-    const right = board.matrix({
-      ...common,
-      x,
-      y: from,
-      values: data.joinedWeights,
-      lit: (_i, j) => column(j),
-      shape: false,
-    });
-    board.rect(x, from + 0.5, 4 * w, h - 1, { fill: "none", stroke: teal, "stroke-width": 3, rx: 5 });
-    board.rect(x, from + h + 1, 4 * w, 4 * h - 2, { fill: "none", stroke: orange, "stroke-width": 3, rx: 5 });
-    if (step >= 2) {
-      board.text(right.right + sign / 2, middle, "=", "30 middle muted");
-      x = right.right + sign;
-      board.matrix({
-        ...common,
-        x,
-        y: from + h,
-        values: data.product,
-        name: "product",
-        lit: entry,
-        hover,
-        pick: hover,
-        full: 4,
-        label: words.one,
-        shape: false,
-      });
-    }
-  }
-
-  if (over) sum(board, data, over, step === 0 ? top + lines + 70 : top + lines + 58 + 5 * h + 30);
-  const difference = `${words.difference}  ${board.power(data.difference)}`;
-  if (step === 2) board.text(W - 4, 18, difference, "end 600");
-  else if (step === 3 && !over)
-    board.text(W / 2, top + lines + 58 + 5 * h + 30, difference, "30 middle 700 model");
-  board.button("draw", [4, 2], words.draw, () => ask({ seed: 1 + Math.floor(Math.random() * 9998) }));
-  board.say(
-    "seed",
-    [240, 6, 300],
-    [[fill(data.edited ? words.edited : words.seed, { n: data.seed }), "quiet"]],
-    { size: 20 },
-  );
+/** Under a matrix its shape, as torch writes it. @param {Board} board @param {Laid} place @param {number} y @param {string} said */
+function shape(board, place, y, said, colour = "muted") {
+  board.text(place.x + place.width / 2, y, said, `20 middle 600 ${colour}`);
 }
 
 /**
- * The lit entry spelt out, and how far the two sides are apart.
+ * X W_xh + H W_hh, and where its four factors stand.
+ * @param {Board} board @param {Said<Product>} data @param {Ask} ask @param {number} top
+ */
+function above(board, data, ask, top) {
+  const { theme, W } = board;
+  const { row, column, entry } = lighting(board);
+  const g = board.group();
+  let x = (W - 17 * w - 4 * SIGN) / 2;
+  /** @type {Record<string, Laid>} */
+  const places = {};
+  /** @param {Factor | "sum"} name @param {string} sign @param {object} options */
+  const put = (name, sign, options) => {
+    const values = data[name];
+    const y = top + (TALL - values.length * h) / 2;
+    places[name] = g.matrix({ cell: [w, h], size: 20, x, y, values, name, ...options });
+    shape(g, places[name], top + TALL + 22, `(${values.length}, ${values[0].length})`);
+    x += places[name].width;
+    if (!sign) return;
+    g.text(x + SIGN / 2, top + TALL / 2, sign, "30 middle muted");
+    if (sign !== "·") g.text(x + SIGN / 2, top + TALL + 22, sign, "20 middle 600 muted");
+    x += SIGN;
+  };
+  /** @param {Factor} name */
+  const edit = (name) => (/** @type {number} */ i, /** @type {number} */ j, /** @type {number} */ value) => {
+    const matrix = board.local.now[name];
+    matrix[i][j] = value;
+    ask({ [name]: matrix });
+  };
+  put("X", "·", { label: ["X", "t"], lit: row, colour: theme.model, edit: edit("X") });
+  put("W_xh", "+", { label: ["W", "xh"], lit: column, colour: theme.model, edit: edit("W_xh") });
+  put("H", "·", { label: ["H", "t−1"], lit: row, colour: theme.ngram, edit: edit("H") });
+  put("W_hh", "=", { label: ["W", "hh"], lit: column, colour: theme.ngram, edit: edit("W_hh") });
+  put("sum", "", { label: data.words.two, lit: entry, full: 4, ...pointing(board) });
+  return { svg: g.svg, places };
+}
+
+/**
+ * [X, H] [W_xh; W_hh]: the blocks come from where they stand above.
+ * @param {Board} board @param {Said<Product>} data @param {Record<string, Laid>} places @param {number} y
+ */
+function one(board, data, places, y) {
+  const { theme, step, W } = board;
+  const { words } = data;
+  const { row, column, entry } = lighting(board);
+  const middle = y + HIGH / 2;
+  const shapes = y + HIGH + 22;
+  const common = { cell: [w, h], size: 20 };
+  /** @param {Factor} name @param {number} x @param {number} y @param {string} colour @param {object} more */
+  const block = (name, x, y, colour, more) => {
+    const g = board.group();
+    const made = g.matrix({ ...common, x, y, values: data[name], edges: false, ...more });
+    g.rect(x + 0.5, y + 0.5, made.width - 1, made.height - 1, {
+      fill: "none",
+      stroke: colour,
+      "stroke-width": 3,
+      rx: 5,
+    });
+    if (step === 1) board.move(g.svg, { x: places[name].x - x, y: places[name].y - y });
+    return made;
+  };
+  let x = (W - 17 * w - 4 * SIGN) / 2;
+  block("X", x, y + h, theme.model, { lit: row });
+  block("H", x + w, y + h, theme.ngram, { lit: row });
+  const left = board.edges({ x, y: y + h, width: 5 * w, height: 3 * h });
+  board.symbol(x + 2.5 * w, y + h - 20, "[X, H]", "", "middle");
+  shape(board, left, shapes, "(3, 5)");
+  x += 5 * w;
+  board.text(x + SIGN / 2, middle, "·", "30 middle muted");
+  x += SIGN;
+  block("W_xh", x, y, theme.model, { lit: column });
+  block("W_hh", x, y + h, theme.ngram, { lit: column });
+  const right = board.edges({ x, y, width: 4 * w, height: HIGH });
+  shape(board, right, shapes, "(5, 4)");
+  x += 4 * w;
+  if (step === 1) {
+    board.say("axis1", [x + 50, y + h, 480], [[words.axis1, "model strong"]]);
+    board.say("axis0", [x + 50, y + 3 * h, 480], [[words.axis0, "ngram strong"]]);
+    return;
+  }
+  board.text(x + SIGN / 2, middle, "=", "30 middle muted");
+  board.text(x + SIGN / 2, shapes, "=", "20 middle 600 muted");
+  x += SIGN;
+  const place = { ...common, y: y + h, lit: entry, ...pointing(board) };
+  const product = { ...place, x, values: data.product, name: "product", full: 4, label: words.one };
+  shape(board, board.matrix(product), shapes, "(3, 4)");
+  if (step < 3) return;
+  const apart = {
+    x: x + 4 * w + 70,
+    values: data.apart,
+    name: "apart",
+    digits: 1,
+    full: 10,
+    label: words.apart,
+  };
+  board.matrix({ ...place, ...apart });
+}
+
+/**
+ * The lit entry spelt out.
  * @param {Board} board @param {Said<Product>} data @param {[number, number]} over @param {number} y
  */
 function sum(board, data, over, y) {
   const { theme, W } = board;
   const [i, j] = over;
-  const terms = data.joinedInputs[i].map((value, k) => [value, data.joinedWeights[k][j]]);
   const number = (/** @type {number} */ v) => (v < 0 ? `(${board.number(v)})` : board.number(v));
+  const terms = [
+    ...data.X[i].map((value, k) => [value, data.W_xh[k][j], theme.model]),
+    ...data.H[i].map((value, k) => [value, data.W_hh[k][j], theme.ngram]),
+  ];
   const text = board.text(W / 2, y, "", "22 middle");
-  terms.forEach(([a, b], k) => {
-    board.span(text, `${k ? " + " : ""}${number(a)}·${number(b)}`, {
-      fill: k === 0 ? theme.model : theme.ngram,
-    });
+  terms.forEach(([a, b, colour], k) => {
+    const term = `${k ? " + " : ""}${number(Number(a))}·${number(Number(b))}`;
+    board.span(text, term, { fill: colour });
   });
   board.span(text, ` = ${board.number(data.sum[i][j], 4)}`, { "font-weight": 700 });
 }

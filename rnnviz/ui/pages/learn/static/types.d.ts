@@ -107,6 +107,7 @@ export interface MatrixOptions {
   cell?: number[];
   label?: string | string[];
   shape?: boolean;
+  edges?: boolean;
   digits?: number;
   size?: number;
   full?: number;
@@ -213,18 +214,42 @@ export interface RecurrenceSmall {
   state: number[][];
 }
 
+/** Where something was drawn, in units. */
+export interface Laid {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+export type Factor = "X" | "W_xh" | "H" | "W_hh";
+
 export interface Product {
   X: number[][];
   W_xh: number[][];
   H: number[][];
   W_hh: number[][];
-  joinedInputs: number[][];
-  joinedWeights: number[][];
   sum: number[][];
   product: number[][];
+  apart: number[][];
   difference: number;
   seed: number;
   edited: boolean;
+  word: {
+    t: number;
+    steps: number;
+    inputs: string;
+    symbols: string[];
+    x: number[][];
+    before: number[][];
+    W_xh: number[][];
+    W_hh: number[][];
+    from_input: number[][];
+    from_state: number[][];
+    sum: number[][];
+    b_h: number[][];
+    state: number[][];
+  };
 }
 
 export interface Word {
