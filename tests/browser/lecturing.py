@@ -50,7 +50,7 @@ AUDIT = """
   }
   for (const input of root.querySelectorAll('input[type=text]'))
     if (input.scrollWidth > input.clientWidth + 1) wrong.push(`field too narrow for ${input.value}`);
-  const head = document.querySelector('.st-key-learn-head');
+  const head = root.querySelector('.ln-head');
   const title = head.querySelector('h1');
   add(title, 'the title', 0.15);
   inside(title.getBoundingClientRect(), screen, 'the title');
@@ -58,6 +58,7 @@ AUDIT = """
     add(formula, 'the formula', 0.1);
     inside(formula.getBoundingClientRect(), screen, 'the formula');
   }
+  for (const error of head.querySelectorAll('.katex-error')) wrong.push(`no formula: ${error.title}`);
   const foot = root.querySelector('.ln-foot');
   const notice = root.querySelector('.ln-notice');
   inside(foot.getBoundingClientRect(), screen, 'the foot');
@@ -112,8 +113,8 @@ class Lectern:
         self.formula()
 
     def formula(self) -> None:
-        """Wait for the formula, which Streamlit fetches its typesetter for."""
-        expect(self.page.locator(".st-key-learn-head .katex-html").first).to_be_visible(timeout=PATIENCE)
+        """Wait for the formula."""
+        expect(self.root.locator(".ln-formula .katex-html").first).to_be_visible(timeout=PATIENCE)
 
     def at(self, scene: int, step: int) -> None:
         """Wait until a step of a scene, counted from 0, is on the screen."""

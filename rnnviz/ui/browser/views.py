@@ -18,9 +18,12 @@ from starlette.staticfiles import StaticFiles
 
 UI = Path(__file__).parents[1]
 KIT = UI / "browser" / "static"
+KATEX = UI / "browser" / "katex"  # a library, as its package has it
 
 # Browsers refuse modules served as text/plain, the type of .js in some Windows registries.
-mimetypes.add_type("text/javascript", ".js")
+for _ending in (".js", ".mjs"):
+    mimetypes.add_type("text/javascript", _ending)
+mimetypes.add_type("font/woff2", ".woff2")
 
 
 @dataclass(frozen=True)
@@ -50,12 +53,12 @@ VIEWS = {
         View("address", "browser/address", "rnnviz-address", f"The address's {_HOW}"),
     )
 }
-FOLDERS = (KIT, *(view.folder for view in VIEWS.values()))
+FOLDERS = (KIT, KATEX, *(view.folder for view in VIEWS.values()))
 
 
 def _digest() -> str:
     found = hashlib.sha256()
-    for path in (path for folder in FOLDERS for path in sorted(folder.iterdir())):
+    for path in (path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file()):
         found.update(str(path.relative_to(UI)).encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:12]
 

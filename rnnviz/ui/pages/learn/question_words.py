@@ -55,7 +55,7 @@ WORDS = {
         question=N_(
             "A network predicts the next character. How many numbers must it put out at every time step?"
         ),
-        formula=r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q",
+        formula=r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}",
         options={
             "one": N_("one: the character's number"),
             "units": N_("as many as there are hidden units"),
@@ -75,7 +75,7 @@ WORDS = {
         question=N_(
             "How can one step's output depend on every character before it, when it sees only the last one?"
         ),
-        formula=r"P(x_t \mid x_{t-1}, \ldots, x_1) \approx P(x_t \mid h_{t-1})",
+        formula=r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1}) \approx \s{P}(\s{x_t} \mid \s{h_t-1})",
         options={
             "table": N_("the network looks all of them up in a table"),
             "carried": N_("the state before already depends on them all"),
@@ -96,7 +96,7 @@ WORDS = {
     ),
     "long_way": Words(
         question=N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
-        formula=r"\bigl(\mathbf{W}_{hh}\bigr)^{k}",
+        formula=r"(\s{W_hh})^{\s{k}}",
         options={
             "same": N_("it keeps its size"),
             "vanishes": N_("it always vanishes"),
@@ -117,7 +117,7 @@ WORDS = {
     ),
     "greedy": Words(
         question=N_("What goes wrong with such a model? Let it write, always the most probable character:"),
-        formula=r"x_{t+1} = \mathrm{argmax}_{x}\ P(x \mid x_t, \ldots, x_1)",
+        formula=r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
         options={
             "story": N_("nothing: it tells a story"),
             "loop": N_("it soon goes round in circles"),
@@ -132,7 +132,7 @@ WORDS = {
     ),
     "parameters": Words(
         question=N_("The text gets longer: ten times as many time steps. The network then has"),
-        formula=r"\mathbf{W}_{xh},\ \mathbf{W}_{hh},\ \mathbf{b}_h,\ \mathbf{W}_{hq},\ \mathbf{b}_q",
+        formula=r"\s{W_xh},\ \s{W_hh},\ \s{b_h},\ \s{W_hq},\ \s{b_q}",
         options={
             "more": N_("ten times as many parameters"),
             "same": N_("exactly as many parameters"),
@@ -152,7 +152,7 @@ WORDS = {
         question=N_(
             "A model knows nothing and gives all |V| characters the same probability. Its perplexity is"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log \tfrac{1}{|\mathcal{V}|}\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{\s{T}}\textstyle\sum_{\s{t}} \log \tfrac{1}{\s{V}}\Bigr)",
         options={"one": "1", "log": "log |V|", "symbols": "|V|", "square": "|V|²"},
         dial="|V|",
         rows={"symbols": "|V|", "perplexity": N_("perplexity"), "bits": N_("bits per character")},
@@ -162,7 +162,7 @@ WORDS = {
         question=N_(
             "999 characters are predicted with certainty, and the one that comes last was held impossible:"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{\s{T}}\textstyle\sum_{\s{t}} \log \s{P}(\s{x_t} \mid \ldots)\Bigr)",
         options={
             "small": N_("the perplexity is a little above 1"),
             "two": N_("the perplexity is about 2"),
@@ -179,8 +179,8 @@ WORDS = {
     "twice": Words(
         question=N_("The same kind of text, twice as long. Which number changes a lot?"),
         formula=(
-            r"\textstyle\prod_t P(x_t \mid \ldots),\quad "
-            r"\exp\Bigl(-\tfrac{1}{T}\sum_t \log P(x_t \mid \ldots)\Bigr)"
+            r"\textstyle\prod_{\s{t}} \s{P}(\s{x_t} \mid \ldots),\quad "
+            r"\exp\Bigl(-\tfrac{1}{\s{T}}\sum_{\s{t}} \log \s{P}(\s{x_t} \mid \ldots)\Bigr)"
         ),
         options={
             "both": N_("likelihood and perplexity"),
@@ -200,8 +200,8 @@ WORDS = {
             "Input and state side by side, times both weight matrices one above the other. That gives"
         ),
         formula=(
-            r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
-            r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
+            r"[\s{X_t},\ \s{H_t-1}]\ "
+            r"\bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
         ),
         options={"sum": N_("the sum of the two separate products"), "other": N_("something else")},
         dial=N_("hidden units"),
@@ -214,7 +214,7 @@ WORDS = {
     ),
     "forgets": Words(
         question=N_("Two texts end in the same character. Who expects the same next character after both?"),
-        formula=r"\mathbf{H} = \phi(\mathbf{X}\mathbf{W}_{xh} + \mathbf{b}_h)",
+        formula=r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})",
         options={
             "differ": N_("neither MLP nor RNN"),
             "same": N_("MLP and RNN"),
@@ -235,7 +235,7 @@ WORDS = {
         question=N_(
             "Every step back multiplies the gradient by 0.9. After how many is it below a hundredth?"
         ),
-        formula=r"\rho^{k} < \tfrac{1}{100}",
+        formula=r"\s{rho}^{\s{k}} < \tfrac{1}{100}",
         options={"10": N_("about 10"), "44": N_("about 44"), "200": N_("about 200")},
         dial=N_("factor of a step"),
         rows={
@@ -247,9 +247,7 @@ WORDS = {
     ),
     "clipped": Words(
         question=N_("The gradient is (3, 4) and it is clipped to norm 1. What is left?"),
-        formula=(
-            r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}"
-        ),
+        formula=r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
         options={"each": "(1, 1)", "direction": "(0.6, 0.8)", "zero": "(0, 0)"},
         dial=N_("threshold"),
         rows={"threshold": N_("threshold"), "clipped": N_("clipped gradient"), "norm": N_("its norm")},
@@ -259,7 +257,7 @@ WORDS = {
         question=N_(
             "Truncation at random places, with weights that make up for it. On average the estimate is"
         ),
-        formula=r"E[\xi_t] = \pi \cdot \tfrac{1}{\pi} + (1 - \pi) \cdot 0",
+        formula=r"\s{E}[\s{xi_t}] = \s{pi} \cdot \tfrac{1}{\s{pi}} + (1 - \s{pi}) \cdot 0",
         options={
             "smaller": N_("smaller than the full gradient"),
             "equal": N_("equal to the full gradient"),
@@ -278,7 +276,7 @@ WORDS = {
         question=N_(
             "After 500 passes over 10,000 characters: which perplexity says what the model is worth?"
         ),
-        formula=r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t} \log P(x_t \mid \ldots)\Bigr)",
+        formula=r"\exp\Bigl(-\tfrac{1}{\s{T}}\textstyle\sum_{\s{t}} \log \s{P}(\s{x_t} \mid \ldots)\Bigr)",
         options={
             "train": N_("that of the text it was trained on"),
             "held_out": N_("that of text it was not trained on"),

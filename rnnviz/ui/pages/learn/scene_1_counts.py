@@ -45,10 +45,10 @@ def notice(state: State) -> str:
 
 def formula(state: State) -> str:
     """What a table conditions on, and what a state does."""
-    table = r"P(x_t \mid x_{t-1}, \ldots, x_{t-n+1})"
+    table = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-n+1})"
     if state["step"] == 0:
         return table
-    return table + r"\quad\text{vs.}\quad P(x_t \mid \mathbf{h}_{t-1})"
+    return table + r",\qquad \s{P}(\s{x_t} \mid \s{h_t-1})"
 
 
 def picture(state: State) -> dict[str, Any]:

@@ -48,15 +48,10 @@ def notice(state: State) -> str:
 def formula(state: State) -> str:
     """The recurrence that is shown."""
     if _shown(state) == "mlp":
-        return r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{b}_h)"
+        return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
     if _shown(state) == "gru":
-        return (
-            r"\mathbf{H}_t = \mathbf{Z}_t \odot \mathbf{H}_{t-1} "
-            r"+ (1 - \mathbf{Z}_t) \odot \tilde{\mathbf{H}}_t"
-        )
-    return (
-        r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{H}_{t-1} \mathbf{W}_{hh} + \mathbf{b}_h)"
-    )
+        return r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H~_t}"
+    return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
 
 
 def _shown(state: State) -> str:

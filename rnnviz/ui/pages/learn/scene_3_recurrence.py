@@ -62,12 +62,10 @@ def formula(state: State) -> str:
     """The recurrence; of one unit, where one unit is shown."""
     if state["step"] == REAL:
         return (
-            r"h_{t,j} = \phi\bigl((\mathbf{X}_t \mathbf{W}_{xh})_j "
-            r"+ \textstyle\sum_i h_{t-1,i}\, w_{ij} + b_j\bigr)"
+            r"\s{h_tj} = \s{phi}\bigl((\s{X_t}\s{W_xh})_{\s{j}} "
+            r"+ \textstyle\sum_{\s{i}} \s{h_t-1i}\,\s{w_ij} + \s{b_j}\bigr)"
         )
-    return (
-        r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{H}_{t-1} \mathbf{W}_{hh} + \mathbf{b}_h)"
-    )
+    return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
 
 
 def picture(state: State) -> dict[str, Any]:

@@ -59,13 +59,10 @@ def notice(state: State) -> str:
 
 def formula(state: State) -> str:
     """The step's identity."""
-    two = r"\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh}"
-    one = (
-        r"[\mathbf{X}_t,\ \mathbf{H}_{t-1}]\ "
-        r"\bigl[\begin{smallmatrix}\mathbf{W}_{xh}\\ \mathbf{W}_{hh}\end{smallmatrix}\bigr]"
-    )
+    two = r"\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh}"
+    one = r"[\s{X_t},\ \s{H_t-1}]\ \bigl[\begin{smallmatrix}\s{W_xh}\\ \s{W_hh}\end{smallmatrix}\bigr]"
     if state["step"] == WORD:
-        return rf"\mathbf{{H}}_t = \phi\bigl({one} + \mathbf{{b}}_h\bigr)"
+        return rf"\s{{H_t}} = \s{{phi}}\bigl({one} + \s{{b_h}}\bigr)"
     return two if state["step"] == 0 else f"{two} = {one}"
 
 

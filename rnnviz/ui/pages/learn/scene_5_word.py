@@ -43,13 +43,16 @@ def _writes(written: str, asked: str) -> str:
 def formula(state: State) -> str:
     """The step's part of the model."""
     return [
-        r"\mathbf{H}_t = \phi(\mathbf{X}_t\mathbf{W}_{xh} + \mathbf{H}_{t-1}\mathbf{W}_{hh} + \mathbf{b}_h)",
+        r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})",
         (
-            r"\mathbf{O}_t = \mathbf{H}_t\mathbf{W}_{hq} + \mathbf{b}_q,"
-            r"\quad \ell_{t+1} = -\log\,\mathrm{softmax}(\mathbf{O}_t)_{x_{t+1}}"
+            r"\s{O_t} = \s{H_t}\s{W_hq} + \s{b_q},"
+            r"\quad \s{l_t+1} = -\log\,\s{softmax}(\s{O_t})_{\s{x_t+1}}"
         ),
-        r"L = \tfrac{1}{T}\textstyle\sum_{t=1}^{T} \ell_t,\qquad \mathrm{perplexity} = e^{L}",
-        r"x_{t+1} = \mathrm{argmax}_{x}\ P(x \mid x_t, \ldots, x_1)",
+        (
+            r"\s{L} = \tfrac{1}{\s{T}}\textstyle\sum_{\s{t}=1}^{\s{T}} \s{l_t},"
+            r"\qquad \s{perplexity} = \exp(\s{L})"
+        ),
+        r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
     ][state["step"]]
 
 

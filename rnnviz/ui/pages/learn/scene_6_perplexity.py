@@ -81,17 +81,21 @@ def notice(state: State) -> str:
 
 def formula(state: State) -> str:
     """The step's formula."""
-    mean = r"\exp\Bigl(-\tfrac{1}{T}\textstyle\sum_{t=1}^{T} \log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr)"
+    chance = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_1})"
+    mean = rf"\exp\Bigl(-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum_{{\s{{t}}=1}}^{{\s{{T}}}} \log {chance}\Bigr)"
     return [
-        mean + r"=\Bigl(\textstyle\prod_{t=1}^{T} \tfrac{1}{P(x_t \mid x_{t-1}, \ldots, x_1)}\Bigr)^{1/T}",
+        mean
+        + rf"=\Bigl(\textstyle\prod_{{\s{{t}}=1}}^{{\s{{T}}}} \tfrac{{1}}{{{chance}}}\Bigr)^{{1/\s{{T}}}}",
         (
-            r"\exp\Bigl(-\tfrac{1}{T - m}\textstyle\sum_{t=m+1}^{T} "
-            r"\log P(x_t \mid x_{t-1}, \ldots, x_1)\Bigr),\quad m = "
-        )
-        + str(len(perplexity.RAINING)),
-        r"-\log_{2} P(x_1, \ldots, x_T) = T \log_2 (\mathrm{perplexity})\ \ \text{bits}",
+            r"\exp\Bigl(-\tfrac{1}{\s{T} - \s{m}}\textstyle\sum_{\s{t}=\s{m}+1}^{\s{T}} "
+            rf"\log {chance}\Bigr),\quad \s{{m}} = {len(perplexity.RAINING)}"
+        ),
+        r"-\log_2 \s{P}(\s{x_1}, \ldots, \s{x_T}) = \s{T} \log_2 (\s{perplexity})\ \ \s{bits}",
         mean,
-        r"\textstyle\sum_i i\,(q_i - q_{i+1}) \log_2 i \;\le\; F \;\le\; -\sum_i q_i \log_2 q_i",
+        (
+            r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "
+            r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
+        ),
     ][state["step"]]
 
 

@@ -94,26 +94,26 @@ def formula(state: State) -> str:
     """The step's formula."""
     return [
         (
-            r"\tfrac{\partial \ell_T}{\partial \mathbf{H}_t} = "
-            r"\tfrac{\partial \ell_T}{\partial \mathbf{H}_{T-1}}\,"
-            r"\tfrac{\partial \mathbf{H}_{T-1}}{\partial \mathbf{H}_{T-2}} \cdots "
-            r"\tfrac{\partial \mathbf{H}_{t+1}}{\partial \mathbf{H}_t}"
+            r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = "
+            r"\tfrac{\partial \s{l_T}}{\partial \s{H_T-1}}\,"
+            r"\tfrac{\partial \s{H_T-1}}{\partial \s{H_T-2}} \cdots "
+            r"\tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}"
         ),
         (
-            r"\textstyle\lim_{k\to\infty} \bigl\lVert (\mathbf{W}_{hh})^{k} \bigr\rVert^{1/k} = \rho,"
-            r"\quad \rho = \max_i |\lambda_i|"
+            r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
+            r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|"
         ),
-        r"\mathbf{g} \leftarrow \min\bigl(1, \tfrac{\theta}{\lVert\mathbf{g}\rVert}\bigr)\,\mathbf{g}",
+        r"\s{g} \leftarrow \min\bigl(1, \tfrac{\s{theta}}{\lVert\s{g}\rVert}\bigr)\,\s{g}",
         (
-            r"\tfrac{\partial h_T}{\partial w} = \textstyle\sum_{k=0}^{T-1} "
-            r"\tfrac{\partial f_{T-k}}{\partial w}"
-            r"\prod_{j=T-k+1}^{T} \tfrac{\partial f_j}{\partial h_{j-1}}"
+            r"\tfrac{\partial \s{h_T}}{\partial \s{w}} = \textstyle\sum_{\s{k}=0}^{\s{T}-1} "
+            r"\tfrac{\partial \s{f_T-k}}{\partial \s{w}}"
+            r"\prod_{\s{j_step}=\s{T}-\s{k}+1}^{\s{T}} \tfrac{\partial \s{f_j}}{\partial \s{h_j-1}}"
         ),
         (
-            r"z_t = \tfrac{\partial f_t}{\partial w} + "
-            r"\xi_t\,\tfrac{\partial f_t}{\partial h_{t-1}}\,z_{t-1},"
-            r"\quad P(\xi_t = \tfrac{1}{\pi}) = \pi"
-            r"\ \Rightarrow\ E[z_t] = \tfrac{\partial h_t}{\partial w}"
+            r"\s{z_t} = \tfrac{\partial \s{f_t}}{\partial \s{w}} + "
+            r"\s{xi_t}\,\tfrac{\partial \s{f_t}}{\partial \s{h_t-1.one}}\,\s{z_t-1},"
+            r"\quad \s{P}(\s{xi_t} = \tfrac{1}{\s{pi}}) = \s{pi}"
+            r"\ \Rightarrow\ \s{E}[\s{z_t}] = \tfrac{\partial \s{h_t}}{\partial \s{w}}"
         ),
     ][state["step"]]
 

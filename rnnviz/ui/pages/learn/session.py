@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.pages.learn import controls, scenes
+from rnnviz.ui.pages.learn import controls, scenes, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.scenes import Scene
 
@@ -83,6 +83,7 @@ class Lecture:
             sent["notice"] = self.scene.notice(state)
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": ""}
+        sent["formula"] = symbols.typeset(self.scene.formula(self.state))
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 

@@ -11,6 +11,7 @@
 //   shapes       rect, line, path, circle, text, group → SVG elements; a group draws into itself: shapes.js
 //   pictures     matrix, bars, chart, strip
 //   motion       move(element, from): on entering a step it comes from there: motion.js
+//   symbols      board.stands(element, "H_t") or matrix({..., stands: "W_xh"}): a symbol of the formula that it is
 //   controls     field, slider, button, choice, say → HTML elements, kept by name: controls.js
 //   colours      board.theme (figures/themes.py), board.colour(value), board.ink(colour)
 
@@ -21,7 +22,7 @@ import { edges, matrix } from "./matrix.js";
 import { Mover } from "./motion.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
-/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene, Slide } from "./types" */
+/** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene, Slide, Standing } from "./types" */
 
 /** The element under the pointer that answers, by key. @param {Event} event */
 function under(event) {
@@ -44,6 +45,8 @@ export class Board extends Controls {
   /** @type {Record<string, string>} the words around every scene */
   said = {};
   mover = new Mover();
+  /** @type {Map<string, Standing>} what symbols are in this picture: their shapes and values */
+  standing = new Map();
   step = 0;
   W = 1240;
   H = 540;
@@ -103,6 +106,7 @@ export class Board extends Controls {
     this.step = step;
     this.used.clear();
     this.hits.clear();
+    this.standing = new Map(Object.entries(data?.symbols ?? {}));
     this.svg.replaceChildren();
     scene.draw(this, data, this.ask);
     for (const [name, element] of this.kept)
@@ -179,6 +183,16 @@ export class Board extends Controls {
       element.setAttribute("aria-label", answers.label);
       if (!answers.click && !answers.slide) element.setAttribute("role", "img"); // a name needs something that it names
     }
+    return element;
+  }
+
+  /**
+   * Say which symbols of symbols.py an element of the picture stands for: each lights the other.
+   * @template {Element} E
+   * @param {E} element @param {...string} names
+   */
+  stands(element, ...names) {
+    element.setAttribute("data-stands", names.join(" "));
     return element;
   }
 

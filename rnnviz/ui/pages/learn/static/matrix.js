@@ -10,6 +10,7 @@
 //   lit(i, j)       0 for faded, 1 for usual, 2 for lit
 //   name, hover     with a name and hover(i, j), pointing at an entry says so; hover(null) when it ends
 //   edit(i, j, v)   called with a number that was typed, between -`limit` and `limit`
+//   stands          the symbol of symbols.py that it is, or several, apart by spaces
 //   pick(i, j)      called when an entry is clicked
 
 import { make } from "../../../browser/static/dom.js";
@@ -34,10 +35,16 @@ export function matrix(board, options) {
     size = 20,
     full = 2,
   } = options;
-  const { scale = "diverging", lit = () => 1, name, hover, edit, pick, colour = "" } = options;
+  const { scale = "diverging", lit = () => 1, name, hover, edit, pick, colour = "", stands = "" } = options;
   const [rows, columns] = [values.length, values[0].length];
   const g = board.group();
   const { theme } = board;
+  if (stands) {
+    board.stands(g.svg, stands);
+    for (const symbol of stands.split(" "))
+      if (!board.standing.has(symbol))
+        board.standing.set(symbol, { shape: `${rows} × ${columns}`, value: values });
+  }
   if (label) {
     const middle = x + (columns * w) / 2;
     const [letter, below] = [label].flat();

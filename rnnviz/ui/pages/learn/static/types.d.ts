@@ -18,9 +18,20 @@ export interface Answer extends Header {
   language: string;
   themes: Themes<SceneTheme>;
   notice: string;
+  formula: string;
+  symbols: Symbols;
   query: Record<string, string>;
   data?: Untyped;
   error?: string;
+}
+
+/** What each symbol of symbols.py is, and its shape in letters. */
+export type Symbols = Record<string, { is: string; shape: string }>;
+
+/** What a symbol is in the picture that is shown. */
+export interface Standing {
+  shape?: string;
+  value?: number | string | number[][];
 }
 
 /** Ask the server to change what it remembers. */
@@ -114,6 +125,7 @@ export interface MatrixOptions {
   scale?: Ramp;
   colour?: string;
   name?: string;
+  stands?: string;
   lit?: (i: number, j: number) => number;
   hover?: ((i: number | null, j: number) => void) | null;
   edit?: (i: number, j: number, value: number) => void;

@@ -6,6 +6,8 @@ import { Numbers } from "../../../browser/static/numbers.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
+import { Formula, fonts as typefaces } from "./formula.js";
+import { Lights } from "./lights.js";
 
 /** @import { Answer, Scene } from "./types" */
 
@@ -52,6 +54,11 @@ export class View extends BaseView {
       (change) => this.ask(change),
       () => this.redraw(),
     );
+    this.head = find(root, "header.ln-head");
+    this.title = find(root, "h1.ln-title");
+    this.lights = new Lights(root);
+    this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
+    this.lights.join(this.formula, this.board);
     this.presents.onclick = () => this.presenting(!this.present);
     // A button that was clicked lets go of the keys: Space means the next step again.
     root.addEventListener("pointerup", () =>
@@ -88,6 +95,7 @@ export class View extends BaseView {
   /** @param {Answer} answer */
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
+    if (moved || this.answer.step !== answer.step) this.lights.forget();
     this.answer = answer;
     this.flying = null;
     if (!this.link.wanted || !this.link.owns(answer)) {
@@ -101,7 +109,7 @@ export class View extends BaseView {
     this.label();
     const module = this.modules.get(answer.module) ?? import(`./${answer.module}.js`);
     this.modules.set(answer.module, module);
-    Promise.all([module, this.styled]).then(([scene]) => {
+    Promise.all([module, this.styled, typefaces()]).then(([scene]) => {
       if (this.answer !== answer) return;
       this.module = scene;
       this.locals[answer.scene] ??= {};
@@ -124,8 +132,11 @@ export class View extends BaseView {
 
   /** Everything around the picture that is said in words or dots. */
   label() {
-    const { words, titles, steps, scene, notice } = this.answer;
+    const { words, titles, steps, scene, notice, formula, symbols } = this.answer;
     const say = sayer(words);
+    this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
+    this.formula.show(formula, say("symbols"), (name) => symbols[name]?.is ?? name);
+    Object.assign(this.lights, { known: symbols, words });
     this.notice.replaceChildren(make("b", "", say("notice")), notice);
     const step = this.seen[scene] ?? this.answer.step;
     const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
@@ -221,6 +232,7 @@ export class View extends BaseView {
     const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
     if (event.key === "Escape") {
       if (typing) target.blur();
+      else if (this.lights.pinned) this.lights.pin("");
       else if (this.present) this.presenting(false);
       return;
     }
@@ -261,6 +273,10 @@ export class View extends BaseView {
   resized(always = false) {
     if (this.root.hidden || !this.module) return;
     const top = this.root.getBoundingClientRect().top;
+    const { paddingLeft, paddingRight, columnGap } = getComputedStyle(this.head);
+    const taken = [paddingLeft, paddingRight, columnGap].reduce((sum, v) => sum + parseFloat(v), 0);
+    const beside = this.title.offsetWidth < this.head.clientWidth * 0.8 ? this.title.offsetWidth : 0;
+    this.formula.fit(this.head.clientWidth - taken - beside);
     this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
     const { offsetWidth: w, offsetHeight: h } = this.stage;
     const size = `${w} ${h}`;
@@ -282,6 +298,7 @@ export class View extends BaseView {
     this.board.mover.arrive(answer.scene, answer.step);
     if (answer.error) this.board.trouble(answer.error);
     else this.board.draw(module, answer.data, answer.step);
+    this.lights.show();
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 

@@ -1,0 +1,194 @@
+// A symbol and what stands for it: pointing at one lights the other, and a tip says what it is here.
+//
+// Lit is what is pointed at, else what has the focus, else what was pinned by a click or a tap.
+
+import { find, make } from "../../../browser/static/dom.js";
+
+/** @import { Board } from "./board.js" */
+/** @import { Formula } from "./formula.js" */
+/** @import { Symbols, Standing } from "./types" */
+
+const SVG = "http://www.w3.org/2000/svg";
+const EDGE = 4; // units between what is lit and its frame
+const SHOWN = 5; // rows and columns of a matrix in the tip
+
+/** What an element of the picture stands for. @param {Event} event */
+function stood(event) {
+  const element = /** @type {Element} */ (event.target).closest("[data-stands]");
+  return element?.getAttribute("data-stands")?.split(" ") ?? [];
+}
+
+export class Lights {
+  /** @type {Formula} */
+  formula;
+  /** @type {Board} */
+  board;
+  /** @type {Symbols} what each symbol is */
+  known = {};
+  /** @type {Record<string, string>} */
+  words = {};
+  pointed = "";
+  focused = "";
+  pinned = "";
+  lit = "";
+  /** @type {Element | null} what is pointed at in the picture */
+  target = null;
+
+  /** @param {HTMLElement} root the view's */
+  constructor(root) {
+    this.root = root;
+    this.tip = find(root, "div.ln-tip");
+  }
+
+  /** @param {Formula} formula @param {Board} board */
+  join(formula, board) {
+    [this.formula, this.board] = [formula, board];
+    const scene = board.root;
+    // Of several names, one that the formula has.
+    const from = (/** @type {Event} */ event) => {
+      const names = stood(event);
+      return names.find((name) => formula.symbols(name).length) ?? names[0] ?? "";
+    };
+    scene.addEventListener("pointermove", (event) => this.point(from(event), event.target));
+    scene.addEventListener("pointerleave", () => this.point(""));
+    scene.addEventListener("focusin", (event) => this.focus(from(event), event.target));
+    scene.addEventListener("focusout", () => this.focus(""));
+    scene.addEventListener("click", (event) => {
+      const { pointerType } = /** @type {PointerEvent} */ (event);
+      if (pointerType === "touch" || pointerType === "pen") this.pin(from(event), event.target);
+    });
+  }
+
+  /** @param {string} name @param {EventTarget | null} [target] what is pointed at, in the picture */
+  point(name, target = null) {
+    if (name !== this.pointed) this.change({ pointed: name }, target);
+  }
+
+  /** @param {string} name @param {EventTarget | null} [target] */
+  focus(name, target = null) {
+    if (name !== this.focused) this.change({ focused: name }, target);
+  }
+
+  /** Light a symbol until it is clicked again, or another is. @param {string} name @param {EventTarget | null} [target] */
+  pin(name, target = null) {
+    this.change({ pinned: name === this.pinned ? "" : name }, target);
+  }
+
+  /** @param {{ pointed?: string, focused?: string, pinned?: string }} to @param {EventTarget | null} target */
+  change(to, target) {
+    Object.assign(this, to);
+    this.target = /** @type {Element | null} */ (target)?.closest("[data-stands]") ?? null;
+    this.show();
+  }
+
+  /** Another step: what was pinned is not meant any more. */
+  forget() {
+    this.pinned = this.pointed = "";
+  }
+
+  /** Light what is to be lit, in the picture as it is now. */
+  show() {
+    const { board, formula } = this;
+    const name = [this.pointed, this.focused, this.pinned].find((one) => one in this.known) ?? "";
+    if (!name && !this.lit) return;
+    this.lit = name;
+    this.root.dataset.lit = name;
+    formula.light(name);
+    board.svg.querySelector(".ln-light")?.remove();
+    this.tip.hidden = !name;
+    if (!name) return;
+    const light = document.createElementNS(SVG, "g");
+    light.setAttribute("class", "ln-light");
+    for (const element of board.root.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`))
+      light.append(this.frame(element));
+    board.svg.append(light);
+    this.explain(name);
+  }
+
+  /** What is drawn around an element that is lit: a frame, and along a line the line itself. @param {Element} element */
+  frame(element) {
+    if (element.matches("path[fill=none], line, polyline")) {
+      const glow = /** @type {SVGElement} */ (element.cloneNode());
+      glow.removeAttribute("data-stands");
+      glow.removeAttribute("data-hit");
+      glow.setAttribute("stroke-width", String(Number(element.getAttribute("stroke-width")) + 12));
+      glow.classList.add("ln-glow");
+      return glow;
+    }
+    const { board } = this;
+    const [area, box] = [board.svg.getBoundingClientRect(), element.getBoundingClientRect()];
+    const unit = board.W / area.width;
+    const frame = document.createElementNS(SVG, "rect");
+    const place = {
+      x: (box.left - area.left) * unit - EDGE,
+      y: (box.top - area.top) * unit - EDGE,
+      width: box.width * unit + 2 * EDGE,
+      height: box.height * unit + 2 * EDGE,
+      rx: 8,
+    };
+    for (const [key, value] of Object.entries(place)) frame.setAttribute(key, value.toFixed(1));
+    return frame;
+  }
+
+  /** Say what a symbol is, under the formula. @param {string} name */
+  explain(name) {
+    const { is, shape } = this.known[name];
+    /** @type {Standing} */
+    const here = this.board.standing.get(name) ?? {};
+    const parts = [make("b", "", is)];
+    const letters = shape.split(" × ").map((letter) => this.words[`shape.${letter}`] ?? letter);
+    if (shape)
+      parts.push(
+        make("span", "ln-shape", [here.shape, shape, letters.join(" × ")].filter(Boolean).join("  ·  ")),
+      );
+    if (here.value !== undefined) parts.push(this.value(here));
+    this.tip.replaceChildren(...parts);
+    this.place(name);
+  }
+
+  /** @param {Standing} here */
+  value({ value, shape = "" }) {
+    if (!Array.isArray(value)) {
+      const said = typeof value === "number" ? this.said(value) : String(value);
+      return make("span", "ln-value", `= ${said}`);
+    }
+    const rows = value.slice(0, SHOWN).map((row) => row.slice(0, SHOWN));
+    const [high, wide] = shape.split(" × ").map(Number);
+    const table = make("table", "ln-value");
+    for (const row of rows) {
+      const line = table.insertRow();
+      for (const number of row) line.insertCell().textContent = this.said(number);
+      if (wide > row.length) line.insertCell().textContent = "…";
+    }
+    if (high > rows.length) table.insertRow().insertCell().textContent = "⋮";
+    return table;
+  }
+
+  /** @param {number} value */
+  said(value) {
+    if (Number.isInteger(value)) return this.board.number(value, 0);
+    return Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5
+      ? this.board.number(value, Math.abs(value) < 10 ? 3 : 1)
+      : this.board.power(value);
+  }
+
+  /** Below the symbol, and beside what is pointed at. @param {string} name */
+  place(name) {
+    const { tip, root } = this;
+    const all = root.getBoundingClientRect();
+    const math = this.formula.math.getBoundingClientRect();
+    const symbol = this.formula.symbols(name)[0]?.getBoundingClientRect() ?? math;
+    const { offsetWidth: width, offsetHeight: height } = tip;
+    const top = math.bottom + 6;
+    const within = (/** @type {number} */ left) =>
+      Math.max(all.left + 4, Math.min(left, all.right - width - 4));
+    const target = this.target?.getBoundingClientRect();
+    const covers = (/** @type {number} */ left) =>
+      target && left < target.right + 8 && left + width > target.left - 8 && top + height > target.top;
+    const middle = within(symbol.left + symbol.width / 2 - width / 2);
+    const beside = target ? [target.left - width - 12, target.right + 12] : [];
+    const left = [middle, ...beside].find((one) => within(one) === one && !covers(one)) ?? middle;
+    tip.style.left = `${left - all.left}px`;
+    tip.style.top = `${top - all.top}px`;
+  }
+}

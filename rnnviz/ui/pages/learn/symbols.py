@@ -1,0 +1,174 @@
+r"""The symbols of the lecture's formulas: how each is written, what it is, and its shape in letters.
+
+A formula names its symbols, and the browser gives each a handle: pointing at one lights what stands for it in
+the picture, and pointing at that lights the symbol.
+
+    formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} stand
+              digits, operators and a few commands only, so that no symbol is left unexplained
+    picture   static/board.js: board.matrix({..., stands: "W_xh"}), board.stands(element, "H_t");
+              a matrix says its shape and its numbers by itself, `here` says those of anything else
+
+Shapes: n rows of a batch, d inputs, h hidden units, q outputs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rnnviz.ui.i18n import N_, _
+
+SHOWN = 5
+"""Rows and columns of a value that are sent."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A symbol: its LaTeX, or a word to be translated; what it is; its shape in letters, "" for a number."""
+
+    latex: str
+    means: str
+    shape: str = ""
+    word: bool = False
+
+    def written(self) -> str:
+        """Its LaTeX in the session's language."""
+        return rf"\text{{{_(self.latex)}}}" if self.word else self.latex
+
+
+_UNITS = "n × h"
+
+SYMBOLS = {
+    # a text and its positions
+    "t": Symbol("t", N_("time step, from 1")),
+    "T": Symbol("T", N_("length: the number of characters")),
+    "m": Symbol("m", N_("number of characters that are read but not counted")),
+    "x_t": Symbol("x_t", N_("the character at time step t")),
+    "x_t+1": Symbol("x_{t+1}", N_("the next character")),
+    "x_t-1": Symbol("x_{t-1}", N_("the character one step earlier")),
+    "x_t-n+1": Symbol("x_{t-n+1}", N_("the earliest character that a table of n-grams sees")),
+    "x_1": Symbol("x_1", N_("the first character")),
+    "x_T": Symbol("x_T", N_("the last character")),
+    "x": Symbol("x", N_("any character that may come")),
+    "V": Symbol(r"|\mathcal{V}|", N_("number of different symbols")),
+    # probabilities and what they cost
+    "P": Symbol("P", N_("probability")),
+    "l_t": Symbol(r"\ell_t", N_("loss of one time step")),
+    "l_t+1": Symbol(r"\ell_{t+1}", N_("loss of the next character")),
+    "l_T": Symbol(r"\ell_T", N_("loss of the last time step")),
+    "L": Symbol("L", N_("loss: the mean of all time steps' losses")),
+    "perplexity": Symbol(
+        N_("perplexity"), N_("how many equally likely characters it compares to"), word=True
+    ),
+    "bits": Symbol(N_("bits"), N_("unit of a cost: logarithm to base 2"), word=True),
+    "softmax": Symbol(r"\operatorname{softmax}", N_("makes probabilities of scores: positive, with sum 1")),
+    "argmax": Symbol(r"\operatorname{argmax}", N_("the one with the highest value")),
+    "q_i": Symbol("q_i", N_("share of the letters found at guess i")),
+    "q_i+1": Symbol("q_{i+1}", N_("share of the letters found at the guess after that")),
+    "i_guess": Symbol("i", N_("number of the guess")),
+    "F": Symbol("F", N_("entropy of a letter, given all letters before it")),
+    # the network
+    "phi": Symbol(r"\phi", N_("activation function, tanh here")),
+    "X_t": Symbol(r"\mathbf{X}_t", N_("input at time step t"), "n × d"),
+    "H_t": Symbol(r"\mathbf{H}_t", N_("hidden state at time step t"), _UNITS),
+    "H_t-1": Symbol(r"\mathbf{H}_{t-1}", N_("hidden state one step earlier"), _UNITS),
+    "O_t": Symbol(r"\mathbf{O}_t", N_("output at time step t: a score for each symbol"), "n × q"),
+    "W_xh": Symbol(r"\mathbf{W}_{xh}", N_("weights from the input to the hidden units"), "d × h"),
+    "W_hh": Symbol(r"\mathbf{W}_{hh}", N_("weights from the hidden state to the next one"), "h × h"),
+    "b_h": Symbol(r"\mathbf{b}_h", N_("bias of the hidden units"), "1 × h"),
+    "W_hq": Symbol(r"\mathbf{W}_{hq}", N_("weights from the hidden state to the output"), "h × q"),
+    "b_q": Symbol(r"\mathbf{b}_q", N_("bias of the output"), "1 × q"),
+    "X": Symbol(r"\mathbf{X}", N_("input of a network without a state"), "n × d"),
+    "H": Symbol(r"\mathbf{H}", N_("hidden layer's output, without a state"), _UNITS),
+    "Z_t": Symbol(r"\mathbf{Z}_t", N_("update gate: the share of the old state that stays"), _UNITS),
+    "H~_t": Symbol(r"\tilde{\mathbf{H}}_t", N_("candidate state: what the GRU would take in"), _UNITS),
+    "h_t-1": Symbol(r"\mathbf{h}_{t-1}", N_("hidden state: what was kept of all characters so far"), "h"),
+    "i": Symbol("i", N_("number of a hidden unit, one step earlier")),
+    "j": Symbol("j", N_("number of the hidden unit that is shown")),
+    "h_tj": Symbol("h_{t,j}", N_("hidden unit j at time step t")),
+    "h_t-1i": Symbol("h_{t-1,i}", N_("hidden unit i one step earlier")),
+    "w_ij": Symbol("w_{ij}", N_("weight from hidden unit i to hidden unit j")),
+    "b_j": Symbol("b_j", N_("bias of hidden unit j")),
+    # back through time
+    "k": Symbol("k", N_("number of steps back")),
+    "H_T-1": Symbol(r"\mathbf{H}_{T-1}", N_("hidden state one step before the last"), _UNITS),
+    "H_T-2": Symbol(r"\mathbf{H}_{T-2}", N_("hidden state two steps before the last"), _UNITS),
+    "H_t+1": Symbol(r"\mathbf{H}_{t+1}", N_("hidden state one step later"), _UNITS),
+    "rho": Symbol(r"\rho", N_("largest modulus of an eigenvalue of the recurrent weights")),
+    "lambda_i": Symbol(r"\lambda_i", N_("an eigenvalue of the recurrent weights")),
+    "i_eigenvalue": Symbol("i", N_("number of an eigenvalue")),
+    "g": Symbol(r"\mathbf{g}", N_("gradient: all its numbers in one vector")),
+    "theta": Symbol(r"\theta", N_("threshold: the norm that a gradient may have")),
+    "h_T": Symbol("h_T", N_("the last hidden state, one number here")),
+    "h_t": Symbol("h_t", N_("hidden state at time step t, one number here")),
+    "h_t-1.one": Symbol("h_{t-1}", N_("hidden state one step earlier, one number here")),
+    "h_j-1": Symbol("h_{j-1}", N_("hidden state before time step j, one number here")),
+    "w": Symbol("w", N_("recurrent weight, one number here")),
+    "f_t": Symbol("f_t", N_("what computes the hidden state of time step t")),
+    "f_j": Symbol("f_j", N_("what computes the hidden state of time step j")),
+    "f_T-k": Symbol("f_{T-k}", N_("what computes the hidden state k steps before the last")),
+    "j_step": Symbol("j", N_("a time step on the way")),
+    "z_t": Symbol("z_t", N_("estimate of the gradient, with random truncation")),
+    "z_t-1": Symbol("z_{t-1}", N_("estimate one step earlier")),
+    "xi_t": Symbol(r"\xi_t", N_("random weight: 0 for a cut, 1/π for going on")),
+    "pi": Symbol(r"\pi", N_("probability of going on")),
+    "E": Symbol("E", N_("expectation: the mean over many draws")),
+}
+
+_NAMED = re.compile(r"\\s\{([^{}]*)\}")
+
+
+def typeset(formula: str) -> str:
+    r"""A formula's LaTeX, every \s{NAME} with a handle: an element whose data-symbol is NAME.
+
+    >>> typeset(r"\s{W_xh} + 1")
+    '\\htmlData{symbol=W_xh}{\\mathbf{W}_{xh}} + 1'
+    """
+    return _NAMED.sub(
+        lambda found: rf"\htmlData{{symbol={found[1]}}}{{{SYMBOLS[found[1]].written()}}}", formula
+    )
+
+
+def names(formula: str) -> list[str]:
+    """The names of a formula's symbols, each once, in order."""
+    return list(dict.fromkeys(_NAMED.findall(formula)))
+
+
+def said() -> dict[str, dict[str, str]]:
+    """What every symbol is, and its shape in letters, in the session's language."""
+    return {name: {"is": _(symbol.means), "shape": symbol.shape} for name, symbol in SYMBOLS.items()}
+
+
+def letters() -> dict[str, str]:
+    """What the letters of a shape count."""
+    return {
+        "shape.n": _("rows"),
+        "shape.d": _("inputs"),
+        "shape.h": _("hidden units"),
+        "shape.q": _("outputs"),
+    }
+
+
+def here(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """A picture's "symbols": what they are in it.
+
+    values    by the symbols' names: a number, a word, a vector (one row) or a matrix, of which the first
+              SHOWN rows and columns are kept
+
+    >>> here({"T": 7, "b_h": [0.5, -1.0]})
+    {'T': {'shape': '', 'value': 7}, 'b_h': {'shape': '1 × 2', 'value': [[0.5, -1.0]]}}
+    """
+    found = {}
+    for name, value in values.items():
+        SYMBOLS[name]  # a name that nothing explains is a mistake
+        array = np.atleast_2d(value) if isinstance(value, list | tuple | np.ndarray) else None
+        if array is None:
+            found[name] = {"shape": "", "value": value}
+        else:
+            first = np.round(array[:SHOWN, :SHOWN].astype(float), 4).tolist()
+            found[name] = {"shape": " × ".join(map(str, array.shape)), "value": first}
+    return found
