@@ -27,8 +27,8 @@ def through_time(machine: Machine) -> Cell:
 cross_entropy(O, labels).backward()
 print(W_hh.grad)
 
-grads = torch.cat([w.grad.flatten() for w in weights])
-print(f"norm {grads.norm():.2f}")
+g = torch.stack([w.grad.norm() for w in weights])
+print(f"norm {g.norm():.2f}")
 """
     )
     return cell(code, [*tensor(back.gradients["W_hh"]), f"norm {back.norm:.2f}"], **written(machine))
@@ -40,8 +40,10 @@ def shortened(machine: Machine, threshold: float) -> Cell:
     code = (
         _with_gradients()
         + """
+from torch.nn.utils import clip_grad_norm_
+
 cross_entropy(O, labels).backward()
-norm = torch.nn.utils.clip_grad_norm_(weights, $threshold)
+norm = clip_grad_norm_(weights, $threshold)
 print(f"norm {norm:.2f}")
 print(W_hh.grad)
 """
@@ -202,13 +204,14 @@ def random(seed: int, keep: float, draw: int, draws: int) -> Cell:
         _CHAIN
         + _CUT
         + """
-g = torch.stack([gradient(k + 1) for k in range(T)])
-terms = torch.diff(g, prepend=torch.zeros(1))  # by lag
+g = [gradient(k) for k in range(1, T + 1)]
+g = torch.stack([torch.tensor(0.0), *g])
+terms = g.diff()  # by lag
 
 pi, draws = $keep, $draws
 rng = np.random.default_rng($draw)
 on = torch.tensor(rng.random((draws, T - 1)) < pi)
-weights = torch.cumprod(on / pi, dim=1)  # 1/pi a step
+weights = (on / pi).cumprod(dim=1)  # 1/pi a step
 z = terms[0] + weights.float() @ terms[1:]
 
 print(f"full  {gradient(T):.3f}")

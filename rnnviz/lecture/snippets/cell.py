@@ -10,7 +10,7 @@ from textwrap import dedent
 import numpy as np
 import numpy.typing as npt
 
-WIDTH = 48
+WIDTH = 50
 """Characters of a line of code: more aren't seen beside a picture."""
 
 
@@ -34,21 +34,24 @@ def cell(code: str, printed: Iterable[str], **values: object) -> Cell:
 
 
 def literal(values: npt.ArrayLike) -> str:
-    """A vector or matrix as it is written in code, as many rows on a line as fit.
+    """A vector or matrix as it is written in code, a row on each line.
 
-    >>> literal([[1.5, 2.0], [-0.5, 0.0]])
-    'torch.tensor([\\n    [1.5, 2.0], [-0.5, 0.0],\\n])'
+    >>> print(literal([[1.5, 2.0], [-0.5, 0.0]]))
+    torch.tensor([
+        [ 1.5, 2.0],
+        [-0.5, 0.0],
+    ])
     """
     array = np.asarray(values)
+    said = np.array([str(v) for v in array.ravel().tolist()]).reshape(array.shape)
     if array.ndim == 1:
-        return f"torch.tensor({array.tolist()})"
-    lines: list[str] = []
-    for row in array.tolist():
-        if lines and len(lines[-1]) + len(f" {row},") <= WIDTH:
-            lines[-1] += f" {row},"
-        else:
-            lines.append(f"    {row},")
-    return "\n".join(["torch.tensor([", *lines, "])"])
+        row = f"[{', '.join(said)}]"
+        short = len("W_hq = torch.tensor()") + len(row) <= WIDTH
+        return f"torch.tensor({row})" if short else f"torch.tensor(\n    {row}\n)"
+    widths = [max(map(len, column)) for column in said.T]
+    padded = [[number.rjust(width) for number, width in zip(row, widths, strict=True)] for row in said]
+    rows = "".join(f"    [{', '.join(row)}],\n" for row in padded)
+    return f"torch.tensor([\n{rows}])"
 
 
 def tensor(values: npt.ArrayLike, digits: int = 2) -> list[str]:

@@ -37,7 +37,7 @@ def minibatch(machine: Machine) -> Cell:
         "W_xh": literal(net.W_xh),
         "b_h": literal([net.b_h]),
         "ids": machine.ids,
-        "inputs": ", ".join(machine.inputs),
+        "inputs": machine.inputs,
         "symbols": x.shape[1],
     }
     return cell(code, [f"X {x.shape}  H {state.shape}", *tensor(state)], **values)

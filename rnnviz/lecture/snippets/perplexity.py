@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rnnviz.lecture import perplexity, shannon
-from rnnviz.lecture.snippets.cell import Cell, cell
+from rnnviz.lecture.snippets.cell import Cell, cell, literal
 from rnnviz.networks.numpy_model import Model
 
 
@@ -25,7 +25,7 @@ def mean(probabilities: Sequence[perplexity.Probability], symbols: int) -> Cell:
         def perplexity(P):
             return torch.exp((1 / P).log().mean())
 
-        P = torch.tensor($p)
+        P = $p
         print(f"mean {(1 / P).log().mean():.3f} nats")
         print(f"perplexity {perplexity(P):.2f}")
 
@@ -37,7 +37,7 @@ def mean(probabilities: Sequence[perplexity.Probability], symbols: int) -> Cell:
     """
     nats = math.fsum(perplexity.surprisal(p) for p in probabilities) / len(probabilities)
     printed = [f"mean {nats:.3f} nats", f"perplexity {found:.2f}", f"1.00 inf {symbols:.2f} "]
-    return cell(code, printed, p=[float(f"{float(p):.6g}") for p in probabilities], symbols=symbols)
+    return cell(code, printed, p=literal([float(f"{float(p):.6g}") for p in probabilities]), symbols=symbols)
 
 
 def endings(model: Model, beginning: str, ends: Sequence[str]) -> Cell:
@@ -70,8 +70,8 @@ def beginnings(model: Model, cuts: Sequence[tuple[str, int]]) -> Cell:
         for text in texts:
             nll = rnnviz.trace(model, text).nll
             log10 = -nll.sum() / np.log(10)
-            perplexity = np.exp(nll.mean())
-            print(f"10^{log10:.1f}  perplexity {perplexity:.2f}")
+            PP = np.exp(nll.mean())
+            print(f"10^{log10:.1f}  perplexity {PP:.2f}")
     """
     printed = []
     for text, cut in cuts:
@@ -91,14 +91,15 @@ def guessed(ranks: Sequence[int]) -> Cell:
     code = """
         import torch
 
-        guesses = torch.tensor($ranks)
+        guesses = $ranks
         q = torch.bincount(guesses, minlength=28)[1:]
         q = q.sort(descending=True).values / q.sum()
         i = torch.arange(1, 28)
         later = torch.cat((q[1:], torch.zeros(1)))
 
         low = (i * (q - later) * i.log2()).sum()
-        high = torch.where(q > 0, -q * q.log2(), 0.0).sum()
+        bits = torch.where(q > 0, -q.log2(), 0.0)
+        high = (q * bits).sum()
         print(f"{low:.2f} <= F <= {high:.2f} bits")
     """
-    return cell(code, [f"{found.lower:.2f} <= F <= {found.upper:.2f} bits"], ranks=list(ranks))
+    return cell(code, [f"{found.lower:.2f} <= F <= {found.upper:.2f} bits"], ranks=literal(list(ranks)))

@@ -98,40 +98,40 @@ import torch
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import clip_grad_norm_
 
-text, units, steps = $text, $units, $steps
+text, h, steps = $text, $units, $steps
 symbols = $symbols
-start, limit = len(symbols), units**-0.5
-generator = np.random.default_rng($seed)
+V, start, a = len(symbols), len(symbols), h**-0.5
+rng = np.random.default_rng($seed)
 
-def draw(*shape):
-    drawn = generator.uniform(-limit, limit, shape)
-    return torch.tensor(drawn, requires_grad=True)
+sizes = (V + 1, h), (h, h), h, h, (h, V), V
+weights = [
+    torch.tensor(rng.uniform(-a, a, size))
+    .requires_grad_()
+    for size in sizes
+]
+W_xh, W_hh, b_x, b_h, W_hq, b_q = weights
 
-W_xh, W_hh = draw(start + 1, units), draw(units, units)
-b_x, b_h = draw(units), draw(units)
-W_hq, b_q = draw(units, start), draw(start)
-weights = [W_xh, W_hh, b_x, b_h, W_hq, b_q]
-
-labels = torch.tensor([symbols.index(c) for c in text])
-ids = [start, *labels[:-1].tolist()]
+targets = [symbols.index(c) for c in text]
+labels = torch.tensor(targets)
 
 def step(H, x):
     H = torch.tanh(W_xh[x] + b_x + H @ W_hh + b_h)
     return H, H @ W_hq + b_q
 
 def loss():
-    H, O = torch.zeros(units, dtype=torch.double), []
-    for x in ids:
+    H, O = torch.zeros(h).double(), []
+    for x in [start, *targets[:-1]]:
         H, o = step(H, x)
         O.append(o)
     return cross_entropy(torch.stack(O), labels)
 
 adam = torch.optim.AdamW(
-    weights, lr=$rate, betas=$betas, weight_decay=0
+    weights, betas=$betas, weight_decay=0
 )
 for n in range(steps):
-    wave = np.cos(np.pi * max(0, n - $warm) / ($whole - $warm))
-    share = min((n + 1) / $warm, 0.505 + 0.495 * wave)
+    done = max(0, n - $warm) / ($whole - $warm)
+    wave = 0.505 + 0.495 * np.cos(np.pi * done)
+    share = min((n + 1) / $warm, wave)
     adam.param_groups[0]["lr"] = $rate * share
     adam.zero_grad()
     loss().backward()
@@ -142,7 +142,7 @@ print(f"perplexity {loss().exp():.2f}")
 
 
 _WRITING = """
-H, x = torch.zeros(units, dtype=torch.double), start
+H, x = torch.zeros(h).double(), start
 said = ""
 for _ in text:
     H, o = step(H, x)
