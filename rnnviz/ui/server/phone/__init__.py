@@ -1,0 +1,86 @@
+"""The page that a phone sees: one file of a few kilobytes that asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from rnnviz.ui.i18n import N_, LANGUAGES, translations
+
+HERE = Path(__file__).parent
+
+WORDS = {
+    "title": N_("Your answer"),
+    "waiting": N_("You are in. Wait for the next question."),
+    "open": N_("Choose one. You can change it until the question closes."),
+    "given": N_("Your answer counts. You can change it until the question closes."),
+    "closed": N_("Closed. Look at the screen."),
+    "right": N_("Right: {answer}"),
+    "over": N_("The room is closed. Thank you."),
+    "lost": N_("No connection. Trying again …"),
+    "full": N_("The room is full. Trying again …"),
+    "elsewhere": N_("This room is open in another tab. Tap here to go on in this one."),
+    "stranger": N_("This page needs its cookie, a random number. Allow it, then load the page again."),
+    "slowly": N_("Too many at once. Wait a moment, then load the page again."),
+    "late": N_("That didn't arrive. Try again."),
+    "missing": N_("There is no room at this address. Compare it with the one on the screen."),
+    "space": N_("space"),
+}
+"""What the page says, in the lecture's language."""
+
+SAID = ("late", "missing", "slowly", "stranger")
+"""Reasons for which a page is refused."""
+
+
+def words(language: str) -> dict[str, str]:
+    """WORDS in a language."""
+    say = translations(language).gettext
+    return {name: say(message) for name, message in WORDS.items()}
+
+
+@cache
+def page() -> bytes:
+    """The page, with the words of all languages."""
+    # "<" as an escape: no text can end the script that holds it.
+    said = json.dumps({language: words(language) for language in LANGUAGES}, ensure_ascii=False)
+    return _filled("phone.html").replace("{{words}}", said.replace("<", "\\u003c")).encode()
+
+
+@cache
+def refusal(why: str) -> bytes:
+    """A page that says why there is none, in all languages."""
+    name = why if why in SAID else "missing"
+    lines = "".join(f"<p lang={language}>{escape(words(language)[name])}</p>" for language in LANGUAGES)
+    return (
+        '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>rnnviz</title><style>{_file('phone.css')}</style><main>{lines}</main>"
+    ).encode()
+
+
+@cache
+def _file(name: str) -> str:
+    return (HERE / name).read_text("utf-8")
+
+
+def _filled(name: str) -> str:
+    return _file(name).replace("{{style}}", _file("phone.css")).replace("{{script}}", _file("phone.js"))
+
+
+def _hash(name: str) -> str:
+    return base64.b64encode(hashlib.sha256(_file(name).encode()).digest()).decode()
+
+
+HEADERS = {
+    "Content-Security-Policy": (
+        f"default-src 'none'; script-src 'sha256-{_hash('phone.js')}'; style-src 'sha256-{_hash('phone.css')}'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""With every page: its own script and style run, nothing else; it talks to its room alone."""

@@ -1,0 +1,103 @@
+
+// A phone's page: shows what its room asks, and sends what is chosen.
+
+/** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null }} Heard */
+
+const said = JSON.parse(find("words").textContent ?? "{}");
+const [text, options, line] = [find("text"), find("options"), find("said")];
+const room = location.pathname.replace(/\/$/, "");
+/** @type {Heard} */
+let heard = { state: "lost" };
+let language = navigator.language.startsWith("zh") ? "zh" : "en";
+let trouble = "";
+/** @type {EventSource | undefined} */
+let stream;
+
+/** @param {string} id @returns {HTMLElement} */
+function find(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
+/** @param {string} name */
+function say(name) {
+  return said[language]?.[name] ?? said.en[name] ?? "";
+}
+
+/** Listen to the room, from anew. */
+function listen() {
+  stream?.close();
+  if (!navigator.cookieEnabled) return show({ state: "stranger" });
+  const own = new EventSource(`${room}/events`);
+  stream = own;
+  own.onmessage = (event) => {
+    trouble = "";
+    show(JSON.parse(event.data));
+    if (heard.state === "over" || heard.state === "elsewhere") own.close();
+  };
+  own.onerror = () => {
+    if (own !== stream) return;
+    if (heard.state !== "full") show({ ...heard, state: "lost" });
+    // A browser tries again by itself, except after a refusal: the server may be another one by now.
+    if (own.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 4000 + Math.random() * 4000);
+  };
+}
+
+/** @param {number} answer */
+async function choose(answer) {
+  const before = heard;
+  show({ ...heard, mine: answer });
+  try {
+    const body = JSON.stringify({ question: heard.number, answer });
+    const got = await fetch(`${room}/answer`, { method: "POST", body });
+    const found = await got.json();
+    trouble = got.ok ? "" : found.why;
+    if (heard.number !== before.number) return;
+    show(got.ok ? found : { ...before, state: trouble === "closed" ? "closed" : before.state });
+  } catch {
+    trouble = "late";
+    if (heard.number === before.number) show(before);
+  }
+}
+
+/** @param {Heard} now */
+function show(now) {
+  const again = now.number !== heard.number || now.text !== heard.text;
+  heard = now;
+  language = now.language ?? language;
+  document.documentElement.lang = language;
+  document.title = say("title");
+  text.textContent = now.text ?? "";
+  if (again) options.replaceChildren(...(now.options ?? []).map(button));
+  options.className = now.letters ? "letters" : "";
+  [...options.children].forEach((child, i) => {
+    const one = /** @type {HTMLButtonElement} */ (child);
+    one.setAttribute("aria-pressed", String(now.mine === i));
+    one.disabled = now.state !== "open";
+    one.classList.toggle("right", now.right === i);
+  });
+  line.textContent = status(now);
+}
+
+/** @param {Heard} now */
+function status(now) {
+  if (now.state === "open" && trouble) return say(trouble) || say("late");
+  if (now.state === "open") return say(typeof now.mine === "number" ? "given" : "open");
+  const right = now.state === "closed" && typeof now.right === "number" ? now.options?.[now.right] : undefined;
+  if (right === undefined) return say(now.state);
+  return say("right").replace("{answer}", right === " " ? say("space") : right);
+}
+
+/** @param {string} option @param {number} i */
+function button(option, i) {
+  const made = document.createElement("button");
+  made.textContent = option === " " ? say("space") : option;
+  made.className = option === " " ? "wide" : "";
+  made.onclick = () => choose(i);
+  return made;
+}
+
+line.onclick = () => heard.state === "elsewhere" && listen();
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && heard.state !== "over" && stream?.readyState !== EventSource.OPEN) listen();
+});
+listen();

@@ -1,0 +1,286 @@
+"""A room: one question at a time, an answer from each phone, counted as they come. In memory alone.
+
+    stage    asks, reveals, asks again: the lecturer's page
+    phone    answers, and may change its answer until the question closes
+
+Every method may be called from any thread. What is kept is bounded: PHONES answers to a question, KEPT questions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+PHONES = 1_000
+"""Phones that a room holds, and answers that a question takes."""
+
+KEPT = 128
+"""Questions whose answers are kept, the oldest forgotten first."""
+
+Counts = Mapping[str, Sequence[int]]
+"""How many chose each option, by the keys of the questions that were revealed."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a step of the lecture asks.
+
+    key      names it in the lecture: a step that comes back with the same key has its answers still
+    text     the question, in the lecture's language
+    options  what can be answered, at least two
+    letters  whether the options are single characters, for a keyboard
+    right    the index of the right option, told with the answers; None to tell none
+    over     whether the stage shows the answer by now: nothing more is taken
+    told     what else the stage is told with the answers, of the counts of all revealed questions
+    """
+
+    key: str
+    text: str
+    options: tuple[str, ...]
+    letters: bool = False
+    right: int | None = None
+    over: bool = False
+    told: Callable[[Counts], dict[str, Any]] | None = None
+
+
+class Refused(Exception):
+    """An answer that doesn't count: an HTTP status, and why in a word that the phone's page knows."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.status, self.why = status, why
+
+
+@dataclass
+class Ballot:
+    """A question and its answers so far; `number` tells it from the same question asked before."""
+
+    number: int
+    question: Question
+    revealed: bool = False
+    votes: dict[str, int] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.counts = [0] * len(self.question.options)
+
+    def take(self, phone: str, answer: int) -> None:
+        """Count an answer; the phone's earlier one no longer."""
+        before = self.votes.get(phone)
+        if before is not None:
+            self.counts[before] -= 1
+        self.votes[phone] = answer
+        self.counts[answer] += 1
+
+
+class Bell:
+    """Wakes those who wait on event loops, from any thread."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[asyncio.AbstractEventLoop, set[asyncio.Event]] = {}
+        self._lock = threading.Lock()
+
+    def hang(self) -> asyncio.Event:
+        """An event of the running loop that is set whenever the bell rings."""
+        event = asyncio.Event()
+        with self._lock:
+            self._waiting.setdefault(asyncio.get_running_loop(), set()).add(event)
+        return event
+
+    def take_down(self, event: asyncio.Event) -> None:
+        """It is waited for no more. On the loop that hung it."""
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            events = self._waiting.get(loop, set())
+            events.discard(event)
+            if not events:
+                self._waiting.pop(loop, None)
+
+    def ring(self) -> None:
+        """Set every event."""
+        with self._lock:
+            loops = list(self._waiting)
+        for loop in loops:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(self._set, loop)
+
+    def _set(self, loop: asyncio.AbstractEventLoop) -> None:
+        with self._lock:
+            events = list(self._waiting.get(loop, ()))
+        for event in events:
+            event.set()
+
+
+class Room:
+    """A room in a language, "en" or "zh", which its phones speak too."""
+
+    def __init__(self, language: str = "en") -> None:
+        self.language = language
+        self.closed = False
+        self.phones, self.stage = Bell(), Bell()
+        """Rung when phones, or the stage, have something new to show."""
+        self._lock = threading.RLock()
+        self._ballots: OrderedDict[str, Ballot] = OrderedDict()
+        self._now: Ballot | None = None
+        self._asked = 0
+        self._here: dict[str, object] = {}
+
+    # ---- the stage ----
+
+    def ask(self, question: Question | None) -> None:
+        """The stage shows this question now, or none; the one before is closed."""
+        with self._lock:
+            before = self._now, self._now and (self._now.question, self._now.revealed)
+            self._now = None if question is None else self._found(question)
+            now = self._now
+            if now is not None and question is not None:
+                now.question = question
+                now.revealed = now.revealed or question.over
+            changed = before != (now, now and (now.question, now.revealed))
+        if changed:
+            self._tell()
+
+    def reveal(self, number: int) -> None:
+        """Close question `number`, if it is the one asked, and show its answers."""
+        with self._lock:
+            if self._now is None or self._now.number != number or self._now.revealed:
+                return
+            self._now.revealed = True
+        self._tell()
+
+    def again(self, number: int) -> None:
+        """Ask question `number`, if it is the one asked, anew: its answers are forgotten."""
+        with self._lock:
+            now = self._now
+            if now is None or now.number != number or now.question.over:
+                return
+            del self._ballots[now.question.key]
+            self._now = self._found(now.question)
+        self._tell()
+
+    def speak(self, language: str) -> None:
+        """Go on in another language."""
+        if language != self.language:
+            self.language = language
+            self._tell()
+
+    def close(self) -> None:
+        """Take nothing more, and say so to everyone."""
+        with self._lock:
+            self.closed = True
+            self._ballots.clear()
+            self._now = None
+        self._tell()
+
+    def shown(self) -> dict[str, Any]:
+        """What the stage has to know, as JSON: counts too, which it shows once they are revealed."""
+        with self._lock:
+            found: dict[str, Any] = {"phones": len(self._here), "question": None}
+            now = self._now
+            if now is None:
+                return found
+            question = now.question
+            found["question"] = {
+                "number": now.number,
+                "key": question.key,
+                "text": question.text,
+                "options": question.options,
+                "answered": len(now.votes),
+                "counts": list(now.counts),
+                "revealed": now.revealed,
+                "over": question.over,
+            }
+            if now.revealed and question.told is not None:
+                found["question"]["told"] = question.told(self._revealed())
+            return found
+
+    # ---- phones ----
+
+    def come(self, phone: str, place: object) -> None:
+        """A phone is there, at `place`: where it was before counts no longer. Refused where the room is full."""
+        with self._lock:
+            if phone not in self._here and len(self._here) >= PHONES:
+                raise Refused(503, "full")
+            elsewhere = phone in self._here
+            self._here[phone] = place
+        if elsewhere:
+            self.phones.ring()
+        self.stage.ring()
+
+    def is_at(self, phone: str, place: object) -> bool:
+        """Whether a phone is there and nowhere else since."""
+        return self._here.get(phone) is place
+
+    def go(self, phone: str, place: object) -> None:
+        """A phone has left `place`; its answers stay."""
+        with self._lock:
+            if not self.is_at(phone, place):
+                return
+            del self._here[phone]
+        self.stage.ring()
+
+    def vote(self, phone: str, number: object, answer: object) -> None:
+        """Take a phone's answer to question `number`: an index of its options. Refused with the reason."""
+        with self._lock:
+            now = self._now
+            if type(number) is not int or type(answer) is not int:
+                raise Refused(400, "invalid")
+            if self.closed or not 0 < number <= self._asked:
+                raise Refused(404, "unknown")
+            if now is None or now.number != number or now.revealed:
+                raise Refused(409, "closed")
+            if not 0 <= answer < len(now.question.options):
+                raise Refused(400, "invalid")
+            if phone not in now.votes and len(now.votes) >= PHONES:
+                raise Refused(503, "full")
+            now.take(phone, answer)
+        self.stage.ring()
+
+    def heard(self, phone: str) -> dict[str, Any]:
+        """What a phone shows, as JSON: no counts."""
+        with self._lock:
+            now = self._now
+            found: dict[str, Any] = {"language": self.language}
+            if self.closed:
+                return found | {"state": "over"}
+            if now is None:
+                return found | {"state": "waiting"}
+            question = now.question
+            return found | {
+                "state": "closed" if now.revealed else "open",
+                "number": now.number,
+                "text": question.text,
+                "options": question.options,
+                "letters": question.letters,
+                "mine": now.votes.get(phone),
+                "right": question.right if now.revealed else None,
+            }
+
+    # ---- inside ----
+
+    def _found(self, question: Question) -> Ballot | None:
+        """The question's ballot, made anew if there is none or its options are others."""
+        ballot = self._ballots.get(question.key)
+        if ballot is not None and len(ballot.counts) == len(question.options):
+            self._ballots.move_to_end(question.key)
+            return ballot
+        if question.over:  # nobody can have answered it
+            return None
+        self._asked += 1
+        ballot = self._ballots[question.key] = Ballot(self._asked, question)
+        self._ballots.move_to_end(question.key)
+        while len(self._ballots) > KEPT:
+            self._ballots.popitem(last=False)
+        return ballot
+
+    def _revealed(self) -> dict[str, list[int]]:
+        return {key: list(ballot.counts) for key, ballot in self._ballots.items() if ballot.revealed}
+
+    def _tell(self) -> None:
+        self.phones.ring()
+        self.stage.ring()
