@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import views
+from rnnviz.ui.server import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
 
@@ -22,6 +23,7 @@ app = st.App(
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
         *views.routes(),
+        *rooms.routes(),
     ],
     middleware=[Middleware(Guard)],
     on_script_error=trouble.on_script_error,

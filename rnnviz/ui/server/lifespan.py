@@ -13,7 +13,7 @@ import streamlit as st
 
 from rnnviz.ui import warm
 from rnnviz.ui.jobs import memory
-from rnnviz.ui.server import descriptors, sessions
+from rnnviz.ui.server import descriptors, rooms, sessions
 
 
 @asynccontextmanager
@@ -24,6 +24,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
     watch = asyncio.create_task(sessions.reap())
     yield {}
+    rooms.close_all()
     watch.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await watch

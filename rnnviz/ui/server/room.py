@@ -3,7 +3,8 @@
     stage    asks, reveals, asks again: the lecturer's page
     phone    answers, and may change its answer until the question closes
 
-Every method may be called from any thread. What is kept is bounded: PHONES answers to a question, KEPT questions.
+Every method may be called from any thread. What is kept is bounded: PHONES answers to a question, KEPT
+questions.
 """
 
 from __future__ import annotations
@@ -124,6 +125,8 @@ class Room:
         self.closed = False
         self.phones, self.stage = Bell(), Bell()
         """Rung when phones, or the stage, have something new to show."""
+        self.edition = 0
+        """Grows with everything that the stage has to know."""
         self._lock = threading.RLock()
         self._ballots: OrderedDict[str, Ballot] = OrderedDict()
         self._now: Ballot | None = None
@@ -135,6 +138,8 @@ class Room:
     def ask(self, question: Question | None) -> None:
         """The stage shows this question now, or none; the one before is closed."""
         with self._lock:
+            if self.closed:
+                return
             before = self._now, self._now and (self._now.question, self._now.revealed)
             self._now = None if question is None else self._found(question)
             now = self._now
@@ -180,7 +185,7 @@ class Room:
     def shown(self) -> dict[str, Any]:
         """What the stage has to know, as JSON: counts too, which it shows once they are revealed."""
         with self._lock:
-            found: dict[str, Any] = {"phones": len(self._here), "question": None}
+            found: dict[str, Any] = {"edition": self.edition, "phones": len(self._here), "question": None}
             now = self._now
             if now is None:
                 return found
@@ -195,14 +200,15 @@ class Room:
                 "revealed": now.revealed,
                 "over": question.over,
             }
-            if now.revealed and question.told is not None:
-                found["question"]["told"] = question.told(self._revealed())
-            return found
+            counts = self._revealed() if now.revealed else {}
+        if counts and question.told is not None:
+            found["question"]["told"] = question.told(counts)
+        return found
 
     # ---- phones ----
 
     def come(self, phone: str, place: object) -> None:
-        """A phone is there, at `place`: where it was before counts no longer. Refused where the room is full."""
+        """A phone is there, at `place` and no longer where it was before. Refused where the room is full."""
         with self._lock:
             if phone not in self._here and len(self._here) >= PHONES:
                 raise Refused(503, "full")
@@ -210,7 +216,7 @@ class Room:
             self._here[phone] = place
         if elsewhere:
             self.phones.ring()
-        self.stage.ring()
+        self._count()
 
     def is_at(self, phone: str, place: object) -> bool:
         """Whether a phone is there and nowhere else since."""
@@ -222,7 +228,7 @@ class Room:
             if not self.is_at(phone, place):
                 return
             del self._here[phone]
-        self.stage.ring()
+        self._count()
 
     def vote(self, phone: str, number: object, answer: object) -> None:
         """Take a phone's answer to question `number`: an index of its options. Refused with the reason."""
@@ -239,7 +245,7 @@ class Room:
             if phone not in now.votes and len(now.votes) >= PHONES:
                 raise Refused(503, "full")
             now.take(phone, answer)
-        self.stage.ring()
+        self._count()
 
     def heard(self, phone: str) -> dict[str, Any]:
         """What a phone shows, as JSON: no counts."""
@@ -283,4 +289,9 @@ class Room:
 
     def _tell(self) -> None:
         self.phones.ring()
+        self._count()
+
+    def _count(self) -> None:
+        with self._lock:
+            self.edition += 1
         self.stage.ring()

@@ -43,7 +43,7 @@ class Line(H11Protocol):
         self.loop.call_later(PATIENCE, self._begun)
 
     def _begun(self) -> None:
-        if self.cycle is None and not self.transport.is_closing():
+        if getattr(self, "cycle", None) is None and not self.transport.is_closing():
             self.transport.abort()
 
 

@@ -1,4 +1,4 @@
-"""What a room's phones may ask: one page, one stream of what is asked now, one answer. Nothing else is served.
+"""What a room's phones may ask: a page, a stream of what is asked now, an answer; nothing else is served.
 
     GET  /CODE          the page, with a random id as its cookie
     GET  /CODE/events   server-sent events: what the phone should show, as often as that changes
@@ -32,6 +32,7 @@ BODY = 200
 """Bytes that an answer may have."""
 
 PATIENCE = 10.0  # seconds for a body to come
+TARRY = 1.0  # seconds that whoever asks too often waits for the refusal
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 SPREAD = 0.3  # seconds over which phones are told, so that the lecturer's step comes first
 
@@ -173,6 +174,8 @@ async def _refused(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Refused) else getattr(error, "status_code", 500)
     why = error.why if isinstance(error, Refused) else "missing"
     extra = getattr(error, "headers", None) or {}
+    if status == 429:
+        await asyncio.sleep(TARRY)
     # What has not been read of a body would be taken for the next request.
     extra = {**extra, "Connection": "close"} if request.method == "POST" else extra
     if request.method == "GET" and not request.url.path.endswith("/events"):

@@ -15,6 +15,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.jobs import memory
+from rnnviz.ui.server import rooms
 
 log = logging.getLogger("rnnviz")
 
@@ -63,8 +64,10 @@ async def reap() -> None:
     while True:
         await asyncio.sleep(often)
         server = runtime.get_instance()
+        rooms.unseen()
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
+            rooms.close_of(gone)
             close(gone, server.close_session)
             await asyncio.to_thread(_give_back)
 

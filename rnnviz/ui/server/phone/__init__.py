@@ -9,7 +9,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from rnnviz.ui.i18n import N_, LANGUAGES, translations
+from rnnviz.ui.i18n import LANGUAGES, N_, translations
 
 HERE = Path(__file__).parent
 
@@ -76,7 +76,8 @@ def _hash(name: str) -> str:
 
 HEADERS = {
     "Content-Security-Policy": (
-        f"default-src 'none'; script-src 'sha256-{_hash('phone.js')}'; style-src 'sha256-{_hash('phone.css')}'; "
+        f"default-src 'none'; script-src 'sha256-{_hash('phone.js')}'; "
+        f"style-src 'sha256-{_hash('phone.css')}'; "
         "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "Cache-Control": "no-store",

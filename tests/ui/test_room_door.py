@@ -1,0 +1,561 @@
+"""A room's door, as phones and worse meet it: real sockets, and whose room it is."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import segno
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+
+from rnnviz.errors import ConfigError
+from rnnviz.ui.server import phone, room_listener, room_phones, rooms
+from rnnviz.ui.server.room import Question, Room
+from rnnviz.ui.server.room_addresses import Address
+from rnnviz.ui.server.room_listener import Listener, new_code
+from rnnviz.ui.server.room_phones import COOKIE, Phones
+
+COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
+CODE = "abcde"
+SOON = 10.0  # seconds, for a socket
+
+
+@dataclass(frozen=True)
+class Got:
+    """An answer, read to its end."""
+
+    status: int
+    headers: dict[str, str]
+    body: str
+
+
+class Phone:
+    """A phone's browser: its address, its cookie, its stream."""
+
+    def __init__(self, port: int, code: str = CODE) -> None:
+        self.port, self.code = port, code
+        self.cookie = ""
+        self._stream: http.client.HTTPResponse | None = None
+
+    def _ask(self, method: str, path: str, body: bytes | None = None) -> http.client.HTTPConnection:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SOON)
+        connection.request(method, path, body, {"Cookie": self.cookie} if self.cookie else {})
+        return connection
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> Got:
+        """One request on a connection of its own."""
+        with closing(self._ask(method, path, body)) as connection, connection.getresponse() as got:
+            headers = {name.lower(): value for name, value in got.getheaders()}
+            return Got(got.status, headers, got.read().decode())
+
+    def open(self) -> Got:
+        """Load the page, and keep its cookie."""
+        got = self.request("GET", f"/{self.code}")
+        if given := got.headers.get("set-cookie"):
+            self.cookie = given.split(";")[0]
+        return got
+
+    def answer(self, body: Any) -> tuple[int, dict[str, Any]]:
+        """Send an answer: a status, and what is said."""
+        sent = body if isinstance(body, bytes) else json.dumps(body).encode()
+        got = self.request("POST", f"/{self.code}/answer", sent)
+        return got.status, json.loads(got.body)
+
+    def listen(self) -> dict[str, Any]:
+        """Begin to listen to the room; the first that is heard."""
+        connection = self._ask("GET", f"/{self.code}/events")
+        self._stream = connection.getresponse()
+        STREAMS.extend([self._stream, connection])
+        assert self._stream.getheader("content-type", "").startswith("text/event-stream")
+        return self.hear()
+
+    def hear(self) -> dict[str, Any]:
+        """What is heard next; {} at the stream's end."""
+        assert self._stream is not None
+        while line := self._stream.readline():
+            if line.startswith(b"data: "):
+                found: dict[str, Any] = json.loads(line[6:])
+                return found
+        return {}
+
+
+STREAMS: list[Any] = []
+"""What phones listen on; hung up after each test."""
+
+
+def hang_up() -> None:
+    """Every phone leaves its room."""
+    while STREAMS:
+        STREAMS.pop().close()
+
+
+@pytest.fixture(autouse=True)
+def _hung_up() -> Iterator[None]:
+    yield
+    hang_up()
+
+
+@pytest.fixture
+def room() -> Room:
+    """A room that asks for a colour."""
+    made = Room()
+    made.ask(COLOURS)
+    return made
+
+
+@pytest.fixture
+def port(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """Where the room answers."""
+    monkeypatch.setattr(room_phones, "SPREAD", 0.0)
+    monkeypatch.setattr(room_phones, "TARRY", 0.0)
+    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    yield listener.port
+    room.close()
+    listener.close()
+    assert listener.wait(SOON)
+
+
+@pytest.fixture
+def one(port: int) -> Phone:
+    """A phone that has loaded the page."""
+    found = Phone(port)
+    found.open()
+    return found
+
+
+def until(room: Room, phones: int) -> None:
+    """Wait until so many phones are in the room."""
+    end = time.monotonic() + SOON
+    while room.shown()["phones"] != phones:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+# ---- what is served ----
+
+
+def test_the_page_is_one_small_file_that_may_do_nothing_but_talk_to_its_room(port: int) -> None:
+    got = Phone(port).open()
+    page = got.body
+    assert len(page) < 9_000
+    assert re.findall(r"""(?:src|href)=["']?([^"' >]+)""", page) == ["data:,"], "it asks for another file"
+    assert not re.search(r"@import|url\(|import\(", page)
+    policy = got.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    cookie = got.headers["set-cookie"]
+    assert re.fullmatch(
+        rf"{COOKIE}=[0-9a-f]{{16}}\.[0-9a-f]{{16}}; HttpOnly; Path=/{CODE}; SameSite=strict", cookie
+    )
+    assert got.headers["cache-control"] == "no-store"
+    said = json.loads(page.split('id="words">')[1].split("</script>")[0])
+    assert set(said) == {"en", "zh"}
+    assert set(said["zh"]) == set(phone.WORDS)
+
+
+def test_an_id_is_given_once_and_no_two_phones_have_the_same(port: int, one: Phone) -> None:
+    assert "set-cookie" not in one.open().headers
+    cookies = set()
+    for _ in range(20):
+        other = Phone(port)
+        other.open()
+        cookies.add(other.cookie)
+    assert len(cookies) == 20
+
+
+NOWHERE = (
+    "/ /abcdf /abcdf/events /abcde/else /abcde/../etc /_stcore/health /learn /plotly/plotly.min.js "
+    "/room/abcde /static/x.js /%61bcdf /abcde%00 /%E4%B8%AD"
+)
+
+
+@pytest.mark.parametrize("path", NOWHERE.split())
+def test_there_is_nothing_else(port: int, one: Phone, path: str) -> None:
+    got = one.request("GET", path)
+    said = got.body
+    assert got.status == 404
+    assert "no room" in said or json.loads(said) == {"why": "missing"}
+    assert COOKIE not in str(got.headers)
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "POST", "OPTIONS", "TRACE"])
+def test_there_is_no_other_method(one: Phone, method: str) -> None:
+    assert one.request(method, f"/{CODE}").status == 405
+    if method != "POST":
+        assert one.request(method, f"/{CODE}/answer").status == 405
+
+
+def test_the_address_may_be_typed_in_capitals(port: int) -> None:
+    shouting = Phone(port, CODE.upper())
+    assert shouting.open().status == 200
+    assert shouting.answer({"question": 1, "answer": 0})[0] == 200
+
+
+# ---- answers ----
+
+
+def test_two_phones_hear_the_question_answer_it_and_hear_that_it_closes(room: Room, port: int) -> None:
+    phones = [Phone(port), Phone(port)]
+    for one in phones:
+        one.open()
+        heard = one.listen()
+        assert (heard["state"], heard["text"], heard["options"]) == (
+            "open",
+            COLOURS.text,
+            list(COLOURS.options),
+        )
+    assert phones[0].answer({"question": 1, "answer": 2})[1]["mine"] == 2
+    assert phones[1].answer({"question": 1, "answer": 2})[0] == 200
+    assert phones[1].answer({"question": 1, "answer": 0})[0] == 200
+    shown = room.shown()
+    assert (shown["phones"], shown["question"]["counts"]) == (2, [1, 0, 1])
+    room.reveal(1)
+    assert [one.hear()["state"] for one in phones] == ["closed", "closed"]
+    assert phones[0].answer({"question": 1, "answer": 0}) == (409, {"why": "closed"})
+    room.ask(None)
+    assert phones[0].hear() == {"language": "en", "state": "waiting"}
+    room.close()
+    assert phones[0].hear()["state"] == "over"
+    assert phones[0].hear() == {}
+
+
+def test_a_phone_that_hangs_up_is_there_no_longer(room: Room, port: int, one: Phone) -> None:
+    other = Phone(port)
+    other.open()
+    for phone_there in (one, other):
+        phone_there.listen()
+    assert room.shown()["phones"] == 2
+    hang_up()
+    until(room, 0)
+
+
+def test_a_phone_in_two_tabs_is_one_phone(room: Room, port: int, one: Phone) -> None:
+    again = Phone(port)
+    again.cookie = one.cookie
+    one.listen()
+    again.listen()
+    assert one.hear() == {"state": "elsewhere"}
+    assert room.shown()["phones"] == 1
+    one.answer({"question": 1, "answer": 0})
+    again.answer({"question": 1, "answer": 1})
+    assert room.shown()["question"]["counts"] == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "x", "=", "a.b", f"{'0' * 16}.{'0' * 16}", "é.é", "." * 5000, "0" * 5000]
+)
+def test_an_id_that_this_room_did_not_give_is_none(room: Room, one: Phone, cookie: str) -> None:
+    one.cookie = f"{COOKIE}={cookie}".encode().decode("latin-1")
+    assert one.answer({"question": 1, "answer": 0}) == (401, {"why": "stranger"})
+    assert one.request("GET", f"/{CODE}/events").status == 401
+    assert "set-cookie" in one.open().headers, "it gets one that is"
+    assert one.answer({"question": 1, "answer": 0})[0] == 200
+
+
+def test_another_room_s_id_is_none(one: Phone) -> None:
+    other = Listener(Phones(Room(), CODE).app, "127.0.0.1")
+    elsewhere = Phone(other.port)
+    elsewhere.cookie = one.cookie
+    assert elsewhere.answer({"question": 1, "answer": 0})[0] == 401
+    other.close()
+    assert other.wait(SOON)
+
+
+hostile = st.one_of(
+    st.binary(max_size=400),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    ).map(lambda value: json.dumps(value).encode()),
+    st.fixed_dictionaries(
+        {
+            "question": st.none() | st.integers() | st.text(max_size=5),
+            "answer": st.none() | st.integers() | st.floats() | st.lists(st.integers(), max_size=2),
+        }
+    ).map(lambda value: json.dumps(value).encode()),
+)
+
+
+@given(hostile)
+@settings(max_examples=60)
+def test_whatever_is_sent_is_answered_and_counts_only_if_it_is_an_answer(
+    room: Room, port: int, body: bytes
+) -> None:
+    one = Phone(port)
+    one.open()
+    before = room.shown()["question"]["counts"]
+    status, said = one.answer(body)
+    after = room.shown()["question"]["counts"]
+    if status == 200:
+        taken = json.loads(body)
+        assert taken["question"] == 1
+        assert [n - m for n, m in zip(after, before, strict=True)] == [i == taken["answer"] for i in range(3)]
+    else:
+        assert status in (400, 404, 413)
+        assert set(said) == {"why"}
+        assert after == before
+    assert status == 413 if len(body) > room_phones.BODY else status != 413
+
+
+def head(one: Phone, length: int) -> bytes:
+    """The beginning of an answer whose body is still to come."""
+    lines = f"POST /{CODE}/answer HTTP/1.1", "Host: x", f"Cookie: {one.cookie}", f"Content-Length: {length}"
+    return "\r\n".join([*lines, "", ""]).encode()
+
+
+def test_a_body_without_end_is_refused_early(port: int, one: Phone) -> None:
+    with socket.create_connection(("127.0.0.1", port), SOON) as line:
+        line.sendall(head(one, 10**9) + b"x" * 5000)
+        assert b" 413 " in line.recv(4096)
+
+
+def test_a_body_that_never_comes_is_not_waited_for(
+    port: int, one: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_phones, "PATIENCE", 0.05)
+    with socket.create_connection(("127.0.0.1", port), SOON) as line:
+        head = (
+            f"POST /{CODE}/answer HTTP/1.1\r\nHost: x\r\nCookie: {one.cookie}\r\nContent-Length: 20\r\n\r\n"
+        )
+        line.sendall(head.encode())
+        assert b" 408 " in line.recv(4096)
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\n", b"\x16\x03\x01\x02\x00\x01\x00"])
+def test_a_line_on_which_nothing_is_asked_is_cut(
+    room: Room, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(room_listener, "PATIENCE", 0.05)
+    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    with socket.create_connection(("127.0.0.1", listener.port), SOON) as line:
+        line.sendall(sent)
+        with suppress(ConnectionResetError):
+            assert line.recv(4096)[:12] in (b"", b"HTTP/1.1 400")
+    listener.close()
+    assert listener.wait(SOON)
+
+
+def test_lines_beyond_the_most_are_cut_and_leave_room_again(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room_listener, "CONNECTIONS", 3)
+    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    one = Phone(listener.port)
+    one.open()
+    one.listen()
+    held = [socket.create_connection(("127.0.0.1", listener.port), SOON) for _ in range(6)]
+    end = time.monotonic() + SOON
+    while time.monotonic() < end:  # the first page's line may still be there
+        try:
+            held[-1].settimeout(0.2)
+            assert held[-1].recv(1) == b""
+            break
+        except TimeoutError:
+            continue
+        except ConnectionResetError:
+            break
+    else:
+        pytest.fail("the last line is still open")
+    for line in held:
+        line.close()
+    assert one.answer({"question": 1, "answer": 1})[0] == 200
+    room.close()
+    listener.close()
+    assert listener.wait(SOON)
+
+
+def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(room: Room, port: int, one: Phone) -> None:
+    other = Phone(port)
+    other.open()
+    statuses = [one.answer({"question": 1, "answer": n % 3})[0] for n in range(40)]
+    assert statuses[:8] == [200] * 8
+    assert statuses.count(429) > 20
+    assert other.answer({"question": 1, "answer": 2})[0] == 200
+    assert sum(room.shown()["question"]["counts"]) == 2
+
+
+def test_guessing_codes_is_slowed(port: int) -> None:
+    guesser = Phone(port)
+    statuses = [guesser.request("GET", f"/{n:05d}").status for n in range(340)]
+    assert statuses[0] == 404
+    assert statuses[-1] == 429
+    page = guesser.request("GET", f"/{CODE}")
+    assert (page.status, "Too many at once" in page.body) == (429, True)
+
+
+def test_a_phone_too_many_hears_that_the_room_is_full(
+    room: Room, one: Phone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rnnviz.ui.server.room.PHONES", 0)
+    assert one.listen() == {"state": "full"}
+    assert one.answer({"question": 1, "answer": 0}) == (503, {"why": "full"})
+
+
+# ---- whose it is ----
+
+
+@pytest.fixture
+def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This computer has two addresses in a network."""
+    found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
+    monkeypatch.setattr(rooms, "addresses", lambda: found)
+    yield
+    rooms.close_all()
+
+
+def look(key: str, seen: str = "") -> tuple[int, dict[str, Any]]:
+    """What the app tells a stage."""
+    listener = Listener(Starlette(routes=rooms.routes()), "127.0.0.1")
+    try:
+        got = Phone(listener.port).request("GET", f"/room/{key}?seen={seen}")
+        return got.status, json.loads(got.body)
+    finally:
+        listener.close()
+        assert listener.wait(SOON)
+
+
+@pytest.mark.usefixtures("networked")
+def test_a_session_has_one_room_and_no_other_can_see_or_close_it() -> None:
+    mine = rooms.open_for("mine", "en")
+    assert rooms.open_for("mine", "en") is mine
+    theirs = rooms.open_for("theirs", "zh")
+    assert theirs.key != mine.key
+    assert theirs.code != mine.code
+    assert theirs.listener.port != mine.listener.port
+    mine.stage(COLOURS)
+    theirs.stage(None)
+    assert look(mine.key)[1]["question"]["key"] == "colour"
+    assert look(theirs.key)[1]["question"] is None
+    for key in ("x", mine.code, mine.key[:-1], mine.key + "x"):
+        assert look(key)[0] == 404
+    assert rooms.claim("a third", "x") is None
+    assert rooms.claim("theirs", mine.key) is theirs, "who has a room keeps it"
+    rooms.close_of(["a third", "theirs"])
+    assert rooms.of("theirs") is None
+    assert rooms.of("mine") is mine
+    assert not mine.room.closed
+    assert Phone(mine.listener.port, mine.code).open().status == 200
+    other = Phone(mine.listener.port, theirs.code)
+    assert other.open().status == 404
+
+
+@pytest.mark.usefixtures("networked")
+def test_a_closed_room_lets_go_of_its_port() -> None:
+    opened = rooms.open_for("mine", "en")
+    one = Phone(opened.listener.port, opened.code)
+    one.open()
+    assert one.listen()["state"] == "waiting"
+    rooms.close_of(["mine"])
+    assert one.hear()["state"] == "over"
+    assert opened.listener.wait(SOON)
+    with pytest.raises(OSError, match="refused"):
+        one.open()
+    assert look(opened.key)[0] == 404
+
+
+@pytest.mark.usefixtures("networked")
+def test_a_page_that_is_loaded_again_takes_its_room_over_with_the_key() -> None:
+    opened = rooms.open_for("before", "en")
+    assert rooms.claim("after", opened.key) is opened
+    assert rooms.of("before") is None
+    rooms.close_of(["before"])
+    assert not opened.room.closed
+    rooms.close_of(["after"])
+    assert opened.room.closed
+    assert rooms.claim("after", opened.key) is None
+
+
+@pytest.mark.usefixtures("networked")
+def test_another_of_this_computer_s_addresses_can_be_shown_and_no_other() -> None:
+    opened = rooms.open_for("mine", "en")
+    first = opened.door()
+    assert first["url"] == f"http://127.0.0.1:{opened.listener.port}/{opened.code}"
+    assert first["qr"] == segno.make(first["url"], error="m", micro=False).svg_data_uri(
+        border=4, dark="#000", light="#fff", omitsize=True
+    )
+    opened.move("127.0.0.2")
+    assert opened.door()["url"].startswith("http://127.0.0.2:")
+    assert opened.door()["qr"] != first["qr"]
+    for no in ("evil.example", None, 5):
+        opened.move(no)
+    assert opened.door()["at"] == 1
+
+
+@pytest.mark.usefixtures("networked")
+def test_a_question_closes_when_nobody_looks_from_the_stage_and_opens_when_someone_does() -> None:
+    opened = rooms.open_for("mine", "en")
+    opened.stage(COLOURS)
+    rooms.unseen(after=60)
+    assert opened.room.heard("a")["state"] == "open"
+    rooms.unseen(after=0)
+    assert opened.room.heard("a")["state"] == "waiting"
+    assert look(opened.key)[1]["question"]["key"] == "colour"
+    assert opened.room.heard("a")["state"] == "open"
+
+
+@pytest.mark.usefixtures("networked")
+def test_a_look_waits_for_news_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = rooms.open_for("mine", "en")
+    first = look(opened.key)[1]
+    monkeypatch.setattr(rooms, "WAIT", 0.01)
+    assert look(opened.key, str(first["edition"]))[1] == first
+    opened.stage(COLOURS)
+    monkeypatch.setattr(rooms, "WAIT", 60)
+    assert look(opened.key, str(first["edition"]))[1]["question"]["answered"] == 0
+
+
+def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rooms, "addresses", list)
+    with pytest.raises(ConfigError, match="Wi-Fi"):
+        rooms.open_for("mine", "en")
+    monkeypatch.setattr(rooms, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(rooms, "ROOMS", 0)
+    with pytest.raises(ConfigError, match="close one of them"):
+        rooms.open_for("mine", "en")
+    monkeypatch.setattr(rooms, "ROOMS", 1)
+    monkeypatch.setattr(socket, "create_server", lambda *_, **__: (_ for _ in ()).throw(OSError("no port")))
+    with pytest.raises(ConfigError, match="no port"):
+        rooms.open_for("mine", "en")
+    assert rooms.of("mine") is None
+
+
+def test_codes_are_letters_that_can_be_told_apart_and_differ() -> None:
+    codes = {new_code() for _ in range(200)}
+    assert len(codes) > 190
+    assert all(re.fullmatch("[abcdefghjkmnpqrstuvwxyz]{5}", code) for code in codes)
+
+
+def test_nothing_is_written(room: Room, one: Phone) -> None:
+    opened: list[object] = []
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if (
+            hooked
+            and event == "open"
+            and isinstance(arguments[2], int)
+            and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+        ):
+            opened.append(arguments)
+
+    hooked = True
+    sys.addaudithook(hook)
+    try:
+        assert one.answer({"question": 1, "answer": 1})[0] == 200
+        one.listen()
+        room.reveal(1)
+        one.hear()
+    finally:
+        hooked = False
+    assert opened == []
