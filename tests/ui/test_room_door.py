@@ -101,6 +101,21 @@ def hang_up() -> None:
         STREAMS.pop().close()
 
 
+SHUT: list[Listener] = []
+
+
+def shut(listener: Listener) -> None:
+    """Close it: at the module's end all will have ended."""
+    listener.close()
+    SHUT.append(listener)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _ended() -> Iterator[None]:
+    yield
+    assert all(listener.wait(SOON) for listener in SHUT)
+
+
 @pytest.fixture(autouse=True)
 def _hung_up() -> Iterator[None]:
     yield
@@ -123,8 +138,7 @@ def port(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     listener = Listener(Phones(room, CODE).app, "127.0.0.1")
     yield listener.port
     room.close()
-    listener.close()
-    assert listener.wait(SOON)
+    shut(listener)
 
 
 @pytest.fixture
@@ -269,8 +283,7 @@ def test_another_room_s_id_is_none(one: Phone) -> None:
     elsewhere = Phone(other.port)
     elsewhere.cookie = one.cookie
     assert elsewhere.answer({"question": 1, "answer": 0})[0] == 401
-    other.close()
-    assert other.wait(SOON)
+    shut(other)
 
 
 hostile = st.one_of(
@@ -343,8 +356,7 @@ def test_a_line_on_which_nothing_is_asked_is_cut(
         line.sendall(sent)
         with suppress(ConnectionResetError):
             assert line.recv(4096)[:12] in (b"", b"HTTP/1.1 400")
-    listener.close()
-    assert listener.wait(SOON)
+    shut(listener)
 
 
 def test_lines_beyond_the_most_are_cut_and_leave_room_again(
@@ -372,8 +384,7 @@ def test_lines_beyond_the_most_are_cut_and_leave_room_again(
         line.close()
     assert one.answer({"question": 1, "answer": 1})[0] == 200
     room.close()
-    listener.close()
-    assert listener.wait(SOON)
+    shut(listener)
 
 
 def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(room: Room, port: int, one: Phone) -> None:
@@ -418,12 +429,9 @@ def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def look(key: str, seen: str = "") -> tuple[int, dict[str, Any]]:
     """What the app tells a stage."""
     listener = Listener(Starlette(routes=rooms.routes()), "127.0.0.1")
-    try:
-        got = Phone(listener.port).request("GET", f"/room/{key}?seen={seen}")
-        return got.status, json.loads(got.body)
-    finally:
-        listener.close()
-        assert listener.wait(SOON)
+    got = Phone(listener.port).request("GET", f"/room/{key}?seen={seen}")
+    shut(listener)
+    return got.status, json.loads(got.body)
 
 
 @pytest.mark.usefixtures("networked")

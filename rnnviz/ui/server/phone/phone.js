@@ -1,4 +1,3 @@
-
 // A phone's page: shows what its room asks, and sends what is chosen.
 
 /** @typedef {{ state: string, language?: string, number?: number, text?: string, options?: string[], letters?: boolean, mine?: number | null, right?: number | null }} Heard */
@@ -10,6 +9,7 @@ const room = location.pathname.replace(/\/$/, "");
 let heard = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
 let trouble = "";
+let sent = Promise.resolve();
 /** @type {EventSource | undefined} */
 let stream;
 
@@ -38,24 +38,28 @@ function listen() {
     if (own !== stream) return;
     if (heard.state !== "full") show({ ...heard, state: "lost" });
     // A browser tries again by itself, except after a refusal: the server may be another one by now.
-    if (own.readyState === EventSource.CLOSED) setTimeout(() => location.reload(), 4000 + Math.random() * 4000);
+    if (own.readyState === EventSource.CLOSED)
+      setTimeout(() => location.reload(), 4000 + Math.random() * 4000);
   };
 }
 
-/** @param {number} answer */
-async function choose(answer) {
-  const before = heard;
+/** Send an answer, one after the other: the last is the one that counts. @param {number} answer */
+function choose(answer) {
+  const { number } = heard;
   show({ ...heard, mine: answer });
+  sent = sent.then(() => send(number, answer));
+}
+
+/** @param {number | undefined} question @param {number} answer */
+async function send(question, answer) {
   try {
-    const body = JSON.stringify({ question: heard.number, answer });
-    const got = await fetch(`${room}/answer`, { method: "POST", body });
+    const got = await fetch(`${room}/answer`, { method: "POST", body: JSON.stringify({ question, answer }) });
     const found = await got.json();
     trouble = got.ok ? "" : found.why;
-    if (heard.number !== before.number) return;
-    show(got.ok ? found : { ...before, state: trouble === "closed" ? "closed" : before.state });
+    if (heard.number === question) show(got.ok ? found : { ...heard, mine: null });
   } catch {
     trouble = "late";
-    if (heard.number === before.number) show(before);
+    if (heard.number === question) show({ ...heard, mine: null });
   }
 }
 
@@ -75,14 +79,15 @@ function show(now) {
     one.disabled = now.state !== "open";
     one.classList.toggle("right", now.right === i);
   });
-  line.textContent = status(now);
+  line.textContent = below(now);
 }
 
 /** @param {Heard} now */
-function status(now) {
+function below(now) {
   if (now.state === "open" && trouble) return say(trouble) || say("late");
   if (now.state === "open") return say(typeof now.mine === "number" ? "given" : "open");
-  const right = now.state === "closed" && typeof now.right === "number" ? now.options?.[now.right] : undefined;
+  const right =
+    now.state === "closed" && typeof now.right === "number" ? now.options?.[now.right] : undefined;
   if (right === undefined) return say(now.state);
   return say("right").replace("{answer}", right === " " ? say("space") : right);
 }
@@ -101,3 +106,5 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && heard.state !== "over" && stream?.readyState !== EventSource.OPEN) listen();
 });
 listen();
+
+export {};
