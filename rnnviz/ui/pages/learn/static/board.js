@@ -11,7 +11,8 @@
 //   shapes       rect, line, path, circle, text, group → SVG elements; a group draws into itself: shapes.js
 //   pictures     matrix, bars, chart, strip
 //   motion       move(element, from): on entering a step it comes from there: motion.js
-//   symbols      board.stands(element, "H_t") or matrix({..., stands: "W_xh"}): a symbol of the formula that it is
+//   symbols      stands: "H_t t" among a shape's, a text's or a matrix's options, or board.stands(element, "H_t"):
+//                the symbols of the formula that it is; each lights the other
 //   controls     field, slider, button, choice, say → HTML elements, kept by name: controls.js
 //   colours      board.theme (figures/themes.py), board.colour(value), board.ink(colour)
 

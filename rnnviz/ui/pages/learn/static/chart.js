@@ -49,6 +49,7 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
       label,
       at,
       anchor = "start",
+      stands,
     } = line;
     let d = "";
     let pen = "M";
@@ -57,7 +58,7 @@ export function chart(board, [x, y, width = 0, height = 0], xs, ys, options) {
       if (drawn) d += `${pen}${X(Number(px)).toFixed(1)},${Y(py).toFixed(1)}`;
       pen = drawn ? "L" : "M";
     }
-    g.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round" });
+    g.path(d, { stroke: colour, width: thick, "stroke-dasharray": dash, "stroke-linejoin": "round", stands });
     if (dots)
       for (const [px, py] of points) if (py !== null) g.circle(X(Number(px)), Y(py), 5, { fill: colour });
     const last = points.findLast(([, py]) => py !== null);

@@ -100,7 +100,8 @@ export class Lights {
     const light = document.createElementNS(SVG, "g");
     light.setAttribute("class", "ln-light");
     for (const element of board.root.querySelectorAll(`[data-stands~="${CSS.escape(name)}"]`))
-      light.append(this.frame(element));
+      if (element.getAttribute("fill") !== "transparent" || element.hasAttribute("stroke"))
+        light.append(this.frame(element)); // what only takes the pointer has none
     board.svg.append(light);
     this.explain(name);
   }

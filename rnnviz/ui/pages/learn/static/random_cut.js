@@ -9,13 +9,14 @@ import { fill } from "../../../browser/static/words.js";
 export function random(board, data, ask) {
   const { theme } = board;
   const { words } = data;
-  board.slider(
+  const keep = board.slider(
     "keep",
     [0, 6, 560],
     words.keep,
     { min: 0.3, max: 1, step: 0.01, value: data.keep, say: (v) => board.number(v) },
     (keep) => ask({ keep }),
   );
+  board.stands(keep, "pi");
   board.button("draw", [600, 2], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), { strong: true });
   const T = data.steps;
   const left = 96;
@@ -26,12 +27,14 @@ export function random(board, data, ask) {
   data.weights.forEach((weights, i) => {
     const y = 102 + i * row;
     board.text(left - 12, y + 22, `${i + 1}`, "20 end muted");
+    const factors = board.group({ stands: "xi_t" });
     weights.forEach((w, k) => {
       const colour = w
         ? board.colour(Math.log(1 + w), "sequential", Math.log(1 + most) * 1.3)
         : theme.background;
-      board.rect(left + k * each, y, each - 3, 44, { fill: colour, stroke: w ? "none" : theme.grid, rx: 4 });
-      board.text(
+      const stroke = w ? "none" : theme.grid;
+      factors.rect(left + k * each, y, each - 3, 44, { fill: colour, stroke, rx: 4 });
+      factors.text(
         left + (k + 0.5) * each - 1.5,
         y + 22,
         w ? board.number(w, w >= 10 ? 0 : 1) : "0",
@@ -90,7 +93,7 @@ export function random(board, data, ask) {
   const d = data.at
     .map((n, i) => `${i ? "L" : "M"}${X(n).toFixed(1)},${Y(inside(data.mean[i])).toFixed(1)}`)
     .join("");
-  board.path(d, { stroke: theme.model, width: 4 });
+  board.path(d, { stroke: theme.model, width: 4, stands: "E z_t" });
   const said = {
     mean: board.number(data.last, 3),
     error: board.number(data.error, 3),

@@ -70,9 +70,11 @@ function unrolled(board, data, ask, y) {
         width: apart ? 5 : 3,
         head: 12,
       });
-      g.symbol((box(k - 1) + wide + x) / 2, y - 2, "W", "hh", `middle ${orange} 19`);
+      const one = there ? { stands: "W_hh" } : {};
+      g.symbol((box(k - 1) + wide + x) / 2, y - 2, "W", "hh", { style: `middle ${orange} 19`, ...one });
       g.arrow(x + wide / 2, y + high + 46, x + wide / 2, y + high + 4, { stroke: teal, width: 3, head: 12 });
-      g.symbol(x + wide / 2 + 10, y + high + 26, "W", "xh", `${teal} 19`);
+      const other = there ? { stands: "W_xh" } : {};
+      g.symbol(x + wide / 2 + 10, y + high + 26, "W", "xh", { style: `${teal} 19`, ...other });
       g.rect(x + wide / 2 - 19, y + high + 48, 38, 34, {
         fill: "none",
         stroke: teal,
@@ -93,6 +95,8 @@ function unrolled(board, data, ask, y) {
       "stroke-width": k === t || apart ? 4 : 1.5,
       rx: 2,
     });
+    if (k === t) board.stands(border, "H_t");
+    if (k === t - 1) board.stands(border, "H_t-1");
     if (k > 0) board.on(border, `node.${k}`, { click: () => ask({ t: k }), label: `t = ${k}` });
   }
   if (!apart) return;
@@ -143,6 +147,7 @@ function numbers(board, data, y) {
     x: left + w,
     y: upper + h,
     values: data.x,
+    stands: "X_t",
     digits: 0,
     label: ["X", String(t)],
     colour: teal,
@@ -153,6 +158,7 @@ function numbers(board, data, y) {
     x: middle,
     y: upper,
     values: data.W_xh,
+    stands: "W_xh",
     digits: 1,
     label: ["W", "xh"],
     colour: teal,
@@ -163,6 +169,7 @@ function numbers(board, data, y) {
     x: left,
     y: lower + 1.5 * h,
     values: data.before,
+    stands: "H_t-1",
     label: ["H", String(t - 1)],
     colour: orange,
     full: 1,
@@ -173,6 +180,7 @@ function numbers(board, data, y) {
     x: middle,
     y: lower,
     values: data.W_hh,
+    stands: "W_hh",
     digits: 1,
     label: ["W", "hh"],
     colour: orange,
@@ -200,9 +208,16 @@ function numbers(board, data, y) {
       colour: orange,
       from: state,
     },
-    { values: data.b_h, symbols: [["b", "h"]], sign: "+" },
+    { values: data.b_h, symbols: [["b", "h"]], sign: "+", stands: "b_h" },
     { values: data.pre_activation, words: words.sum, sign: "=", line: true },
-    { values: data.state, symbols: [["H", String(t)]], sign: "φ", colour: theme.pinned, full: 1 },
+    {
+      values: data.state,
+      symbols: [["H", String(t)]],
+      sign: "φ",
+      stands: "H_t",
+      colour: theme.pinned,
+      full: 1,
+    },
   ];
   const pace = (state.bottom - upper + 4) / rows.length;
   rows.forEach((row, i) => {
@@ -217,12 +232,15 @@ function numbers(board, data, y) {
     }
     if (row.line) board.line(right - 6, at - 8, right + 4 * w + 6, at - 8, { stroke: theme.muted, width: 2 });
     const sign = row.sign ?? (i ? "+" : "");
-    board.text(right - 24, centre, sign, `26 middle muted ${sign === "φ" ? "italic" : ""}`);
+    const phi = sign === "φ";
+    const style = `26 middle muted ${phi ? "italic" : ""}`;
+    board.text(right - 24, centre, sign, phi ? { style, stands: "phi" } : style);
     board.matrix({
       ...common,
       x: right,
       y: at,
       values: row.values,
+      stands: row.stands,
       colour: row.colour,
       name: `sum.${i}`,
       hover,

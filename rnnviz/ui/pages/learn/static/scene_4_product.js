@@ -95,10 +95,22 @@ function above(board, data, ask, top) {
     matrix[i][j] = value;
     ask({ [name]: matrix });
   };
-  put("X", "·", { label: ["X", "t"], lit: row, colour: theme.model, edit: edit("X") });
-  put("W_xh", "+", { label: ["W", "xh"], lit: column, colour: theme.model, edit: edit("W_xh") });
-  put("H", "·", { label: ["H", "t−1"], lit: row, colour: theme.ngram, edit: edit("H") });
-  put("W_hh", "=", { label: ["W", "hh"], lit: column, colour: theme.ngram, edit: edit("W_hh") });
+  put("X", "·", { stands: "X_t", label: ["X", "t"], lit: row, colour: theme.model, edit: edit("X") });
+  put("W_xh", "+", {
+    stands: "W_xh",
+    label: ["W", "xh"],
+    lit: column,
+    colour: theme.model,
+    edit: edit("W_xh"),
+  });
+  put("H", "·", { stands: "H_t-1", label: ["H", "t−1"], lit: row, colour: theme.ngram, edit: edit("H") });
+  put("W_hh", "=", {
+    stands: "W_hh",
+    label: ["W", "hh"],
+    lit: column,
+    colour: theme.ngram,
+    edit: edit("W_hh"),
+  });
   put("sum", "", { label: data.words.two, lit: entry, full: 4, ...pointing(board) });
   return { svg: g.svg, places };
 }
@@ -128,16 +140,16 @@ function one(board, data, places, y) {
     return made;
   };
   let x = (W - 17 * w - 4 * SIGN) / 2;
-  block("X", x, y + h, theme.model, { lit: row });
-  block("H", x + w, y + h, theme.ngram, { lit: row });
+  block("X", x, y + h, theme.model, { stands: "X_t", lit: row });
+  block("H", x + w, y + h, theme.ngram, { stands: "H_t-1", lit: row });
   const left = board.edges({ x, y: y + h, width: 5 * w, height: 3 * h });
   board.symbol(x + 2.5 * w, y + h - 20, "[X, H]", "", "middle");
   shape(board, left, shapes, "(3, 5)");
   x += 5 * w;
   board.text(x + SIGN / 2, middle, "·", "30 middle muted");
   x += SIGN;
-  block("W_xh", x, y, theme.model, { lit: column });
-  block("W_hh", x, y + h, theme.ngram, { lit: column });
+  block("W_xh", x, y, theme.model, { stands: "W_xh", lit: column });
+  block("W_hh", x, y + h, theme.ngram, { stands: "W_hh", lit: column });
   const right = board.edges({ x, y, width: 4 * w, height: HIGH });
   shape(board, right, shapes, "(5, 4)");
   x += 4 * w;

@@ -53,14 +53,10 @@ export function draw(board, data, ask) {
   const worst = Math.max(Math.log(V) * 1.35, ...data.losses);
   for (let t = 0; t < T; t++) {
     const x = X(t);
-    board.text(x, 64, visible(data.labels[t]), `32 middle mono 700 ${hot}`);
+    board.text(x, 64, visible(data.labels[t]), { style: `32 middle mono 700 ${hot}`, stands: "x_t+1" });
     const first = t === 0;
-    board.text(
-      x,
-      input,
-      first ? words.start : visible(data.inputs[t]),
-      `${first ? 20 : 32} middle ${!first ? "mono" : ""} ${first ? 400 : 700} ${first ? "muted" : "text"}`,
-    );
+    const style = `${first ? 20 : 32} middle ${!first ? "mono" : ""} ${first ? 400 : 700} ${first ? "muted" : "text"}`;
+    board.text(x, input, first ? words.start : visible(data.inputs[t]), { style, stands: "x_t X_t" });
     // The same character: the label of one step is the input of the next.
     if (!deep && t + 1 < T) {
       const d = `M${x + 10},${84} C${x + each * 0.55},${190} ${x + each * 0.45},${300} ${X(t + 1) - 12},${input - 24}`;
@@ -69,7 +65,8 @@ export function draw(board, data, ask) {
     }
     board.arrow(x, input - 22, x, state + 28, { stroke: theme.axis, head: 8, width: 2 });
     const wide = Math.min(each - 26, 92);
-    board.strip({ x: x - wide / 2, y: state - 12, width: wide, height: 36, values: data.hidden[t] });
+    const strip = board.group({ stands: "H_t" });
+    strip.strip({ x: x - wide / 2, y: state - 12, width: wide, height: 36, values: data.hidden[t] });
     if (t + 1 < T)
       board.arrow(x + wide / 2 + 1, state + 6, X(t + 1) - wide / 2 - 2, state + 6, {
         stroke: theme.model,
@@ -77,11 +74,12 @@ export function draw(board, data, ask) {
       });
     board.arrow(x, state - 16, x, deep ? bottom + 5 : 90, { stroke: theme.axis, head: 8, width: 2 });
     if (!deep) continue;
+    const column = board.group({ stands: "softmax P O_t" });
     data.p[t].forEach((p, v) => {
       const colour = board.colour(p, "sequential");
-      board.rect(x - each / 2 + 3, grid + v * row + 1, each - 6, row - 2, { fill: colour, rx: 3 });
+      column.rect(x - each / 2 + 3, grid + v * row + 1, each - 6, row - 2, { fill: colour, rx: 3 });
       if (row >= 19 && each >= 62)
-        board.text(
+        column.text(
           x,
           grid + (v + 0.5) * row,
           board.number(p).replace(/^0/, ""),
@@ -97,7 +95,8 @@ export function draw(board, data, ask) {
     });
     const high = (data.losses[t] / worst) * 44;
     board.rect(x - 15, 158 - high, 30, Math.max(1.5, high), { fill: hot, rx: 2 });
-    board.text(x, 146 - high, board.number(data.losses[t], 2), `18 middle ${hot} 600`);
+    const cost = { style: `18 middle ${hot} 600`, stands: "l_t l_t+1" };
+    board.text(x, 146 - high, board.number(data.losses[t], 2), cost);
   }
   if (step < 2) {
     local.playing = false;
@@ -157,12 +156,10 @@ function training(board, data, ask, x) {
   });
   board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "19 end muted");
   board.text(x + 46, 386, words.perplexity, "22 muted");
-  board.text(
-    x + width - 10,
-    384,
-    board.number(data.perplexity, data.perplexity < 1.1 ? 3 : 2),
-    "46 end 700 model",
-  );
+  board.text(x + width - 10, 384, board.number(data.perplexity, data.perplexity < 1.1 ? 3 : 2), {
+    style: "46 end 700 model",
+    stands: "perplexity",
+  });
   if (board.step < 3) return;
   board.text(x + 46, 446, words.writes, "22 muted");
   const letters = [...data.written];

@@ -51,10 +51,10 @@ function game(board, data, ask) {
   [...data.text].forEach((c, i) => {
     const x = left + i * each;
     const cost = local.dragged ? -Math.log(p[i]) : data.costs[i];
-    board.rect(x, Y(p[i]), wide, p[i] * high, { fill: theme.model, rx: 4 });
+    board.rect(x, Y(p[i]), wide, p[i] * high, { fill: theme.model, rx: 4, stands: "P" });
     if (p[i] === 0) board.rect(x, Y(0) - 5, wide, 5, { fill: theme.came });
     board.text(x + wide / 2, Y(p[i]) - 14, decimals(board, p[i]), "18 middle 600");
-    board.text(x + wide / 2, top + high + 30, visible(c), "34 middle mono 700");
+    board.text(x + wide / 2, top + high + 30, visible(c), { style: "34 middle mono 700", stands: "x_t" });
     const infinite = cost === null || cost === Infinity;
     board.text(
       x + wide / 2,
@@ -62,7 +62,7 @@ function game(board, data, ask) {
       infinite ? "∞" : board.number(cost, 2),
       `${infinite ? 32 : 22} middle came 600`,
     );
-    const handle = board.rect(x - 4, top - 8, wide + 8, high + 16, { fill: "transparent" });
+    const handle = board.rect(x - 4, top - 8, wide + 8, high + 16, { fill: "transparent", stands: "P" });
     board.on(handle, `bar.${i}`, {
       label: c,
       drag: (_, y) => {
@@ -84,12 +84,10 @@ function game(board, data, ask) {
   board.text(x, 150, words.mean, "24 muted");
   board.text(x + side, 150, data.mean === null ? "∞" : board.number(data.mean, 3), "34 end came 600");
   board.text(x, 250, words.perplexity, "24 muted");
-  board.text(
-    x + side,
-    246,
-    data.perplexity === null ? "+∞" : short(board, data.perplexity),
-    "84 end 700 model",
-  );
+  board.text(x + side, 246, data.perplexity === null ? "+∞" : short(board, data.perplexity), {
+    style: "84 end 700 model",
+    stands: "perplexity",
+  });
   board.line(x, 320, x + side, 320, { stroke: theme.grid });
   board.line(x, 352, x + 44, 352, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
   board.text(x + 56, 352, fill(words.blind, { n: data.symbols }), "20 muted");
@@ -153,7 +151,10 @@ function rain(board, data, ask) {
     });
     if (each >= 28) board.text(letters.length * each + 6, y + 104, words.bits, "16 muted");
     board.rect(x, y + 20, Math.max(3, X(row.perplexity) - x), 56, { fill: theme.model, rx: 5 });
-    board.text(board.W, y + 48, short(board, row.perplexity), "38 end 700 model");
+    board.text(board.W, y + 48, short(board, row.perplexity), {
+      style: "38 end 700 model",
+      stands: "perplexity",
+    });
   });
 }
 

@@ -75,16 +75,17 @@ function flow(board, data, ask) {
 function dial(board, data, ask) {
   const { theme } = board;
   const { words } = data;
-  board.slider(
+  const turned = board.slider(
     "radius",
     [0, 6, 620],
     `ρ = ${words.dial}`,
     { min: data.range[0], max: data.range[1], step: 0.01, value: data.radius, say: (v) => board.number(v) },
     (radius) => ask({ radius }),
   );
-  board.slider("power", [660, 6, 360], words.power, { min: 1, max: data.lags, value: data.power }, (power) =>
-    ask({ power }),
-  );
+  board.stands(turned, "rho");
+  const powers = { min: 1, max: data.lags, value: data.power };
+  const power = board.slider("power", [660, 6, 360], words.power, powers, (power) => ask({ power }));
+  board.stands(power, "k");
   board.button("seed", [board.W - 190, 2, 190], words.seed, () => ask({ seed: (data.seed + 1) % 1000 }));
 
   // The complex plane.
@@ -103,17 +104,16 @@ function dial(board, data, ask) {
   for (const [re, im] of data.eigenvalues) {
     const outside = Math.hypot(re, im) > 1 + 1e-9;
     board.circle(cx + re * unit, cy - im * unit, 9, {
+      stands: "lambda_i i_eigenvalue",
       fill: outside ? theme.came : theme.model,
       stroke: theme.background,
       "stroke-width": 2,
     });
   }
-  board.text(
-    cx,
-    cy + 190,
-    `ρ = ${board.number(data.radius)}`,
-    `30 middle 700 ${data.radius > 1 ? "came" : "model"}`,
-  );
+  board.text(cx, cy + 190, `ρ = ${board.number(data.radius)}`, {
+    style: `30 middle 700 ${data.radius > 1 ? "came" : "model"}`,
+    stands: "rho",
+  });
 
   // The matrix, multiplied with itself.
   const n = data.matrix.length;
@@ -121,7 +121,8 @@ function dial(board, data, ask) {
   const [mx, my] = [388, cy - 150 + 8];
   const head = board.symbol(mx + (n * cell) / 2, cy - 206, "W", "hh", "middle 26");
   board.span(head, String(data.power), { dy: -16, "font-size": 18 });
-  board.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
+  const grid = board.group({ stands: "W_hh" });
+  grid.matrix({ x: mx, y: my, values: data.matrix, cell: [cell, cell], full: 1, size: 16 });
   board.text(
     mx + (n * cell) / 2,
     cy + 190,
@@ -163,13 +164,14 @@ function clip(board, data, ask) {
   const { theme, local } = board;
   const { words } = data;
   const say = (/** @type {number} */ v) => board.number(10 ** v, v < 0 ? 2 : 1);
-  board.slider(
+  const threshold = board.slider(
     "threshold",
     [0, 6, 560],
     `θ = ${words.threshold}`,
     { min: -1, max: 1, step: 0.02, value: Math.log10(data.threshold), say },
     (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
   );
+  board.stands(threshold, "theta");
   const [cx, cy, unit] = [280, 290 + board.spare / 2, 46];
   const g = local.arrow ?? data.gradient;
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
@@ -191,10 +193,11 @@ function clip(board, data, ask) {
     stroke: theme.model,
     "stroke-width": 2.5,
     "stroke-dasharray": "8 6",
+    stands: "theta",
   });
   /** @type {[number, number]} */
   const end = [cx + g[0] * unit, cy - g[1] * unit];
-  board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18 });
+  board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18, stands: "g" });
   const c = data.clipped;
   board.arrow(cx, cy, cx + c[0] * unit, cy - c[1] * unit, { stroke: theme.model, width: 6, head: 18 });
   const handle = board.circle(...end, 26, { fill: theme.came, "fill-opacity": 0.15 });

@@ -79,21 +79,23 @@ export function shannon(board, data, ask) {
   const names = ["1", "2", "3", "4", "5", "6+"];
   const most = Math.max(4, ...data.ranks);
   board.text(0, 300, words.ranks, "20 muted");
-  board.bars({
-    x: 0,
-    y: 316,
-    width: 640,
-    row: 34,
-    labels: 44,
-    numbers: 60,
-    max: most,
-    rows: data.ranks.map((n, i) => ({
-      label: names[i],
-      value: n,
-      text: String(n),
-      colour: i ? theme.bar : theme.model,
-    })),
-  });
+  board
+    .group({ stands: "q_i i_guess" })
+    .bars({
+      x: 0,
+      y: 316,
+      width: 640,
+      row: 34,
+      labels: 44,
+      numbers: 60,
+      max: most,
+      rows: data.ranks.map((n, i) => ({
+        label: names[i],
+        value: n,
+        text: String(n),
+        colour: i ? theme.bar : theme.model,
+      })),
+    });
 
   const x = 700;
   const axis = x + 130;
@@ -121,6 +123,7 @@ export function shannon(board, data, ask) {
       board.rect(X(lower), y - 15, Math.max(4, X(upper) - X(lower)), 30, {
         fill: colour,
         opacity: own ? 0.85 : 0.45,
+        stands: "F",
         rx: 5,
       });
     }

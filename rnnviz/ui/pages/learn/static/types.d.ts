@@ -97,6 +97,7 @@ export interface Line {
   label?: string;
   at?: number;
   anchor?: string;
+  stands?: string;
 }
 
 export interface ChartOptions {
@@ -140,6 +141,7 @@ export interface SumRow {
   words?: string;
   sign?: string;
   colour?: string;
+  stands?: string;
   from?: { right: number; y: number; height: number };
   line?: boolean;
   full?: number;

@@ -34,8 +34,16 @@ export function wordStep(board, data, ask) {
     const style = `22 middle mono ${input[0][k] ? "700 pinned" : "muted"}`;
     board.text(left + (k + 0.5) * w, y - 20, symbol, style);
   });
-  board.matrix({ ...common, x: left, y, values: input, digits: 0, edges: false });
-  board.matrix({ ...common, x: left + inputs * w, y, values: before, full: 1, edges: false });
+  board.matrix({ ...common, x: left, y, values: input, stands: "X_t", digits: 0, edges: false });
+  board.matrix({
+    ...common,
+    x: left + inputs * w,
+    y,
+    values: before,
+    stands: "H_t-1",
+    full: 1,
+    edges: false,
+  });
   frame([left, y, inputs * w, h], theme.model);
   frame([left + inputs * w, y, units * w, h], theme.ngram);
   board.edges({ x: left, y, width: rows * w, height: h });
@@ -49,8 +57,8 @@ export function wordStep(board, data, ask) {
   x += SIGN;
   const picked = input[0].indexOf(1);
   const lit = (/** @type {number} */ i) => (i === picked ? 2 : 1);
-  board.matrix({ ...common, x, y: top, values: W_xh, digits: 1, edges: false, lit });
-  board.matrix({ ...common, x, y: top + inputs * h, values: W_hh, digits: 1, edges: false });
+  board.matrix({ ...common, x, y: top, values: W_xh, stands: "W_xh", digits: 1, edges: false, lit });
+  board.matrix({ ...common, x, y: top + inputs * h, values: W_hh, stands: "W_hh", digits: 1, edges: false });
   frame([x, top, units * w, inputs * h], theme.model);
   frame([x, top + inputs * h, units * w, units * h], theme.ngram);
   board.edges({ x, y: top, width: units * w, height: rows * h });
@@ -66,8 +74,16 @@ export function wordStep(board, data, ask) {
   const one = board.matrix({ ...common, x, y: column(0), values: sum, label: words.one });
   board.text(one.x + one.width / 2, column(0) + h + 20, `(1, ${units})`, "20 middle 600 muted");
   [
-    { values: b_h, label: ["b", "h"], sign: "+", digits: 1 },
-    { values: state, label: ["H", String(t)], sign: "φ", colour: theme.pinned, full: 1, digits: 2 },
+    { values: b_h, stands: "b_h", label: ["b", "h"], sign: "+", digits: 1 },
+    {
+      values: state,
+      stands: "H_t",
+      label: ["H", String(t)],
+      sign: "φ",
+      colour: theme.pinned,
+      full: 1,
+      digits: 2,
+    },
   ].forEach(({ sign, label, ...row }, k) => {
     const at = column(k + 1) + 24;
     board.text(x - 22, at + h / 2, sign, `26 middle muted ${sign === "φ" ? "italic" : ""}`);
