@@ -103,8 +103,11 @@ export class Shapes {
     element.setAttribute("font-family", "KaTeX_Main, 'Times New Roman', serif");
     const size = Number(element.getAttribute("font-size"));
     this.span(element, letter, { "font-weight": 700 });
-    if (below)
-      this.span(element, below, { dy: size * 0.24, "font-size": size * 0.7, "font-style": "italic" });
+    // As mathematics is set: letters slant, digits and signs stand upright.
+    (below.match(/[a-z]+|[^a-z]+/gi) ?? []).forEach((part, i) => {
+      const slant = /^[a-z]/i.test(part) ? { "font-style": "italic" } : {};
+      this.span(element, part, { dy: i ? 0 : size * 0.24, "font-size": size * 0.7, ...slant });
+    });
     return element;
   }
 
