@@ -3,7 +3,8 @@
     surprisal   -log P of what came
     perplexity  exp of the mean surprisal: 1 for certainty, |V| for a uniform guess, infinite for a P of 0
 
-It follows why likelihoods can't compare texts of different lengths, and how far a text can be compressed.
+It follows why likelihoods can't compare texts of different lengths, and how far a text can be compressed:
+an ideal code spends -log2 P bits on a character, the mean of which is the cross-entropy.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from rnnviz.errors import ConfigError, EmptyTextError
 from rnnviz.lecture.prediction import Doubles, nats
 from rnnviz.networks.numpy_model import Model
-from rnnviz.reading.scoring import running
+from rnnviz.reading.scoring import costs, running
 from rnnviz.text.normalising import normalise
 
 Probability = float | Fraction
@@ -26,6 +27,9 @@ Probability = float | Fraction
 RAINING = "It is raining"
 ENDINGS = (" outside", " banana tree", " piouw;kcj pwepoiut")
 """The textbook's three continuations of RAINING: good, nonsense in words, nonsense."""
+
+BOOKS = (3_000_000, 100_000)
+"""Characters of *War and Peace* and of *The Little Prince* in English: orders of magnitude."""
 
 
 def surprisal(probability: Probability) -> float:
@@ -85,6 +89,15 @@ def continuation(model: Model, beginning: str, ending: str) -> Continuation:
     return Continuation(cost, math.exp(min(float(cost.mean()), 700.0)), -float(cost.sum()) / math.log(10))
 
 
+def log10_likelihood(characters: int, perplexity: float) -> float:
+    """log10 of the probability of a text of so many characters that a model reads with this perplexity.
+
+    >>> log10_likelihood(100, perplexity=10.0)
+    -100.0
+    """
+    return -characters * math.log10(perplexity)
+
+
 @dataclass(frozen=True)
 class Prefixes:
     """Every beginning of a text, (T,) each: log10 likelihood, perplexity, and bits in an ideal code."""
@@ -104,3 +117,18 @@ def prefixes(model: Model, text: str) -> Prefixes:
     cost = nats(model, text)
     total = np.cumsum(cost)
     return Prefixes(-total / math.log(10), running(cost), total / math.log(2))
+
+
+def uniform_bits(model: Model, text: str) -> float:
+    """What `text` costs in bits if each of the |V| symbols of `model` is as likely: T log2 |V|.
+
+    Characters that the model doesn't know cost more, by the rule of `rnnviz.reading.scoring`.
+
+    >>> from rnnviz.networks.ngram import NgramModel
+    >>> uniform_bits(NgramModel.fit("abc", order=2), "abba")  # three letters and the unknown
+    8.0
+    """
+    vocabulary = model.vocabulary
+    ids = vocabulary.encode(normalise(text, model.normaliser))
+    flat = np.full(len(ids), -math.log(vocabulary.size))  # (T,)
+    return float(costs(flat, ids, vocabulary).sum() / math.log(2))

@@ -27,6 +27,7 @@ class Control:
     written    formats a value for the address
     resets     later controls that a change sets back to their defaults
     each_step  whether every step begins with the default
+    spoken     in place of a default, which is None then: makes the value in the session's language
     """
 
     name: str
@@ -37,6 +38,7 @@ class Control:
     written: Callable[[Any], str] = str
     resets: Sequence[str] = ()
     each_step: bool = False
+    spoken: Callable[[], Any] | None = None
 
     @property
     def key(self) -> str:
@@ -55,6 +57,10 @@ class Control:
     def write(self, value: Any) -> dict[str, str]:
         """The address's part for a value: empty for the default."""
         return {self.key: self.written(value)} if self.key and value != self.default else {}
+
+    def shown(self, value: Any) -> Any:
+        """The value as a scene uses it."""
+        return self.spoken() if value is None and self.spoken else value
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,11 @@ class Row(Control):
         each = zip(self.addresses, value, self.default, strict=True)
         return {address: self.written(one) for address, one, usual in each if one != usual}
 
+    def shown(self, value: Any) -> Any:
+        if not self.spoken:
+            return value
+        return [spoken if one is None else one for one, spoken in zip(value, self.spoken(), strict=True)]
+
 
 Controls = Sequence[Control]
 
@@ -82,6 +93,11 @@ Controls = Sequence[Control]
 def initial(controls: Controls, query: Mapping[str, str]) -> State:
     """The state in an address."""
     return {control.name: control.read(query) for control in controls}
+
+
+def shown(controls: Controls, state: State) -> State:
+    """The state as a scene uses it: what was not set is said in the session's language."""
+    return state | {control.name: control.shown(state[control.name]) for control in controls}
 
 
 def at_step(controls: Controls, state: State, step: int) -> State:

@@ -39,7 +39,12 @@ class Lecture:
 
     @property
     def state(self) -> State:
-        """The current scene's state."""
+        """The current scene's state, as the scene uses it."""
+        return controls.shown(self.scene.CONTROLS, self._set)
+
+    @property
+    def _set(self) -> State:
+        """The current scene's state: None where the session's language decides."""
         if self.number not in self._states:
             self._states[self.number] = {**controls.initial(self.scene.CONTROLS, {}), "step": 0}
         return self._states[self.number]
@@ -53,7 +58,7 @@ class Lecture:
         step = fields.get("step")
         if type(step) is int:
             step = min(max(step, 0), self.scene.STEPS - 1)
-            self._states[self.number] = controls.at_step(self.scene.CONTROLS, self.state, step)
+            self._states[self.number] = controls.at_step(self.scene.CONTROLS, self._set, step)
         ask = fields.get("ask")
         if not isinstance(ask, dict) or len(json.dumps(ask)) > ANSWERS:
             return {}
@@ -77,10 +82,11 @@ class Lecture:
             **static,
         }
         try:
-            state = scenes.taken(self.scene, self.state, ask)
-            sent["data"] = self.scene.picture(state)
+            state = scenes.taken(self.scene, self._set, ask)
+            shown = controls.shown(self.scene.CONTROLS, state)
+            sent["data"] = self.scene.picture(shown)
             self._states[self.number] = state
-            sent["notice"] = self.scene.notice(state)
+            sent["notice"] = self.scene.notice(shown)
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": ""}
         sent["formula"] = symbols.typeset(self.scene.formula(self.state))
@@ -94,7 +100,7 @@ class Lecture:
             found["present"] = "1"
         if self.state["step"]:
             found["step"] = str(self.state["step"] + 1)
-        for name, value in controls.query(self.scene.CONTROLS, self.state).items():
+        for name, value in controls.query(self.scene.CONTROLS, self._set).items():
             if len(urlencode({**found, name: value})) <= ADDRESS:
                 found[name] = value
         return found

@@ -1,21 +1,22 @@
-// Scene 6: five pictures about perplexity, one a step.
+// Scene 6: a game of probabilities, two books, and a network that learns by heart; the other steps are beside it.
 
 import { visible } from "../../../browser/static/characters.js";
 import { fill } from "../../../browser/static/words.js";
+import { bits, halo, length, rain, short } from "./scored_texts.js";
 import { shannon } from "./shannon.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Draw, PerplexityGame, PerplexityHeart, PerplexityLength, PerplexityRain, Range, Said, SceneTheme } from "./types" */
+/** @import { Ask, Draw, PerplexityBooks, PerplexityGame, PerplexityHeart, Said } from "./types" */
 
-const SHOWS = { game, rain, length, heart, shannon };
+const SHOWS = { game, rain, books, length, bits, heart, shannon };
 
 /** @type {Draw<{ show: keyof typeof SHOWS }>} */
 export function draw(board, data, ask) {
   /** @type {Draw<Untyped>} */ (SHOWS[data.show])(board, data, ask);
 }
 
-// ---- a probability for what came, as a bar to drag --------------------------------------------------
+// ---- a probability for each character, as a bar to drag ---------------------------------------------
 
 /** @param {Board} board @param {Said<PerplexityGame>} data @param {Ask} ask */
 function game(board, data, ask) {
@@ -23,83 +24,79 @@ function game(board, data, ask) {
   const { words } = data;
   const p = local.dragged ?? data.p;
   const n = p.length;
-  board.field("text", [0, 2, 330], data.text, { label: words.text, limit: 9, size: 24 }, (text) => {
+  board.field("text", [0, 18, 330], data.text, { label: words.text, limit: 9, size: 24 }, (text) => {
     local.dragged = null;
     if (text) ask({ text });
   });
   /** @type {[string, string][]} */
-  const cases = ["certain", "zero", "uniform"].map((key) => [key, words[key]]);
-  board.choice("case", [380, 2], words.given, cases, data.case, (key) => {
+  const cases = ["network", "certain", "zero", "uniform"].map((key) => [key, words[key]]);
+  board.choice("case", [380, 20], words.given, cases, data.case, (key) => {
     local.dragged = null;
-    ask({ case: key });
+    ask(key === "network" ? { text: data.word, case: key } : { case: key });
   });
-  const [left, top, high] = [96, 96, 270 + board.spare * 0.8];
+  const [left, top, high] = [96, 118, 240 + board.spare * 0.8];
   const each = Math.min(92, 700 / n);
   const wide = each * 0.66;
   const Y = (/** @type {number} */ v) => top + (1 - v) * high;
   for (const v of [0, 0.5, 1]) {
     board.line(left - 8, Y(v), left + n * each + 4, Y(v), { stroke: v ? theme.grid : theme.axis });
-    board.text(left - 16, Y(v), String(v), "18 end muted");
+    board.text(left - 16, Y(v), String(v), "20 end muted");
   }
-  board.text(left - 8, top - 26, words.given, "18 muted");
+  board.text(left - 8, top - 30, words.given, "20 muted");
   const blind = 1 / data.symbols;
   board.line(left - 8, Y(blind), left + n * each + 4, Y(blind), {
     stroke: theme.uniform,
     width: 2,
     "stroke-dasharray": "6 6",
   });
+  const set = (/** @type {number} */ i, /** @type {number} */ v) => {
+    const now = [...(local.dragged ?? data.p)];
+    now[i] = v < 0.012 ? 0 : v > 0.988 ? 1 : Math.round(v * 1000) / 1000;
+    local.dragged = now;
+    ask({ p: now, case: "" }); // a case chosen before, and not yet answered, is over
+    board.redraw();
+  };
   [...data.text].forEach((c, i) => {
     const x = left + i * each;
     const cost = local.dragged ? -Math.log(p[i]) : data.costs[i];
+    const infinite = cost === null || cost === Infinity;
     board.rect(x, Y(p[i]), wide, p[i] * high, { fill: theme.model, rx: 4, stands: "P" });
     if (p[i] === 0) board.rect(x, Y(0) - 5, wide, 5, { fill: theme.came });
-    board.text(x + wide / 2, Y(p[i]) - 14, decimals(board, p[i]), "18 middle 600");
+    board.text(x + wide / 2, Y(p[i]) - 15, decimals(board, p[i]), { style: "20 middle 600", ...halo(theme) });
     board.text(x + wide / 2, top + high + 30, visible(c), { style: "34 middle mono 700", stands: "x_t" });
-    const infinite = cost === null || cost === Infinity;
+    const size = infinite ? 30 : each < 80 ? 20 : 22;
+    board.text(x + wide / 2, top + high + 76, p[i] ? short(board, 1 / p[i]) : "∞", `${size} middle 600`);
     board.text(
       x + wide / 2,
-      top + high + 78,
+      top + high + 116,
       infinite ? "∞" : board.number(cost, 2),
-      `${infinite ? 32 : 22} middle came 600`,
+      `${size} middle came 600`,
     );
     const handle = board.rect(x - 4, top - 8, wide + 8, high + 16, { fill: "transparent", stands: "P" });
     board.on(handle, `bar.${i}`, {
-      label: c,
-      drag: (_, y) => {
-        const now = [...(local.dragged ?? data.p)];
-        const v = Math.max(0, Math.min(1, 1 - (y - top) / high));
-        now[i] = v < 0.012 ? 0 : v > 0.988 ? 1 : Math.round(v * 1000) / 1000;
-        local.dragged = now;
-        local.wish = now;
-        ask({ p: now, case: "" }); // a case chosen before, and not yet answered, is over
-        board.redraw();
-      },
+      label: fill(words.bar, { character: c }),
+      drag: (_, y) => set(i, Math.max(0, Math.min(1, 1 - (y - top) / high))),
+      slide: { value: p[i], min: 0, max: 1, step: 0.02, said: String(p[i]), change: (v) => set(i, v) },
     });
   });
   if (local.dragged && String(data.p) === String(local.dragged)) local.dragged = null;
-  board.text(left - 16, top + high + 78, words.cost, "19 end muted");
+  board.text(left - 16, top + high + 76, words.inverse, "20 end muted");
+  board.text(left - 16, top + high + 116, words.cost, "20 end muted");
 
   const x = Math.max(left + n * each + 60, 800);
   const side = board.W - x;
-  board.text(x, 150, words.mean, "24 muted");
-  board.text(x + side, 150, data.mean === null ? "∞" : board.number(data.mean, 3), "34 end came 600");
-  board.text(x, 250, words.perplexity, "24 muted");
-  board.text(x + side, 246, data.perplexity === null ? "+∞" : short(board, data.perplexity), {
+  board.text(x, 130, words.mean, "24 muted");
+  board.text(x + side, 130, data.mean === null ? "∞" : board.number(data.mean, 3), "34 end came 600");
+  board.text(x, 240, words.perplexity, "24 muted");
+  board.text(x + side, 236, data.perplexity === null ? "+∞" : short(board, data.perplexity), {
     style: "84 end 700 model",
     stands: "perplexity",
   });
-  board.line(x, 320, x + side, 320, { stroke: theme.grid });
-  board.line(x, 352, x + 44, 352, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
-  board.text(x + 56, 352, fill(words.blind, { n: data.symbols }), "20 muted");
-  [
-    ["certain", "1"],
-    ["zero", "+∞"],
-    ["uniform", `|V| = ${data.symbols}`],
-  ].forEach(([key, value], i) => {
-    const on = key === data.case;
-    board.text(x, 402 + i * 36, words[key], `22 ${on ? 700 : 400} ${on ? "text" : "muted"}`);
-    board.text(x + side, 402 + i * 36, value, `22 end ${on ? 700 : 400} ${on ? "model" : "muted"}`);
-  });
+  board.text(x + side, 300, words.choices, "20 end muted");
+  board.line(x, 340, x + side, 340, { stroke: theme.grid });
+  board.line(x, 380, x + 44, 380, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
+  board.text(x + 56, 380, fill(words.blind, { n: data.symbols }), "24 muted");
+  board.text(x + side, 380, `|V| = ${data.symbols}`, "24 end 600");
 }
 
 /** A probability in as few characters as its bar is wide. @param {Board} board @param {number} p */
@@ -107,142 +104,47 @@ function decimals(board, p) {
   return p === 0 || p === 1 ? String(p) : board.number(p, p < 0.1 ? 3 : 2).replace(/^0/, "");
 }
 
-/** A perplexity that is read from afar. @param {Board} board @param {number} v */
-function short(board, v) {
-  return board.number(v, v === Math.round(v) || v >= 100 ? 0 : v >= 10 ? 1 : 2);
-}
+// ---- two books ----------------------------------------------------------------------------------------
 
-// ---- three continuations ----------------------------------------------------------------------------
-
-/** The networks that can be chosen. @param {Record<string, string>} words @returns {[string, string][]} */
-const models = (words) => ["mlp", "rnn", "gru", "lstm", "6gram"].map((key) => [key, words[key]]);
-
-/** @param {Board} board @param {Said<PerplexityRain>} data @param {Ask} ask */
-function rain(board, data, ask) {
+/** @param {Board} board @param {Said<PerplexityBooks>} data @param {Ask} ask */
+function books(board, data, ask) {
   const { theme, local } = board;
   const { words, rows } = data;
-  board.choice("kind", [0, 2], words.model, models(words), data.kind, (kind) => ask({ kind }));
-  const most = Math.log(Math.max(1000, data.uniform * 2, ...rows.map((r) => r.perplexity)));
-  const x = 760;
-  const room = board.W - x - 120;
-  const X = (/** @type {number} */ v) => x + (Math.log(Math.max(1, v)) / most) * room;
-  board.text(X(data.uniform), 84, `${words.blind} ${data.uniform}`, "19 middle uniform");
-  board.line(X(data.uniform), 100, X(data.uniform), 522 + board.spare, {
-    stroke: theme.uniform,
-    width: 2,
-    "stroke-dasharray": "6 6",
-  });
-  board.text(x, 52, words.perplexity, "22 muted");
+  const read = rows.map((row) => row.perplexity);
+  if (local.read && String(local.read) === String(read)) local.read = null;
+  const room = board.W - 330;
+  const most = Math.max(...rows.map((row) => -row.log10));
+  const mean = Math.log(data.range[1]);
   rows.forEach((row, i) => {
-    const y = 106 + i * (144 + board.spare / 3);
-    board.text(0, y + 22, data.beginning, "24 mono muted");
-    board.field(`ending.${i}`, [210, y, 500], row.ending, { limit: data.limit, size: 24 }, (text) => {
-      local.endings = rows.map((r, j) => (j === i ? text : (local.endings?.[j] ?? r.ending)));
-      if (text) ask({ endings: local.endings });
-    });
-    const letters = [...row.ending];
-    const each = Math.min(36, 706 / letters.length);
-    letters.forEach((c, t) => {
-      const colour = board.colour(row.bits[t], "surprisal", 10);
-      board.rect(t * each, y + 56, each - 2, 34, { fill: colour, rx: 3, stroke: theme.grid });
-      board.text((t + 0.5) * each - 1, y + 73, visible(c), `${Math.min(22, each * 0.8)} middle mono`);
-      if (each >= 28)
-        board.text((t + 0.5) * each - 1, y + 104, board.number(row.bits[t], 0), "16 middle muted");
-    });
-    if (each >= 28) board.text(letters.length * each + 6, y + 104, words.bits, "16 muted");
-    board.rect(x, y + 20, Math.max(3, X(row.perplexity) - x), 56, { fill: theme.model, rx: 5 });
-    board.text(board.W, y + 48, short(board, row.perplexity), {
-      style: "38 end 700 model",
-      stands: "perplexity",
-    });
-  });
-}
-
-/** A probability too small for a number of its own, from its logarithm. @param {Board} board @param {number} log10 */
-function likelihood(board, log10) {
-  const ten = Math.floor(log10 + 1e-9);
-  return `${board.number(Math.min(9.9, 10 ** (log10 - ten)), 1)} × 10${board.raised(ten)}`;
-}
-
-/** A rim that keeps a number readable where it stands on a line. @param {SceneTheme} theme */
-function halo(theme) {
-  return { stroke: theme.background, "stroke-width": 7, "stroke-linejoin": "round", "paint-order": "stroke" };
-}
-
-// ---- two texts of any length ------------------------------------------------------------------------
-
-/** @param {Board} board @param {Said<PerplexityLength>} data @param {Ask} ask */
-function length(board, data, ask) {
-  const { theme, local } = board;
-  const { words, rows } = data;
-  const colours = [theme.model, theme.came];
-  board.choice("kind", [0, 2], words.model, models(words), data.kind, (kind) => ask({ kind }));
-  const cuts = rows.map((r) => r.cut);
-  const longest = Math.max(...rows.map((r) => r.text.length));
-  const lowest = Math.min(-5, ...rows.map((r) => r.log10[r.log10.length - 1]));
-  const highest = Math.max(30, ...rows.map((r) => Math.max(...r.perplexity.slice(2))));
-  const wide = (board.W - 200) / 2;
-  /** @type {["log10" | "perplexity", string, number, Range][]} */
-  const pictures = [
-    ["log10", words.likelihood, 66, [lowest, 0]],
-    ["perplexity", words.perplexity, 66 + wide + 110, [1, highest * 1.3]],
-  ];
-  for (const [key, yTitle, x, ys] of pictures) {
-    const log = key === "perplexity";
-    const { X, Y } = board.chart([x, 90, wide, 196 + board.spare], [0, longest], ys, {
-      log,
-      xTitle: words.characters,
-      yTitle,
-      yTicks: log
-        ? [1, 3, 10, 30, 100, 300, 1000].filter((v) => v <= ys[1]).map((v) => [v, String(v)])
-        : undefined,
-      lines: rows.map((r, i) => ({ points: r[key].map((v, n) => [n + 1, v]), colour: colours[i], width: 3 })),
-    });
-    const values = rows.map((r, i) => r[key][cuts[i] - 1]);
-    rows.forEach((_r, i) => {
-      const value = values[i];
-      board.circle(X(cuts[i]), Y(value), 9, {
-        fill: colours[i],
-        stroke: theme.background,
-        "stroke-width": 2.5,
-      });
-      // The two numbers stand apart: the higher one above its dot, the other one below.
-      const above = Y(value) < Y(values[1 - i]) || (Y(value) === Y(values[1 - i]) && i === 0);
-      board.text(
-        Math.min(X(cuts[i]), x + wide - 36),
-        Y(value) + (above ? -24 : 26),
-        key === "log10" ? board.number(value, 1) : short(board, value),
-        { style: `22 middle 700 ${colours[i]}`, ...halo(theme) },
-      );
-    });
-  }
-  rows.forEach((r, i) => {
-    const y = 350 + board.spare + i * 96;
-    board.circle(10, y + 20, 9, { fill: colours[i] });
-    board.field(`text.${i}`, [28, y, board.W - 28], r.text, { limit: data.limit, size: 19 }, (text) => {
-      if (text) ask({ [i ? "short" : "long"]: text });
-    });
-    const numbers = {
-      likelihood: likelihood(board, r.log10[r.cut - 1]),
-      perplexity: short(board, r.perplexity[r.cut - 1]),
-      bits: Math.round(r.bits),
-      ideal: Math.ceil(r.bits / 8),
-    };
-    board.text(28, y + 64, fill(words.numbers, numbers), `19 ${colours[i]} 600`);
+    const y = 40 + i * (260 + board.spare / 2);
+    board.text(0, y, row.title, "30 700");
+    board.text(330, y + 2, fill(words.characters, { n: board.numbers.whole(row.characters) }), "22 muted");
     board.slider(
-      `cut.${i}`,
-      [board.W - 700, y + 50, 330],
-      words.cut,
-      { min: 1, max: r.text.length, value: r.cut },
+      `read.${i}`,
+      [board.W - 470, y - 14, 470],
+      words.read,
+      { min: data.range[0], max: data.range[1], value: row.perplexity },
       (value) => {
-        local.cuts = [...(local.cuts ?? cuts)];
-        local.cuts[i] = value;
-        ask({ cuts: local.cuts });
+        local.read = [...(local.read ?? read)];
+        local.read[i] = value;
+        ask({ read: local.read });
       },
     );
-    board.text(board.W, y + 64, fill(words.file, { bytes: r.bytes, header: data.header }), "19 end muted");
+    const grows = { clipPath: "inset(0 100% 0 0)" };
+    const whole = { to: { clipPath: "inset(0)" } };
+    board.text(0, y + 82, words.likelihood, "24 muted");
+    const power = board.text(180, y + 84, "10", { style: "44 700 came", stands: "P" });
+    board.span(power, board.numbers.whole(Math.round(row.log10)), { dy: -16, "font-size": 30 });
+    const long = board.rect(520, y + 62, Math.max(4, (-row.log10 / most) * (board.W - 520)), 40, {
+      fill: theme.came,
+      rx: 5,
+    });
+    board.move(long, grows, whole);
+    board.text(0, y + 156, words.mean, "24 muted");
+    board.text(330, y + 156, board.number(row.mean, 2), "44 700 model");
+    const each = board.rect(520, y + 136, (row.mean / mean) * (room - 190), 40, { fill: theme.model, rx: 5 });
+    board.move(each, grows, whole);
   });
-  if (local.cuts && String(local.cuts) === String(cuts)) local.cuts = null;
 }
 
 // ---- by heart ---------------------------------------------------------------------------------------
@@ -339,7 +241,7 @@ function heart(board, data, ask) {
     board.text(x, at, label, `24 ${colour} 600`);
     board.text(x + side, at, short(board, value), `52 end 700 ${colour}`);
   };
-  board.text(x, 24, words.recipe, "18 muted");
+  board.text(x, 28, words.recipe, "20 muted");
   number(80, words.train, data.train[now - 1], theme.model);
   number(150, words.held, data.held[now - 1], theme.came);
   if (now < data.passes && !data.vote) return;

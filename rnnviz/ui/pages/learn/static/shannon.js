@@ -54,7 +54,7 @@ export function shannon(board, data, ask) {
         x + wide / 2,
         y + 23,
         c === " " ? words.space : c,
-        `${c === " " ? 18 : 24} middle ${c !== " " ? "mono" : ""}`,
+        `${c === " " ? 20 : 24} middle ${c !== " " ? "mono" : ""}`,
       );
       if (data.left)
         board.on(g.svg, `key.${c}`, { click: () => guess(c), label: c === " " ? words.space : c });
@@ -98,18 +98,22 @@ export function shannon(board, data, ask) {
     });
 
   const x = 700;
+  if (!data.found) {
+    board.say("note", [x, 130, board.W - x], words.begin, { size: 32 });
+    return;
+  }
   const axis = x + 130;
   const room = board.W - axis - 20;
   const X = (/** @type {number} */ bits) => axis + (bits / 5) * room;
   const top = 190;
   for (let b = 0; b <= 5; b++) {
     board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
-    board.text(X(b), top + 298, String(b), "18 middle muted");
+    board.text(X(b), top + 298, String(b), "20 middle muted");
   }
-  board.text(board.W, top + 326, words.bits, "18 end muted");
+  board.text(board.W, top + 326, words.bits, "20 end muted");
   const blind = X(data.uniform);
   board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
-  board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "18 end uniform");
+  board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "20 end uniform");
   const own = data.class ? [{ kind: "class", bits: undefined, bounds: data.class }] : [];
   const rows = [...own, ...data.models];
   rows.forEach((row, i) => {
@@ -140,12 +144,8 @@ export function shannon(board, data, ask) {
       `20 600 ${colour}`,
     );
   });
-  const few = fill(words.few, { n: data.found, least: data.least });
-  const note = data.class ? [words.exact] : data.found ? [few] : [words.begin];
-  board.say(
-    "note",
-    [axis, 98, board.W - axis],
-    note.map((s) => [s, "quiet"]),
-    { size: data.found ? 17 : 22 },
-  );
+  const note = data.class
+    ? fill(words.exact, { n: data.found })
+    : fill(words.few, { n: data.found, least: data.least });
+  board.say("note", [axis, 90, board.W - axis], [[note, "quiet"]], { size: 20 });
 }

@@ -286,6 +286,7 @@ export interface Word {
 export interface PerplexityGame {
   show: "game";
   text: string;
+  word: string;
   case: string;
   symbols: number;
   p: number[];
@@ -305,21 +306,40 @@ export interface PerplexityHeart {
   vote: string;
 }
 
+export interface PerplexityBooks {
+  show: "books";
+  rows: { title: string; characters: number; perplexity: number; log10: number; mean: number }[];
+  range: Range;
+}
+
 export interface PerplexityLength {
   show: "length";
-  rows: { text: string; cut: number; log10: number[]; perplexity: number[]; bits: number; bytes: number }[];
+  rows: { text: string; cut: number; log10: number[]; perplexity: number[] }[];
   kind: string;
+  kinds: string[];
   limit: number;
-  header: number;
 }
 
 export interface PerplexityRain {
   show: "rain";
   beginning: string;
-  rows: { ending: string; bits: number[]; perplexity: number; log10: number }[];
+  rows: { ending: string; bits: number[]; perplexity: number; log10: number; times: number; reads: string }[];
   uniform: number;
   kind: string;
+  kinds: string[];
   limit: number;
+}
+
+export interface PerplexityBits {
+  show: "bits";
+  text: string;
+  limit: number;
+  kind: string;
+  kinds: string[];
+  surprisals: number[];
+  mean: number;
+  perplexity: number;
+  rows: { name: string; bits: number }[];
 }
 
 /** Bounds, and where they may lie. */

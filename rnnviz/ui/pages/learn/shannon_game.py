@@ -1,0 +1,90 @@
+"""Scene 6's last step: Shannon's game. Its sentences are English in every language: 27 symbols can be guessed
+by a class, thousands of Chinese characters can't.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from rnnviz.lecture import shannon
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn import examples, models
+from rnnviz.ui.pages.learn.controls import Control, Controls, State, text, whole
+
+PLAYERS = ("6gram", "gru", "lstm")
+GUESSES = 330
+"""Characters of a game's history: the address must hold them."""
+
+
+def _sentence(value: object) -> int | None:
+    """A sentence's number: addresses count from 1."""
+    count = len(shannon.SENTENCES)
+    first = 1 if isinstance(value, str) else 0
+    found: int | None = whole(first, first + count - 1)(value)
+    return None if found is None else found - first
+
+
+def controls(step: int) -> Controls:
+    """The controls of the step that bears this number."""
+    return (
+        Control("sentence", _sentence, 0, steps=[step], written=lambda n: str(n + 1), resets=("history",)),
+        Control("history", text(GUESSES), "", address="guesses", steps=[step]),
+    )
+
+
+def picture(state: State) -> dict[str, Any]:
+    """The game so far, and the models at the same game."""
+    game = shannon.play(state["sentence"], state["history"])
+    found = len(game.ranks)
+    begin = len(shannon.SENTENCES[state["sentence"]][0])
+    players = []
+    for kind in PLAYERS if found else ():
+        played = shannon.played(_expected(kind, state["sentence"]), state["sentence"], found)
+        players.append({"kind": kind, "bits": played.bits, "bounds": _bounded(played.ranks)})
+    return {
+        "sentence": state["sentence"],
+        "sentences": len(shannon.SENTENCES),
+        "given": game.shown[:begin],
+        "shown": game.shown[begin:],
+        "left": game.left,
+        "tried": game.tried,
+        "history": state["history"],
+        "limit": GUESSES,
+        "ranks": [sum(r == n for r in game.ranks) for n in range(1, 6)] + [sum(r > 5 for r in game.ranks)],
+        "found": found,
+        "class": _bounded(game.ranks),
+        "least": shannon.LEAST,
+        "models": players,
+        "uniform": shannon.UNIFORM_BITS,
+        "words": {
+            **examples.kind_names(),
+            "guess": _("next letter"),
+            "space": _("space"),
+            "pass": _("Give up"),
+            "other": _("Another sentence"),
+            "ranks": _("letters found at guess i; their share is qᵢ"),
+            "class": _("the class"),
+            "blind": _("uniform guess"),
+            "bits": _("bits per character"),
+            "few": _("Bounds of F appear after {least} letters; {n} so far."),
+            "begin": _("Say the next letter. Guess until it is right."),
+            "exact": _(
+                "After {n} letters. Bar: bounds of F; line: 95 % interval; dot: what the model pays here."
+            ),
+        },
+    }
+
+
+def _bounded(ranks: tuple[int, ...]) -> dict[str, Any] | None:
+    """The bounds from a game's ranks with their interval; None while there are too few."""
+    if len(ranks) < shannon.LEAST:
+        return None
+    bounds = shannon.bounds(ranks)
+    return {"lower": bounds.lower, "upper": bounds.upper, "interval": shannon.interval(ranks)}
+
+
+@cache
+def _expected(kind: str, sentence: int) -> Any:
+    """`shannon.probabilities`, cached: a guess must not cost the models' reading again."""
+    return shannon.probabilities(models.load(f"timemachine-{kind}"), sentence)
