@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rnnviz.errors import ModelNotFoundError
-from rnnviz.lecture import backwards, memorising, perplexity, questions, shannon, word
-from rnnviz.ui.pages.learn import models, scene_6_perplexity, scene_7_backwards
+from rnnviz.lecture import backwards, questions, word
+from rnnviz.ui.pages.learn import models, scene_7_backwards
 from rnnviz.ui.pages.learn.question_words import WORDS, said
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.ui.test_learn import answered
@@ -35,53 +35,6 @@ def test_a_word_is_trained_and_written() -> None:
     other = data(lecture, 3, word="tea")
     assert (other["word"], other["at"]) == ("tea", 0)
     assert data(lecture, 3, word="t")["word"] == "tea", "one character has no next one"
-
-
-def test_the_three_cases_arrive_exactly() -> None:
-    lecture = Lecture({"scene": "6"})
-    assert data(lecture, 0, case="certain")["perplexity"] == 1
-    assert data(lecture, 0, case="zero")["perplexity"] is None  # infinite, which JSON can't say
-    assert data(lecture, 0, case="uniform")["perplexity"] == scene_6_perplexity.SYMBOLS
-    dragged = data(lecture, 0, p=[0.5] * len("raining"))
-    assert dragged["perplexity"] == 2
-    assert dragged["case"] == ""
-
-
-def test_three_continuations_stand_in_their_order() -> None:
-    rows = data(Lecture({"scene": "6"}), 1)["rows"]
-    assert [row["ending"] for row in rows] == list(perplexity.ENDINGS)
-    good, odd, noise = (row["perplexity"] for row in rows)
-    assert good < odd < 69 < noise
-
-
-def test_a_short_nonsense_is_likelier_than_a_long_sentence_and_more_perplexing() -> None:
-    shown = data(Lecture({"scene": "6"}), 2)
-    long, short = ({k: row[k][row["cut"] - 1] for k in ("log10", "perplexity")} for row in shown["rows"])
-    assert long["log10"] < short["log10"]
-    assert long["perplexity"] < short["perplexity"]
-    for row in shown["rows"]:
-        assert row["bits"] == pytest.approx(-row["log10"][row["cut"] - 1] * math.log2(10), rel=1e-3)
-        assert row["bits"] / 8 <= row["bytes"] - shown["header"] + 1
-
-
-def test_the_replayed_run_is_the_recorded_one() -> None:
-    shown, run = data(Lecture({"scene": "6"}), 3), memorising.recorded()
-    assert shown["train"] == list(run.train)
-    assert shown["held"][shown["best"] - 1] == min(run.held_out)
-
-
-def test_a_game_of_guesses_and_its_address() -> None:
-    lecture = Lecture({"scene": "6"})
-    _, hidden = shannon.SENTENCES[0]
-    start = data(lecture, 4)
-    assert hidden[:8] not in str(start), "what is to be guessed stays on the server"
-    shown = data(lecture, 4, history="xh" + hidden[1:6])
-    assert shown["shown"] == hidden[:6]
-    assert shown["ranks"] == [5, 1, 0, 0, 0, 0]
-    assert {m["kind"] for m in shown["models"]} == set(scene_6_perplexity.PLAYERS)
-    again = Lecture(answered(lecture)["query"])
-    assert answered(again)["data"] == shown
-    assert data(lecture, 4, sentence=1, history="")["shown"] == ""
 
 
 def test_a_model_of_another_kind_is_none() -> None:
@@ -172,26 +125,6 @@ def test_without_a_way_back_nothing_is_said_of_it() -> None:
     assert said_of(7, 0, text="ab")[0] == "Here is no way back yet: type a longer text."
 
 
-@pytest.mark.parametrize("kind", scene_6_perplexity.KINDS)
-def test_every_further_character_lowers_a_likelihood(kind: str) -> None:
-    notice, shown = said_of(6, 2, kind=kind)
-    assert notice.startswith("Every further character lowers")
-    for row in shown["rows"]:
-        exact = perplexity.prefixes(models.load(f"timemachine-{kind}"), row["text"]).log10
-        assert (np.diff(exact) < 0).all()
-        assert row["log10"] == pytest.approx(exact, abs=6e-4)
-
-
-def test_bars_dragged_after_a_case_was_chosen_are_what_counts() -> None:
-    """Asks that wait are merged, so a chosen case and a drag may arrive as one."""
-    bars = [0.5] * len("raining")
-    for wish in ({"case": "zero"} | {"p": bars, "case": ""}, {"p": bars, "case": ""}):
-        shown = data(Lecture({"scene": "6", "case": "zero"}), 0, **wish)
-        assert (shown["case"], shown["perplexity"]) == ("", 2)
-    shown = data(Lecture({"scene": "6"}), 0, **{"p": bars, "case": ""} | {"case": "zero"})
-    assert (shown["case"], shown["perplexity"]) == ("zero", None)
-
-
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
 def test_a_question_is_computed_after_a_prediction_and_not_before(question: questions.Question) -> None:
     lecture = Lecture({"scene": "8"})
@@ -235,16 +168,6 @@ def test_the_first_evidence_shows_the_answer(key: str) -> None:
         assert 69 ** int(rows["steps"]) > int(rows["parameters"])
     else:
         assert rows["perplexity"] == math.inf
-
-
-def test_bounds_are_drawn_from_enough_letters_on() -> None:
-    hidden = shannon.SENTENCES[0][1]
-    for count in (3, shannon.LEAST - 1):
-        shown = data(Lecture({"scene": "6"}), 4, history=hidden[:count])
-        assert [shown["class"], *(m["bounds"] for m in shown["models"])] == [None] * 4
-    shown = data(Lecture({"scene": "6"}), 4, history=hidden[: shannon.LEAST])
-    for found in (m["bounds"] for m in shown["models"]):
-        assert found["interval"][0] <= found["lower"] <= found["upper"] <= found["interval"][1]
 
 
 def test_texts_that_a_network_cannot_tell_apart_are_said_to_be_alike() -> None:

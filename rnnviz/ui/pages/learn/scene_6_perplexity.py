@@ -78,7 +78,10 @@ def formula(state: State) -> str:
         ),
         BOOKS: rf"{whole} = \textstyle\prod{over} {chance}",
         LENGTH: rf"\s{{perplexity}} = {whole}^{{-1/\s{{T}}}}",
-        BITS: rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{over} \log_2 {chance} = \log_2 (\s{{perplexity}})",
+        BITS: (
+            rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{over} \log_2 {chance}"
+            r" = \log_2 (\s{perplexity})\ \ \s{bits}"
+        ),
         HEART: mean,
         SHANNON: (
             r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "

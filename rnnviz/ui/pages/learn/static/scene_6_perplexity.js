@@ -76,7 +76,14 @@ function game(board, data, ask) {
     board.on(handle, `bar.${i}`, {
       label: fill(words.bar, { character: c }),
       drag: (_, y) => set(i, Math.max(0, Math.min(1, 1 - (y - top) / high))),
-      slide: { value: p[i], min: 0, max: 1, step: 0.02, said: String(p[i]), change: (v) => set(i, v) },
+      slide: {
+        value: p[i],
+        min: 0,
+        max: 1,
+        step: 0.02,
+        said: board.numbers.rough(p[i], 2),
+        change: (v) => set(i, v),
+      },
     });
   });
   if (local.dragged && String(data.p) === String(local.dragged)) local.dragged = null;
