@@ -6,6 +6,7 @@ Of the latter only a GRU and a 6-gram model ship: steps about other networks rea
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from rnnviz.networks.numpy_model import Model
@@ -18,7 +19,7 @@ KINDS = ("mlp", "rnn", "gru", "lstm", "6gram")
 SHIPPED = {"en": ("timemachine", KINDS), "zh": ("chinese", ("gru", "6gram"))}
 
 
-def spoken(texts: dict[str, T]) -> T:
+def spoken(texts: Mapping[str, T]) -> T:
     """Of `texts` by language that of the session."""
     return texts.get(language(), texts[DEFAULT])
 
