@@ -1,6 +1,6 @@
 """Perplexity as a game: give the next character a probability, and pay for it.
 
-    surprisal   -log P of what came
+    surprisal   -log of the probability given to the actual character
     perplexity  exp of the mean surprisal: 1 for certainty, |V| for a uniform guess, infinite for a P of 0
 
 It follows why likelihoods can't compare texts of different lengths, and how far a text can be compressed:

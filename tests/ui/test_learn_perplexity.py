@@ -63,12 +63,13 @@ def test_the_bars_begin_with_the_words_network() -> None:
         scores = [sum(state[i] * net.W_hq[i][q] for i in range(4)) + net.b_q[q] for q in range(7)]
         expected.append(math.exp(scores[symbols.index(came)]) / sum(map(math.exp, scores)))
     shown, notice = asked(GAME)
-    assert (shown["text"], shown["case"], shown["symbols"]) == ("achine", "network", 7)
+    assert (shown["text"], shown["case"], shown["size"]) == ("achine", "network", 7)
     assert shown["p"] == pytest.approx(expected)
     assert shown["costs"] == pytest.approx([-math.log(p) for p in expected])
     assert shown["mean"] == pytest.approx(sum(-math.log(p) for p in expected) / 6)
     assert shown["perplexity"] == pytest.approx(math.prod(1 / p for p in expected) ** (1 / 6))
     assert f"{shown['perplexity']:.2f}" == "9.46"
+    assert {name: said["value"] for name, said in shown["symbols"].items()} == {"T": 6, "perplexity": 9.459}
     assert "9.46 is worse than the 7" in notice
 
 
@@ -79,7 +80,7 @@ def test_the_three_cases_arrive_exactly() -> None:
     shown, notice = asked(GAME, lecture, case="uniform")
     assert shown["perplexity"] == 7
     assert f"log₂ 7 = {math.log2(7):.2f} bits" in notice
-    assert asked(GAME, lecture, text="raining")[0]["symbols"] == scene_6_perplexity.SYMBOLS
+    assert asked(GAME, lecture, text="raining")[0]["size"] == scene_6_perplexity.SYMBOLS
     assert asked(GAME, lecture, case="uniform")[0]["perplexity"] == scene_6_perplexity.SYMBOLS
     dragged, notice = asked(GAME, lecture, p=[0.5] * len("raining"))
     assert (dragged["perplexity"], dragged["case"]) == (2, "")

@@ -9,7 +9,7 @@ from typing import Any
 from rnnviz.lecture import memorising, perplexity
 from rnnviz.lecture.machine import Machine
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import examples, scored_texts, shannon_game
+from rnnviz.ui.pages.learn import examples, scored_texts, shannon_game, symbols
 from rnnviz.ui.pages.learn.controls import Control, Row, State, numbers, one_of, text, whole
 
 NAMES = ("game", "rain", "books", "length", "bits", "heart", "shannon")
@@ -140,17 +140,19 @@ def _probabilities(state: State) -> list[perplexity.Probability]:
 
 def _game(state: State) -> dict[str, Any]:
     p = _probabilities(state)
+    found = float(perplexity.perplexity(p))
     costs = [perplexity.surprisal(v) for v in p]
     word = Machine()
     return {
         "text": state["text"],
         "word": word.labels,
         "case": _case(state),
-        "symbols": _symbols(state),
+        "size": _symbols(state),
         "p": [float(v) for v in p],
         "costs": [_finite(c) for c in costs],
         "mean": _finite(sum(costs) / len(costs)),
-        "perplexity": _finite(float(perplexity.perplexity(p))),
+        "perplexity": _finite(found),
+        "symbols": symbols.here({"T": len(p), "perplexity": round(found, 3) if found < math.inf else "∞"}),
         "words": {
             "text": _("labels"),
             "given": _("probability given to the actual character"),
@@ -170,13 +172,13 @@ def _game(state: State) -> dict[str, Any]:
 
 
 def _game_notice(state: State) -> str:
-    case, symbols = _case(state), _symbols(state)
+    case, size = _case(state), _symbols(state)
     found = float(perplexity.perplexity(_probabilities(state)))
-    if case == "network" and found > symbols:
+    if case == "network" and found > size:
         return _(
             "The small network reads “{inputs}” and is untrained: its perplexity of {found:.2f} is worse "
             "than the {symbols} of a uniform guess. Drag its bars up."
-        ).format(inputs=Machine().inputs, found=found, symbols=symbols)
+        ).format(inputs=Machine().inputs, found=found, symbols=size)
     if math.isinf(found):
         return _("One character held impossible makes the perplexity infinite, however high the other bars.")
     if found == 1:
@@ -185,7 +187,7 @@ def _game_notice(state: State) -> str:
         return _(
             "A uniform guess has perplexity |V|, which is storing without compression: "
             "log₂ {symbols} = {bits:.2f} bits a character. Every useful model must beat it."
-        ).format(symbols=symbols, bits=math.log2(symbols))
+        ).format(symbols=size, bits=math.log2(size))
     return _(
         "Perplexity {found:.2f} is the geometric mean of 1/P: "
         "as unsure as a choice among {found:.2f} equally likely characters."

@@ -10,7 +10,7 @@ import numpy as np
 from rnnviz.lecture import perplexity
 from rnnviz.lecture.prediction import nats
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import examples
+from rnnviz.ui.pages.learn import examples, symbols
 from rnnviz.ui.pages.learn.controls import Control, Controls, Row, State, one_of, text, whole
 
 GOOD = {
@@ -86,6 +86,7 @@ def rain(state: State) -> dict[str, Any]:
         )
     return {
         "beginning": beginning,
+        "symbols": symbols.here({"m": len(beginning)}),
         "rows": rows,
         "uniform": model.vocabulary.size,
         "kind": examples.nearest(state["kind"]),
@@ -143,7 +144,7 @@ def bits(state: State) -> dict[str, Any]:
     stored, kind = state["stored"], examples.nearest(state["kind"])
     model = examples.reader(kind)
     costs = nats(model, stored) / math.log(2)
-    lengths = _lengths(stored)
+    mean, lengths = float(2.0 ** min(costs.mean(), 1000.0)), _lengths(stored)
     return {
         "text": stored,
         "limit": WIDE,
@@ -151,7 +152,8 @@ def bits(state: State) -> dict[str, Any]:
         "kinds": examples.kinds(),
         "surprisals": np.round(costs, 3).tolist(),
         "mean": float(costs.mean()),
-        "perplexity": float(2.0 ** min(costs.mean(), 1000.0)),
+        "perplexity": mean,
+        "symbols": symbols.here({"T": len(stored), "perplexity": round(mean, 3)}),
         "rows": [
             {"name": "bytes", "bits": 8.0 * len(stored.encode())},
             {"name": "uniform", "bits": perplexity.uniform_bits(model, stored)},
@@ -161,7 +163,7 @@ def bits(state: State) -> dict[str, Any]:
             **examples.kind_names(),
             "text": _("text"),
             "bytes": _("as a file, UTF-8"),
-            "uniform": _("uniform guess, {n}").format(n=model.vocabulary.size),
+            "uniform": _("uniform guess, {n}").format(n=f"{model.vocabulary.size:,}"),
             "bits": _("{bits} bits"),
             "each": _("{bits} a character"),
             "surprisal": _("Surprisal"),

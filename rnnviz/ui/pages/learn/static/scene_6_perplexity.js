@@ -43,7 +43,7 @@ function game(board, data, ask) {
     board.text(left - 16, Y(v), String(v), "20 end muted");
   }
   board.text(left - 8, top - 30, words.given, "20 muted");
-  const blind = 1 / data.symbols;
+  const blind = 1 / data.size;
   board.line(left - 8, Y(blind), left + n * each + 4, Y(blind), {
     stroke: theme.uniform,
     width: 2,
@@ -102,8 +102,8 @@ function game(board, data, ask) {
   board.text(x + side, 300, words.choices, "20 end muted");
   board.line(x, 340, x + side, 340, { stroke: theme.grid });
   board.line(x, 380, x + 44, 380, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
-  board.text(x + 56, 380, fill(words.blind, { n: data.symbols }), "24 muted");
-  board.text(x + side, 380, `|V| = ${data.symbols}`, "24 end 600");
+  board.text(x + 56, 380, fill(words.blind, { n: data.size }), "24 muted");
+  board.text(x + side, 380, `|V| = ${data.size}`, "24 end 600");
 }
 
 /** A probability in as few characters as its bar is wide. @param {Board} board @param {number} p */

@@ -212,13 +212,13 @@ export function bits(board, data, ask) {
       `22 ${on ? 700 : 400}`,
     );
     board.text(
-      x + wide + 250,
+      x + wide + 266,
       y,
       fill(words.each, { bits: board.number(row.bits / letters.length, 2) }),
       `22 end ${on ? 700 : 400} muted`,
     );
   });
-  const side = x + wide + 290;
+  const side = x + wide + 304;
   const said = { bits: board.number(data.mean, 2), perplexity: short(board, data.perplexity) };
   ["surprisal", "cross", "entropy", "perplexity"].forEach((name, i) => {
     const y = 136 + i * Math.min(108, (400 + board.spare) / 4);

@@ -79,13 +79,17 @@ export function shannon(board, data, ask) {
   const names = ["1", "2", "3", "4", "5", "6+"];
   const most = Math.max(4, ...data.ranks);
   board.text(0, 300, words.ranks, "20 muted");
+  const share = board.text(640, 300, "", { style: "20 end muted", stands: "q_i" });
+  board.span(share, "q", { "font-style": "italic", "font-size": 22 });
+  board.span(share, "i", { "font-style": "italic", dy: 6 });
+  board.span(share, `: ${words.share}`, { dy: -6 });
   board
     .group({ stands: "q_i i_guess" })
     .bars({
       x: 0,
       y: 316,
       width: 640,
-      row: 34,
+      row: 34 + board.spare / 9,
       labels: 44,
       numbers: 60,
       max: most,
@@ -105,19 +109,19 @@ export function shannon(board, data, ask) {
   const axis = x + 130;
   const room = board.W - axis - 20;
   const X = (/** @type {number} */ bits) => axis + (bits / 5) * room;
-  const top = 190;
+  const [top, tall] = [190, 280 + board.spare * 0.66];
   for (let b = 0; b <= 5; b++) {
-    board.line(X(b), top, X(b), top + 280, { stroke: theme.grid });
-    board.text(X(b), top + 298, String(b), "20 middle muted");
+    board.line(X(b), top, X(b), top + tall, { stroke: theme.grid });
+    board.text(X(b), top + tall + 18, String(b), "20 middle muted");
   }
-  board.text(board.W, top + 326, words.bits, "20 end muted");
+  board.text(board.W, top + tall + 46, words.bits, "20 end muted");
   const blind = X(data.uniform);
-  board.line(blind, top, blind, top + 280, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
+  board.line(blind, top, blind, top + tall, { stroke: theme.uniform, width: 2, "stroke-dasharray": "6 6" });
   board.text(board.W, top - 16, `${words.blind} ${board.number(data.uniform)}`, "20 end uniform");
   const own = data.class ? [{ kind: "class", bits: undefined, bounds: data.class }] : [];
   const rows = [...own, ...data.models];
   rows.forEach((row, i) => {
-    const y = top + 38 + i * 68;
+    const y = top + tall * (0.13 + i * 0.245);
     const own = row.kind === "class";
     const colour = own ? theme.came : theme.model;
     board.text(axis - 14, y, words[row.kind], `22 end ${own ? 700 : 400} ${own ? "came" : "text"}`);

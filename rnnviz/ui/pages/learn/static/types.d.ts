@@ -288,7 +288,7 @@ export interface PerplexityGame {
   text: string;
   word: string;
   case: string;
-  symbols: number;
+  size: number;
   p: number[];
   costs: (number | null)[];
   mean: number | null;
