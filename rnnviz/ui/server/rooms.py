@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import segno
@@ -85,6 +86,7 @@ _opened: dict[str, Opened] = {}  # by key
 _lock = threading.Lock()
 
 
+@lru_cache(maxsize=ROOMS)
 def qr(text: str) -> str:
     """A QR code as the address of an SVG picture, dark on white with its margin, on any background."""
     code = segno.make(text, error="m", micro=False)

@@ -15,7 +15,7 @@ from rnnviz.ui import presenting
 from rnnviz.ui.browser.component import Component
 from rnnviz.ui.browser.themes import themes
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.pages.learn import scenes, symbols
+from rnnviz.ui.pages.learn import asking, scenes, symbols
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.trouble import describe
 
@@ -44,8 +44,10 @@ def _scene() -> None:
         "symbols": symbols.said(),
         "language": language(),
         "themes": colours(),
+        "room": asking.taken(wish, plainly),
     }
     data = lecture.answer(wish, static, plainly)
+    asking.stage(lecture.asked())
     st.html(f"<style>{_STYLE}{_PRESENT if lecture.present else ''}</style>")
     with st.container(key="learn-page", gap=None):
         _component.mount(data, key=KEY, on_ask=_take)
@@ -70,6 +72,7 @@ def words() -> dict[str, str]:
         **presenting.words(),
         "late": _("The answer takes longer than usual …"),
         "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
+        **asking.words(),
     }
 
 

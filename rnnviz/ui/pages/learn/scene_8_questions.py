@@ -10,6 +10,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, whole
 from rnnviz.ui.pages.learn.question_words import WORDS, said, setting
+from rnnviz.ui.server.room import Question as Asked
 
 NAMES = tuple(question.key for question in QUESTIONS)
 STEPS = len(NAMES)
@@ -60,6 +61,16 @@ def take(state: State, ask: Ask) -> State:
     chosen = whole(0, len(question.settings) - 1)(ask.get("setting"))
     settings[step] = settings[step] if chosen is None else chosen
     return {**state, "picks": picks, "settings": settings}
+
+
+def asked(state: State) -> Asked:
+    """The question, for the room too; over once a prediction has been made, which shows the answer."""
+    question, pick = QUESTIONS[state["step"]], state["picks"][state["step"]]
+    words, right = WORDS[question.key], None
+    if pick != NONE:
+        right = question.options.index(_evidence(question.key, state["settings"][state["step"]]).answer)
+    options = tuple(_(words.options[key]) for key in question.options)
+    return Asked(f"question.{question.key}", _(words.question), options, right=right, over=pick != NONE)
 
 
 def picture(state: State) -> dict[str, Any]:

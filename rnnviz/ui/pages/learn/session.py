@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
 from rnnviz.ui.pages.learn import controls, scenes, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.scenes import Scene
+
+if TYPE_CHECKING:
+    from rnnviz.ui.server.room import Question
 
 ADDRESS = 500
 """Characters of the address that a scene may fill."""
@@ -92,6 +95,11 @@ class Lecture:
         sent["formula"] = symbols.typeset(self.scene.formula(self.state))
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+    def asked(self) -> Question | None:
+        """What the step asks the room, if the scene's module has an `asked` and asks something here."""
+        asks = getattr(self.scene, "asked", None)
+        return None if asks is None else cast("Question | None", asks(self.state))
 
     def query(self) -> dict[str, str]:
         """The lecture as an address, of at most ADDRESS characters."""

@@ -78,7 +78,7 @@ HEADERS = {
     "Content-Security-Policy": (
         f"default-src 'none'; script-src 'sha256-{_hash('phone.js')}'; "
         f"style-src 'sha256-{_hash('phone.css')}'; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
     "Cache-Control": "no-store",
     "Referrer-Policy": "no-referrer",

@@ -22,6 +22,7 @@ import { Controls } from "./controls.js";
 import { edges, matrix } from "./matrix.js";
 import { Mover } from "./motion.js";
 
+/** @import { Room } from "./room.js" */
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Answers, Area, Ask, ChartOptions, MatrixOptions, Motion, MotionTimes, Range, Scene, Slide, Standing } from "./types" */
 
@@ -43,6 +44,8 @@ export class Board extends Controls {
   local = {};
   /** @type {Map<string, Answers>} what answers the pointer, by key */
   hits = new Map();
+  /** @type {Room | undefined} the class, if it answers */
+  room;
   /** @type {Record<string, string>} the words around every scene */
   said = {};
   mover = new Mover();
@@ -105,6 +108,7 @@ export class Board extends Controls {
     if (!this.svg.isConnected) this.empty(this.local);
     const focused = this.focused?.closest("[data-hit]")?.getAttribute("data-hit");
     this.step = step;
+    if (this.room) this.room.next = null; // the scene says, where there is one
     this.used.clear();
     this.hits.clear();
     this.standing = new Map(Object.entries(data?.symbols ?? {}));

@@ -1,6 +1,7 @@
 // Scene 8: a question, a prediction, and then what really happens.
 
 import { fill } from "../../../browser/static/words.js";
+import { tally } from "./tally.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, Questions, Said } from "./types" */
@@ -19,6 +20,7 @@ export function draw(board, data, ask) {
   });
   if (open) board.text(0, 208, words.predict, "24 came 600");
 
+  const votes = tally(board, `question.${data.key}`);
   const top = open ? 240 : 212;
   const row = open ? 70 : 62;
   data.options.forEach((option, i) => {
@@ -34,9 +36,11 @@ export function draw(board, data, ask) {
       "stroke-width": right || wrong ? 4 : 2,
       rx: 10,
     });
+    votes?.bar(g, i, [3, y + 2, wide - 6, row - 16]);
+    if (votes) g.text(wide - 14, y + (row - 12) / 2, votes.said(i), "20 end 600 came");
     const mark = right ? "✓" : wrong ? "✗" : "ABCD"[i];
     g.text(28, y + (row - 12) / 2, mark, `26 middle 700 ${edge === theme.axis ? "muted" : edge}`);
-    const size = Math.min(open ? 27 : 23, (wide - 66) / (width(option) * 0.54));
+    const size = Math.min(open ? 27 : 23, (wide - (votes ? 186 : 66)) / (width(option) * 0.54));
     g.text(56, y + (row - 12) / 2, option, `${size} ${right ? 700 : 400}`);
     if (open)
       board.on(g.svg, `option.${i}`, { click: () => ask({ question: data.key, pick: i }), label: option });

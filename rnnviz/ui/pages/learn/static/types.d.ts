@@ -21,8 +21,53 @@ export interface Answer extends Header {
   formula: string;
   symbols: Symbols;
   query: Record<string, string>;
+  room: RoomAnswer;
   data?: Untyped;
   error?: string;
+}
+
+/** What asking.py says of the room. */
+export interface RoomAnswer {
+  door: RoomDoor | null;
+  trouble?: string;
+}
+
+/** The way into the room. */
+export interface RoomDoor {
+  key: string;
+  short: string;
+  url: string;
+  qr: string;
+  places: { address: string; interface: string }[];
+  at: number;
+}
+
+/** What is asked of the room. */
+export interface RoomWish {
+  open?: boolean;
+  key?: string;
+  reveal?: number;
+  again?: number;
+  address?: string;
+}
+
+/** What ui/server/rooms.py tells the stage. */
+export interface RoomLive {
+  edition: number;
+  phones: number;
+  question: RoomQuestion | null;
+}
+
+export interface RoomQuestion {
+  number: number;
+  key: string;
+  text: string;
+  options: string[];
+  answered: number;
+  counts: number[];
+  revealed: boolean;
+  over: boolean;
+  told?: Untyped;
 }
 
 /** What each symbol of symbols.py is, and its shape in letters. */

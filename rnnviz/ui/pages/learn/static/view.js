@@ -8,6 +8,7 @@ import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
 import { Formula, fonts as typefaces } from "./formula.js";
 import { Lights } from "./lights.js";
+import { Room } from "./room.js";
 
 /** @import { Answer, Scene } from "./types" */
 
@@ -59,6 +60,8 @@ export class View extends BaseView {
     this.lights = new Lights(root);
     this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
     this.lights.join(this.formula, this.board);
+    const [start, redraw] = [() => this.start(), () => this.redraw()];
+    this.room = this.board.room = new Room(root, start, redraw);
     this.presents.onclick = () => this.presenting(!this.present);
     // A button that was clicked lets go of the keys: Space means the next step again.
     root.addEventListener("pointerup", () =>
@@ -77,6 +80,7 @@ export class View extends BaseView {
   close() {
     super.close();
     this.board.close();
+    this.room.close();
     document.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onSize);
     this.paint.port1.close();
@@ -107,6 +111,7 @@ export class View extends BaseView {
     this.link.answered(answer);
     this.dress();
     this.label();
+    this.room.take(answer.room, answer.words);
     const module = this.modules.get(answer.module) ?? import(`./${answer.module}.js`);
     this.modules.set(answer.module, module);
     Promise.all([module, this.styled, typefaces()]).then(([scene]) => {
@@ -173,7 +178,8 @@ export class View extends BaseView {
     this.flying = { ...this.flying, ...this.pending };
     this.pending = null;
     const { scene, present, flying } = this;
-    return { scene, present, ask: flying, ...(scene in this.seen && { step: this.seen[scene] }) };
+    const room = this.room.wish();
+    return { scene, present, ask: flying, room, ...(scene in this.seen && { step: this.seen[scene] }) };
   }
 
   /** @param {object} change */
@@ -233,19 +239,20 @@ export class View extends BaseView {
     if (event.key === "Escape") {
       if (typing) target.blur();
       else if (this.lights.pinned) this.lights.pin("");
+      else if (this.room.hide()) return;
       else if (this.present) this.presenting(false);
       return;
     }
     if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
     /** @type {Record<string, () => void>} */
     const moves = {
-      " ": () => this.step(this.at + (event.shiftKey ? -1 : 1)),
+      " ": () => (!event.shiftKey && this.room.space()) || this.step(this.at + (event.shiftKey ? -1 : 1)),
       ArrowDown: () => this.step(this.at + 1),
       ArrowUp: () => this.step(this.at - 1),
       ArrowRight: () => this.go(this.scene + 1),
       ArrowLeft: () => this.go(this.scene - 1),
       // A clicker's two keys walk through everything.
-      PageDown: () => this.step(this.at + 1) || this.go(this.scene + 1),
+      PageDown: () => this.room.reveal() || this.step(this.at + 1) || this.go(this.scene + 1),
       PageUp: () => this.step(this.at - 1) || this.go(this.scene - 1),
       p: () => this.presenting(!this.present),
       P: () => this.presenting(!this.present),
@@ -299,6 +306,7 @@ export class View extends BaseView {
     if (answer.error) this.board.trouble(answer.error);
     else this.board.draw(module, answer.data, answer.step);
     this.lights.show();
+    this.room.words.show();
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 

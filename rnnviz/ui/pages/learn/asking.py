@@ -1,0 +1,82 @@
+"""Ask the room: the class answers a step's question with its phones, while the lecturer has a room open.
+
+wish     {"open": true} opens the session's room, false closes it; {"key": …}, of a page that was loaded again,
+         takes it over; {"reveal": number}, {"again": number}, {"address": …} once it is open
+answer   {"door": …} what the stage shows of the way in, or null; {"trouble": …} why there is none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.errors import RnnvizError
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.server import rooms
+from rnnviz.ui.server.room import Question
+
+
+def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
+    """Do what the browser wishes of the session's room; what the answer says of it."""
+    fields = wish.get("room") if isinstance(wish, Mapping) else None
+    try:
+        found = _found(fields if isinstance(fields, Mapping) else {})
+    except RnnvizError as error:
+        return {"door": None, "trouble": describe(error)}
+    return {"door": None if found is None else found.door()}
+
+
+def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
+    session = _session()
+    if fields.get("open") is False:
+        rooms.close_of([session])
+    if "key" in fields:
+        rooms.claim(session, fields["key"])
+    found = rooms.open_for(session, language()) if fields.get("open") is True else rooms.of(session)
+    if found is None:
+        return None
+    found.room.speak(language())
+    found.move(fields.get("address"))
+    for name, do in (("reveal", found.room.reveal), ("again", found.room.again)):
+        if type(number := fields.get(name)) is int:
+            do(number)
+    return found
+
+
+def stage(question: Question | None) -> None:
+    """What the step on the stage asks: the room's question from now on."""
+    found = rooms.of(_session())
+    if found is not None:
+        found.stage(question)
+
+
+def _session() -> str:
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
+def words() -> dict[str, str]:
+    """What the stage says of the room, by the names of static/room.js."""
+    return {
+        "room.ask": _("Ask the room"),
+        "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
+        "room.open": _("Room: {phones}"),
+        "room.scan": _("Scan this, or type the address:"),
+        "room.how": _(
+            "Phones must be in the same network as this computer. "
+            "A firewall or a guest Wi-Fi may keep them out."
+        ),
+        "room.trust": _("No account, no name. Answers are counted, and forgotten when the room closes."),
+        "room.phones": _("phones in the room"),
+        "room.address": _("Another address of this computer"),
+        "room.start": _("Start (Space)"),
+        "room.close": _("Close the room"),
+        "room.answered": _("{n} of {phones} have answered"),
+        "room.reveal": _("Reveal (Space)"),
+        "room.again": _("Ask again"),
+        "room.votes": _("{n} votes"),
+        "room.next": _("Next letter (Space)"),
+        "room.lost": _("The room can't be reached. Trying again …"),
+    }

@@ -1,0 +1,186 @@
+// The room that answers: followed while it is open, asked by Space, told to the presenter's window.
+
+import { sayer } from "../../../browser/static/words.js";
+import { RoomWords } from "./room_words.js";
+
+/** @import { Words } from "../../../browser/static/types" */
+/** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
+
+const KEPT = "rnnviz-room"; // the key of this tab's room, for when the page is loaded again
+const PAUSE = 1500; // milliseconds before another look after one that failed
+export const CHANNEL = "rnnviz-room"; // what the room says is told there, for other windows of this browser
+
+export class Room {
+  /** @type {RoomDoor | null} */
+  door = null;
+  /** @type {RoomLive | null} */
+  live = null;
+  trouble = "";
+  lost = false;
+  sheet = false; // whether the way in is shown large
+  /** @type {(() => void) | null} what goes on to the next letter, where there is one */
+  next = null;
+  /** @type {RoomWish} what is asked of the server and not yet on its way */
+  pending = {};
+  /** @type {RoomWish} */
+  flying = {};
+  began = false;
+  /** @type {ReturnType<typeof sayer> | undefined} */
+  say;
+  following = new AbortController();
+
+  /** @param {HTMLElement} root @param {() => void} start sends a wish @param {() => void} redraw */
+  constructor(root, start, redraw) {
+    this.start = start;
+    this.redraw = redraw;
+    this.words = new RoomWords(root, this);
+    this.channel = new BroadcastChannel(CHANNEL);
+  }
+
+  close() {
+    this.following.abort();
+    this.channel.close();
+  }
+
+  /** The question that the stage shows, if the room has heard of it. */
+  get question() {
+    return this.door && this.live?.question ? this.live.question : null;
+  }
+
+  /** The answers to a question, once they are revealed. @param {string} key */
+  revealed(key) {
+    const { question } = this;
+    return question?.revealed && question.key === key ? question : null;
+  }
+
+  // ---- the server -----------------------------------------------------------------------------------
+
+  wish() {
+    this.flying = { ...this.flying, ...this.pending };
+    this.pending = {};
+    return Object.keys(this.flying).length ? this.flying : undefined;
+  }
+
+  /** @param {RoomWish} wish */
+  ask(wish) {
+    this.pending = { ...this.pending, ...wish };
+    this.start();
+  }
+
+  /** What an answer says of the room. @param {RoomAnswer} answer @param {Words} words */
+  take(answer, words) {
+    const before = this.door;
+    this.flying = {};
+    this.door = answer.door;
+    this.trouble = answer.trouble ?? "";
+    this.say = sayer(words);
+    if (!this.began) this.claim();
+    this.began = true;
+    if (before?.key !== this.door?.key) this.follow();
+    if (!this.door && !this.trouble) this.sheet = false;
+    this.words.show();
+  }
+
+  /** A page that was loaded again has its room again. */
+  claim() {
+    const [how] = performance.getEntriesByType("navigation");
+    const key = sessionStorage.getItem(KEPT);
+    const again = /** @type {PerformanceNavigationTiming | undefined} */ (how)?.type === "reload";
+    if (!this.door && key && again) this.ask({ key });
+  }
+
+  /** Look at the room from now on, for as long as it is this one. */
+  async follow() {
+    this.following.abort();
+    this.live = null;
+    this.lost = false;
+    if (!this.door) return sessionStorage.removeItem(KEPT);
+    const { key } = this.door;
+    sessionStorage.setItem(KEPT, key);
+    this.following = new AbortController();
+    const { signal } = this.following;
+    while (!signal.aborted) {
+      try {
+        const seen = /** @type {RoomLive | null} */ (this.live)?.edition ?? "";
+        const got = await fetch(`/room/${key}?seen=${seen}`, { signal });
+        const live = await got.json();
+        if (signal.aborted) return;
+        if (live.closed) this.gone();
+        else this.hear(live);
+      } catch {
+        if (signal.aborted) return;
+        this.lost = true;
+        this.words.show();
+        await new Promise((done) => setTimeout(done, PAUSE));
+      }
+    }
+  }
+
+  /** @param {RoomLive} live */
+  hear(live) {
+    const before = this.question;
+    const same = this.live?.edition === live.edition && !this.lost;
+    this.lost = false;
+    this.live = live;
+    if (same) return;
+    const now = this.question;
+    const drawn = now?.revealed || before?.revealed || now?.key !== before?.key;
+    this.words.show();
+    this.channel.postMessage({ short: this.door?.short, ...live });
+    if (drawn) this.redraw();
+  }
+
+  /** It was closed, by a server that stopped. */
+  gone() {
+    this.following.abort();
+    this.door = this.live = null;
+    sessionStorage.removeItem(KEPT);
+    this.channel.postMessage(null);
+    this.words.show();
+    this.redraw();
+  }
+
+  // ---- the lecturer ---------------------------------------------------------------------------------
+
+  /** The button "Ask the room". */
+  press() {
+    this.sheet = !this.sheet || !this.door;
+    if (!this.door) this.ask({ open: true });
+    this.words.show();
+  }
+
+  leave() {
+    this.sheet = false;
+    this.ask({ open: false });
+    this.channel.postMessage(null);
+  }
+
+  /** Hide the way in. Returns whether it was shown. */
+  hide() {
+    const { sheet } = this;
+    this.sheet = false;
+    if (sheet) this.words.show();
+    return sheet;
+  }
+
+  /** Show the answers, if there are any that aren't shown. Returns whether there were. */
+  reveal() {
+    if (this.hide()) return true;
+    const { question } = this;
+    if (!question?.answered || question.revealed) return false;
+    this.ask({ reveal: question.number });
+    return true;
+  }
+
+  again() {
+    if (this.question) this.ask({ again: this.question.number });
+  }
+
+  /** What Space does for the room. Returns whether it did anything. */
+  space() {
+    if (this.reveal()) return true;
+    if (!this.question?.revealed || !this.next) return false;
+    this.next();
+    return true;
+  }
+}

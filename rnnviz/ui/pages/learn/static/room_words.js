@@ -1,0 +1,118 @@
+// What stands on the stage of the room: the way in, how many have answered, what the lecturer can do.
+// Made once: an element that is replaced while it is pressed would lose the click.
+
+import { find, make, options, put } from "../../../browser/static/dom.js";
+
+/** @import { Room } from "./room.js" */
+
+export class RoomWords {
+  /** @param {HTMLElement} root @param {Room} room */
+  constructor(root, room) {
+    this.room = room;
+    this.opens = find(root, "button.ln-ask");
+    this.notice = find(root, "p.ln-notice");
+    this.sheet = find(root, "div.ln-sheet");
+    this.line = find(root, "div.ln-asking");
+    this.opens.onclick = () => room.press();
+
+    this.code = make("img", "ln-room-code");
+    this.scan = make("p");
+    this.address = make("p", "ln-room-address");
+    this.how = make("p", "ln-quiet");
+    this.trust = make("p", "ln-quiet");
+    this.trouble = make("p", "ln-room-trouble");
+    this.phones = make("b");
+    this.count = make("span");
+    this.places = make("select", "ln-room-places");
+    this.places.onchange = () => room.ask({ address: this.places.value });
+    this.start = button("start", "ln-strong", () => room.hide());
+    this.shut = button("close", "", () => room.leave());
+    this.sheet.append(
+      this.code,
+      make(
+        "div",
+        "ln-room-aside",
+        this.scan,
+        this.address,
+        make("p", "ln-room-count", this.phones, " ", this.count),
+        this.how,
+        this.trust,
+        this.places,
+        this.trouble,
+        make("div", "ln-room-buttons", this.start, this.shut),
+      ),
+    );
+
+    this.reminder = make("b", "ln-room-address");
+    this.answered = make("span");
+    this.lost = make("span", "ln-room-trouble");
+    this.reveal = button("reveal", "ln-strong", () => room.reveal());
+    this.again = button("again", "", () => room.again());
+    this.next = button("next", "ln-strong", () => room.space());
+    this.line.append(this.lost, this.reminder, this.answered, this.reveal, this.again, this.next);
+  }
+
+  /** Everything, as the room is now. */
+  show() {
+    const { room } = this;
+    const { say } = room;
+    if (!say) return;
+    const phones = room.live?.phones ?? 0;
+    put(this.opens, room.door ? say("room.open", { phones }) : say("room.ask"));
+    this.opens.title = say("room.help");
+    this.opens.classList.toggle("ln-on", Boolean(room.door));
+    this.opens.setAttribute("aria-expanded", String(room.sheet));
+    for (const name of /** @type {const} */ (["reveal", "again", "next", "start"]))
+      put(this[name], say(`room.${name}`));
+    put(this.shut, say("room.close"));
+    this.wayIn(phones);
+    this.during(phones);
+  }
+
+  /** The code and the address, for the last row. @param {number} phones */
+  wayIn(phones) {
+    const { door, say, trouble, lost, sheet } = this.room;
+    this.sheet.hidden = !sheet || !(door || trouble);
+    if (!say || this.sheet.hidden) return;
+    for (const element of [this.code, this.scan, this.address, this.how, this.trust, this.shut])
+      element.hidden = !door;
+    this.count.parentElement?.toggleAttribute("hidden", !door);
+    for (const name of /** @type {const} */ (["scan", "how", "trust"])) put(this[name], say(`room.${name}`));
+    put(this.count, say("room.phones"));
+    put(this.phones, String(phones));
+    put(this.trouble, trouble || (lost ? say("room.lost") : ""));
+    this.places.hidden = !door || door.places.length < 2;
+    if (!door) return;
+    if (this.code.src !== door.qr) this.code.src = door.qr;
+    this.code.alt = door.url;
+    put(this.address, door.short);
+    this.places.setAttribute("aria-label", say("room.address"));
+    const said = door.places.map((one) => [one.address, `${one.address} (${one.interface})`]);
+    options(this.places, /** @type {[string, string][]} */ (said), door.places[door.at].address);
+  }
+
+  /** The line during a question, in place of what to notice. @param {number} phones */
+  during(phones) {
+    const { question, say, lost, sheet, door, next } = this.room;
+    const asks = Boolean(question && !question.revealed && !sheet);
+    const shown = Boolean(question && !question.over && !sheet);
+    this.line.hidden = !shown;
+    this.notice.hidden = asks;
+    if (!question || !say) return;
+    for (const element of [this.reminder, this.answered, this.reveal]) element.hidden = !asks;
+    this.again.hidden = asks;
+    this.next.hidden = asks || !next;
+    this.reveal.disabled = !question.answered;
+    put(this.lost, lost ? say("room.lost") : "");
+    put(this.reminder, door?.short ?? "");
+    const all = Math.max(phones, question.answered);
+    put(this.answered, say("room.answered", { n: question.answered, phones: all }));
+  }
+}
+
+/** @param {string} name @param {string} kind @param {() => void} press */
+function button(name, kind, press) {
+  const made = Object.assign(make("button", `ln-button ${kind}`), { type: "button", onclick: press });
+  made.dataset.room = name;
+  return made;
+}
