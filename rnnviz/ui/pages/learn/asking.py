@@ -1,7 +1,7 @@
 """Ask the room: the class answers a step's question with its phones, while the lecturer has a room open.
 
-wish     {"open": true} opens the session's room, false closes it; {"key": …}, of a page that was loaded again,
-         takes it over; {"reveal": number}, {"again": number}, {"address": …} once it is open
+wish     {"open": true} opens the session's room, false closes it; {"key": …}, of a page that was loaded
+         again, takes it over; {"reveal": number}, {"again": number}, {"address": …} once it is open
 answer   {"door": …} what the stage shows of the way in, or null; {"trouble": …} why there is none
 """
 
@@ -73,7 +73,7 @@ def words() -> dict[str, str]:
         "room.address": _("Another address of this computer"),
         "room.start": _("Start (Space)"),
         "room.close": _("Close the room"),
-        "room.answered": _("{n} of {phones} have answered"),
+        "room.answered": _("{n} of {phones} answered"),
         "room.reveal": _("Reveal (Space)"),
         "room.again": _("Ask again"),
         "room.votes": _("{n} votes"),

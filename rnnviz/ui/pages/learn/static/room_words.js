@@ -103,7 +103,8 @@ export class RoomWords {
     this.again.hidden = asks;
     this.next.hidden = asks || !next;
     this.reveal.disabled = !question.answered;
-    put(this.lost, lost ? say("room.lost") : "");
+    put(this.lost, say("room.lost"));
+    this.lost.hidden = !lost;
     put(this.reminder, door?.short ?? "");
     const all = Math.max(phones, question.answered);
     put(this.answered, say("room.answered", { n: question.answered, phones: all }));

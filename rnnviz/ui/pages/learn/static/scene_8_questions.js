@@ -37,7 +37,7 @@ export function draw(board, data, ask) {
       rx: 10,
     });
     votes?.bar(g, i, [3, y + 2, wide - 6, row - 16]);
-    if (votes) g.text(wide - 14, y + (row - 12) / 2, votes.said(i), "20 end 600 came");
+    if (votes) g.text(wide - 14, y + (row - 12) / 2, votes.said(i), `${open ? 27 : 21} end 600 came`);
     const mark = right ? "✓" : wrong ? "✗" : "ABCD"[i];
     g.text(28, y + (row - 12) / 2, mark, `26 middle 700 ${edge === theme.axis ? "muted" : edge}`);
     const size = Math.min(open ? 27 : 23, (wide - (votes ? 186 : 66)) / (width(option) * 0.54));
