@@ -10,7 +10,7 @@ from starlette.staticfiles import StaticFiles
 
 from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import views
-from rnnviz.ui.server import rooms
+from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
 

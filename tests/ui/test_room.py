@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnviz.ui.server import room as rooms
-from rnnviz.ui.server.room import Question, Refused, Room
-from rnnviz.ui.server.room_addresses import Address, addresses, ordered
-from rnnviz.ui.server.room_limits import PLACES, Limit
+from rnnviz.ui.room import room as rooms
+from rnnviz.ui.room.addresses import Address, addresses, ordered
+from rnnviz.ui.room.limits import PLACES, Limit
+from rnnviz.ui.room.room import Question, Refused, Room
 
 COLOURS = Question("colour", "Which colour?", ("red", "green", "blue"))
 

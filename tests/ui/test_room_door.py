@@ -21,11 +21,14 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.server import phone, room_listener, room_phones, rooms
-from rnnviz.ui.server.room import Question, Room
-from rnnviz.ui.server.room_addresses import Address
-from rnnviz.ui.server.room_listener import Listener, new_code
-from rnnviz.ui.server.room_phones import COOKIE, Phones
+from rnnviz.ui.room import listener as room_listener
+from rnnviz.ui.room import phone, rooms
+from rnnviz.ui.room import phones as room_phones
+from rnnviz.ui.room.addresses import Address
+from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.room.listener import Listener, new_code
+from rnnviz.ui.room.phones import COOKIE, Phones
+from rnnviz.ui.room.room import Question, Room
 
 COLOURS = Question("colour", "Which <b>colour</b>?", ("red", "green", "blue"))
 CODE = "abcde"
@@ -131,11 +134,17 @@ def room() -> Room:
 
 
 @pytest.fixture
-def port(room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+def served(room: Room) -> Phones:
+    """What the room serves."""
+    return Phones(room, CODE)
+
+
+@pytest.fixture
+def port(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Where the room answers."""
     monkeypatch.setattr(room_phones, "SPREAD", 0.0)
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
-    listener = Listener(Phones(room, CODE).app, "127.0.0.1")
+    listener = Listener(served.app, "127.0.0.1")
     yield listener.port
     room.close()
     shut(listener)
@@ -387,21 +396,23 @@ def test_lines_beyond_the_most_are_cut_and_leave_room_again(
     shut(listener)
 
 
-def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(room: Room, port: int, one: Phone) -> None:
+def test_a_phone_that_floods_is_told_to_wait_and_others_are_not(
+    served: Phones, room: Room, port: int, one: Phone
+) -> None:
+    served._answers = Limit(burst=8, rate=0)
     other = Phone(port)
     other.open()
-    statuses = [one.answer({"question": 1, "answer": n % 3})[0] for n in range(40)]
-    assert statuses[:8] == [200] * 8
-    assert statuses.count(429) > 20
+    statuses = [one.answer({"question": 1, "answer": n % 3})[0] for n in range(20)]
+    assert statuses == [200] * 8 + [429] * 12
+    assert one.request("GET", f"/{CODE}/events").status == 429
     assert other.answer({"question": 1, "answer": 2})[0] == 200
-    assert sum(room.shown()["question"]["counts"]) == 2
+    assert room.shown()["question"]["counts"] == [0, 1, 1]
 
 
-def test_guessing_codes_is_slowed(port: int) -> None:
+def test_guessing_codes_is_slowed(served: Phones, port: int) -> None:
+    served._pages = Limit(burst=5, rate=0)
     guesser = Phone(port)
-    statuses = [guesser.request("GET", f"/{n:05d}").status for n in range(340)]
-    assert statuses[0] == 404
-    assert statuses[-1] == 429
+    assert [guesser.request("GET", f"/{n:05d}").status for n in range(7)] == [404] * 5 + [429] * 2
     page = guesser.request("GET", f"/{CODE}")
     assert (page.status, "Too many at once" in page.body) == (429, True)
 
@@ -409,7 +420,7 @@ def test_guessing_codes_is_slowed(port: int) -> None:
 def test_a_phone_too_many_hears_that_the_room_is_full(
     room: Room, one: Phone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rnnviz.ui.server.room.PHONES", 0)
+    monkeypatch.setattr("rnnviz.ui.room.room.PHONES", 0)
     assert one.listen() == {"state": "full"}
     assert one.answer({"question": 1, "answer": 0}) == (503, {"why": "full"})
 

@@ -13,7 +13,8 @@ import streamlit as st
 
 from rnnviz.ui import warm
 from rnnviz.ui.jobs import memory
-from rnnviz.ui.server import descriptors, rooms, sessions
+from rnnviz.ui.room import rooms
+from rnnviz.ui.server import descriptors, sessions
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.ui.jobs import memory
-from rnnviz.ui.server import rooms
+from rnnviz.ui.room import rooms
 
 log = logging.getLogger("rnnviz")
 

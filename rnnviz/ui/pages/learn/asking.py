@@ -14,8 +14,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
 from rnnviz.ui.i18n import _, language
-from rnnviz.ui.server import rooms
-from rnnviz.ui.server.room import Question
+from rnnviz.ui.room import rooms
+from rnnviz.ui.room.room import Question
 
 
 def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:

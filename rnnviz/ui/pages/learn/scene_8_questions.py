@@ -10,7 +10,7 @@ from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, whole
 from rnnviz.ui.pages.learn.question_words import WORDS, said, setting
-from rnnviz.ui.server.room import Question as Asked
+from rnnviz.ui.room.room import Question as Asked
 
 NAMES = tuple(question.key for question in QUESTIONS)
 STEPS = len(NAMES)

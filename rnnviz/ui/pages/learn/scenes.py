@@ -21,7 +21,7 @@ from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 
 class Scene(Protocol):
     """What a scene's module offers, about 100 ms a call; also `take(state, ask)` where controls don't do,
-    and `asked(state)` where a step has a question for the room: a ui/server/room.py `Question`, or None."""
+    and `asked(state)` where a step has a question for the room: a ui/room/room.py `Question`, or None."""
 
     NAMES: tuple[str, ...]
     """A name for each step, which stays when another is put before it: what belongs to a step (its code, the

@@ -16,7 +16,7 @@ from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.scenes import Scene
 
 if TYPE_CHECKING:
-    from rnnviz.ui.server.room import Question
+    from rnnviz.ui.room.room import Question
 
 ADDRESS = 500
 """Characters of the address that a scene may fill."""

@@ -51,7 +51,7 @@ export interface RoomWish {
   address?: string;
 }
 
-/** What ui/server/rooms.py tells the stage. */
+/** What ui/room/rooms.py tells the stage. */
 export interface RoomLive {
   edition: number;
   phones: number;

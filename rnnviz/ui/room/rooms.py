@@ -21,10 +21,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.server.room import Question, Room
-from rnnviz.ui.server.room_addresses import Address, addresses
-from rnnviz.ui.server.room_listener import Listener, new_code
-from rnnviz.ui.server.room_phones import Phones
+from rnnviz.ui.room.addresses import Address, addresses
+from rnnviz.ui.room.listener import Listener, new_code
+from rnnviz.ui.room.phones import Phones
+from rnnviz.ui.room.room import Question, Room
 
 ROOMS = 20
 """Rooms that are open at a time, each with its listener."""

@@ -23,9 +23,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from rnnviz.ui.server import phone
-from rnnviz.ui.server.room import Refused, Room
-from rnnviz.ui.server.room_limits import Limit
+from rnnviz.ui.room import phone
+from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.room.room import Refused, Room
 
 COOKIE = "rnnviz-room"
 BODY = 200

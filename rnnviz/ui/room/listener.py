@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.server.room import PHONES
+from rnnviz.ui.room.room import PHONES
 
 log = logging.getLogger("rnnviz")
 
