@@ -1,18 +1,39 @@
-"""Why a state at all: how large a table of n-grams is, and what it costs to look back n - 1 characters only.
+"""Why a state at all: how large a table of n-grams is, what a book fills of it, what looking back costs.
 
-Of its |V|^n entries a text of T characters fills at most T. A network's size doesn't depend on n.
+Of its |V|^n entries a text of T characters fills at most T. A network's size doesn't depend on n. The book is
+what the shipped models have read, "timemachine": its first nine tenths, with the last one held out.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import Doubles, nats
+from rnnviz.networks.kneser_ney import count
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model
+from rnnviz.text import corpora
+from rnnviz.text.vocabulary import Vocabulary
+
+BOOK = "timemachine"
+LONGEST = 10
+
+# Of the book, by n: what `measured` counts.
+SEEN = (69, 997, 6463, 21448, 44899, 70251, 93404, 113024, 127995, 138735)
+"""Different n-grams of n = 1 … LONGEST in what was read, the text's beginning's included."""
+
+NEVER = (0, 0, 34, 248, 1160, 3069, 5612, 8178, 10614, 12641)
+"""Characters of the held-out tenth before which stand n - 1 characters that were never read together."""
+
+HELD_OUT = 17_898
+"""Characters of the held-out tenth."""
+
+COSTS = (4.4398, 3.4943, 2.8378, 2.3718, 2.1721, 2.1241)
+"""Bits that a held-out character costs the n-gram model of n = 1 … 6, on average."""
 
 
 def table_size(symbols: int, n: int) -> int:
@@ -26,6 +47,41 @@ def table_size(symbols: int, n: int) -> int:
             "a table has |V| >= 1 symbols and n >= 1; received |V| = {symbols}, n = {n}", symbols=symbols, n=n
         )
     return int(symbols**n)
+
+
+@cache
+def book() -> tuple[str, str]:
+    """What the shipped models have read, and the held-out tenth that follows."""
+    split = corpora.read(BOOK).split()
+    return split.train + split.validation, split.held_out
+
+
+def distinct(text: str, vocabulary: Vocabulary, longest: int = LONGEST) -> tuple[int, ...]:
+    """The numbers of different n-grams of n = 1 … `longest` in `text`, read after one start symbol.
+
+    >>> distinct("abab", Vocabulary.from_text("abab"), longest=3)
+    (3, 3, 3)
+    """
+    ids = vocabulary.encode(text)
+    return (vocabulary.size, *(len(keys) for keys in count(ids, vocabulary.size, longest).keys))
+
+
+def known(text: str, n: int, read: str, before: str = "") -> list[bool]:
+    """Whether the n - 1 characters before each one of `text` stand together anywhere in `read` (T,).
+
+    `before` precedes the text; where both are shorter, what there is counts.
+
+    >>> known("abc", 2, read="bab")
+    [True, True, True]
+    >>> known("abc", 3, read="bba")
+    [True, True, False]
+    """
+    whole = before + text
+    contexts = [whole[max(0, t - n + 1) : t] for t in range(len(before), len(whole))]
+    if len(text) < 1000:
+        return [context in read for context in contexts]
+    every = {read[i : i + n - 1] for i in range(len(read) - n + 2)}
+    return [context in every or (len(context) < n - 1 and context in read) for context in contexts]
 
 
 def bits(model: Model, text: str) -> Doubles:
@@ -52,3 +108,16 @@ def shortened(model: NgramModel, n: int) -> NgramModel:
     if n not in made:
         made[n] = model.shortened(n)
     return made[n]
+
+
+def measured() -> dict[str, tuple[float, ...]]:
+    """SEEN, NEVER and COSTS, counted anew in half a second."""
+    read, held_out = book()
+    fitted = NgramModel.fit(read, order=len(COSTS))
+    return {
+        "SEEN": distinct(read, fitted.vocabulary),
+        "NEVER": tuple(known(held_out, n, read, read).count(False) for n in range(1, LONGEST + 1)),
+        "COSTS": tuple(
+            float(bits(shortened(fitted, n), held_out).mean().round(4)) for n in range(1, fitted.order + 1)
+        ),
+    }

@@ -91,6 +91,7 @@ def test_an_unknown_scene_is_the_first() -> None:
     ("number", "step", "ask", "written"),
     [
         (1, 2, {"n": 7, "text": "grey eyes"}, {"n": "7", "text": "grey eyes"}),
+        (1, 5, {"first": "ab", "second": "cb", "t": 2}, {"a": "ab", "b": "cb", "t": "2"}),
         (2, 2, {"left": "one & two", "model": "gru"}, {"left": "one & two", "model": "gru"}),
         (3, 2, {"word": "Eat!", "seed": 12, "t": 2}, {"word": "eat", "seed": "12", "t": "2"}),
         (3, 2, {"seed": 0}, {"seed": "0"}),

@@ -174,10 +174,3 @@ def test_texts_that_a_network_cannot_tell_apart_are_said_to_be_alike() -> None:
     for left, right in (("\u6f22x", "\u5b57x"), ("in the dark nig", "I was going")):
         notice, shown = said_of(2, 2, left=left, right=right)
         assert ("both texts are the same" in notice) == (shown["prediction"] == 0)
-
-
-def test_a_larger_n_than_was_counted_is_said() -> None:
-    _, shown = said_of(1, 1, n=10)
-    assert (shown["seenNow"], shown["order"]) == (None, 6)
-    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
-    assert ngram.seen[-1] < rnn.parameter_count, "as step 2 says"

@@ -1,4 +1,4 @@
-"""Scene 1: a table of n-grams grows beyond all bounds; a state does not."""
+"""Scene 1: a table of n-grams grows beyond all bounds; a state need not, but may forget."""
 
 from __future__ import annotations
 
@@ -6,100 +6,276 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.lecture import counts
+from rnnviz.lecture import counts, states
+from rnnviz.lecture.prediction import expected
 from rnnviz.networks.numpy_model import Model
+from rnnviz.reading.trace import trace
+from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
+from rnnviz.ui.pages.learn.symbols import here
 
-NAMES = ("grows", "book", "surprise", "memory")
+NAMES = ("grows", "book", "surprise", "state", "any", "memory")
 STEPS = len(NAMES)
-LONGEST, LIMIT = 10, 46  # of n, and of the text
+GROWS, BOOK, SURPRISE, KEPT, ANY, MEMORY = range(STEPS)
+LONGEST, LIMIT, SHORT = counts.LONGEST, 46, 22  # of n, of the text, of the two that are compared
+ORDER = len(counts.COSTS)  # of the longest n-grams that a model counts
+LISTED = 3
 CONTROLS = (
-    Control("n", whole(1, LONGEST), 3),
-    Control("text", text(LIMIT), "the Time Traveller and the Psychologist spoke"),
+    Control("n", whole(1, LONGEST), 5),
+    Control("text", text(LIMIT), "the Time Traveller switched his computer off"),
+    Control("first", text(SHORT), "the dark machine stood", address="a"),
+    Control("second", text(SHORT), "the grey machine stood", address="b"),
+    Control("t", whole(1, SHORT), 9, steps=(KEPT, ANY)),
 )
 
 
 def notice(state: State) -> str:
     """What to notice."""
-    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
-    return [
-        _("Each extra character of context makes the table {symbols} times larger. Move n."),
-        _(
-            "The book has {seen} different 6-grams, fewer than the network's {parameters} parameters. "
-            "But for a context that the book never had, a table has no counts."
-        ),
-        _(
-            "The deeper a cell, the more that character surprised the model. "
-            "The MLP sees one character, an n-gram model n − 1."
-        ),
-        _(
-            "RNN and GRU, an RNN with gates, carry a state. "
-            "Where the book has the context, a table with a large n reads nearly as well."
-        ),
-    ][state["step"]].format(
-        symbols=ngram.vocabulary.size, seen=f"{ngram.seen[-1]:,}", parameters=f"{rnn.parameter_count:,}"
-    )
+    n, step = state["n"], state["step"]
+    if step == GROWS:
+        return _("Each extra character of context makes the table {symbols} times larger. Move n.").format(
+            symbols=_counted().vocabulary.size
+        )
+    if step == BOOK:
+        return _book(n)
+    if step == SURPRISE:
+        deep = _("The deeper a cell, the more that character surprised the model.")
+        framed = _("Framed: the {n} characters before it are not in the book, so a table has no counts.")
+        return deep if n == 1 else f"{deep} {framed.format(n=n - 1)}"
+    if step == KEPT:
+        return _(
+            "One h stands for all characters before: the hidden state, or hidden variable. "
+            "Any f may make the next one. Here are three: move t."
+        )
+    if step == ANY:
+        return _two(state)
+    return _(
+        "RNN and GRU, an RNN with gates, carry a state. On the book's last tenth, bits per character: "
+        "6-gram {ngram}, RNN {rnn}, GRU {gru}."
+    ).format(**{kind: f"{cost:.2f}" for kind, cost in _held_out(ORDER).items() if cost})
+
+
+def _book(n: int) -> str:
+    """How often a table has nothing to say."""
+    share = counts.NEVER[n - 1] / counts.HELD_OUT
+    if not share:
+        return _("Every context of n = {n} in the book's last tenth came before. Move n up.").format(n=n)
+    return _(
+        "The book fills few of the entries. In its last tenth {share} of the contexts, {before} characters "
+        "each, never came before: a table has no counts."
+    ).format(share=_percent(share), before=n - 1)
+
+
+def _two(state: State) -> str:
+    """What each rule can still tell apart."""
+    t = _at(state)
+    if state["first"][:t] == state["second"][:t]:
+        return _("So far both texts are the same. Move t on.")
+    last, rnn = (_apart(kind, state)[t - 1] for kind in ("last", "rnn"))
+    return _(
+        "Storing everything always tells the texts apart, at the price of a table of |V|ᵗ rows. "
+        "Predictions differ by {last} with the last character, by {rnn} with the RNN."
+    ).format(last=_percent(last), rnn=_percent(rnn))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def formula(state: State) -> str:
     """What a table conditions on, and what a state does."""
     table = r"\s{P}(\s{x_t} \mid \s{x_t-1}, \ldots, \s{x_t-n+1})"
-    if state["step"] == 0:
-        return table
-    return table + r",\qquad \s{P}(\s{x_t} \mid \s{h_t-1})"
+    kept = r"\s{P}(\s{x_t} \mid \s{h_t-1})"
+    rule = r"\s{h_t.state} = \s{f}(\s{x_t}, \s{h_t-1})"
+    if state["step"] in (KEPT, MEMORY):
+        return rf"\s{{P}}(\s{{x_t}} \mid \s{{x_t-1}}, \ldots, \s{{x_1}}) \approx {kept},\qquad {rule}"
+    return rule if state["step"] == ANY else table
 
 
 def picture(state: State) -> dict[str, Any]:
-    """Sizes of tables, and each model's bits on the text."""
-    ngram, rnn = models.ngram("timemachine-6gram"), models.network("timemachine-rnn")
-    symbols, n = ngram.vocabulary.size, state["n"]
-    looks = min(n, ngram.order)
-    shown: dict[str, Model] = {
-        "mlp": models.network("timemachine-mlp"),
-        "ngram": counts.shortened(ngram, looks),
-        "rnn": rnn,
-        "gru": models.network("timemachine-gru"),
-    }
-    bits = {kind: counts.bits(model, state["text"]) for kind, model in shown.items()}
-    names = {"mlp": "MLP", "ngram": _("{n}-gram").format(n=looks), "rnn": "RNN", "gru": "GRU"}
+    """What the step shows: the sizes of tables, each model's bits on a text, or what rules keep of it."""
+    step = state["step"]
+    shown = {"n": state["n"], "limit": LIMIT, "words": _words()}
+    if step in (KEPT, ANY):
+        return shown | (_kept(state) if step == KEPT else _compared(state))
+    return shown | _sizes(state["n"]) | (_rows(state) if step in (SURPRISE, MEMORY) else {})
+
+
+def _counted() -> Any:
+    return models.ngram("timemachine-6gram")
+
+
+def _network() -> Any:
+    return models.network("timemachine-rnn")
+
+
+def _sizes(n: int) -> dict[str, Any]:
+    symbols = _counted().vocabulary.size
     return {
-        "n": n,
-        "order": ngram.order,
         "longest": LONGEST,
-        "symbols": symbols,
+        "size": symbols,
         # JavaScript's numbers are exact to 2^53 only.
         "table": f"{counts.table_size(symbols, n):,}",
         "sizes": [[k, float(counts.table_size(symbols, k))] for k in range(1, LONGEST + 1)],
-        "seen": [[k, count] for k, count in enumerate([symbols, *ngram.seen], start=1)],
-        "seenNow": f"{[symbols, *ngram.seen][n - 1]:,}" if n <= ngram.order else None,
-        "parameters": rnn.parameter_count,
-        "text": state["text"],
-        "limit": LIMIT,
+        "seen": [[k, count] for k, count in enumerate(counts.SEEN, start=1)],
+        "never": [count / counts.HELD_OUT for count in counts.NEVER],
+        "parameters": _network().parameter_count,
+        "symbols": here({"V": symbols}),
+    }
+
+
+def _rows(state: State) -> dict[str, Any]:
+    """Each model's bits on the text, and where the book has the context."""
+    n, line = state["n"], state["text"]
+    shown: dict[str, Model | None] = {
+        "mlp": models.network("timemachine-mlp"),
+        "ngram": counts.shortened(_counted(), n) if n <= ORDER else None,
+    }
+    names = {"mlp": "MLP", "ngram": _("{n}-gram").format(n=n), "rnn": "RNN", "gru": "GRU"}
+    if state["step"] == MEMORY:
+        shown |= {kind: models.network(f"timemachine-{kind}") for kind in ("rnn", "gru")}
+    held_out = _held_out(n)
+    rows = []
+    for kind, model in shown.items():
+        row = {"kind": kind, "name": names[kind], "held": held_out[kind], "bits": None}
+        if model is not None:
+            costs = counts.bits(model, line)
+            row |= {"bits": np.round(costs, 3).tolist(), "mean": float(costs.mean())}
+            row["chances"] = np.exp2(-costs).tolist()
+        rows.append(row)
+    return {
+        "text": line,
+        "rows": rows,
+        "known": counts.known(line, n, counts.book()[0]),
+        "full": 8.0,
+        "order": ORDER,
+    }
+
+
+def _held_out(n: int) -> dict[str, float | None]:
+    """Bits per character on the book's last tenth; None for an n that isn't counted."""
+    found = {
+        kind: float(models.network(f"timemachine-{kind}").card["held_out"]["bits_per_character"])
+        for kind in ("mlp", "rnn", "gru")
+    }
+    return {**found, "ngram": counts.COSTS[n - 1] if n <= len(counts.COSTS) else None}
+
+
+def _at(state: State) -> int:
+    """The step of the texts that is shown."""
+    texts = [state["first"]] if state["step"] == KEPT else [state["first"], state["second"]]
+    lengths: list[int] = [len(line) for line in texts]
+    return min(int(state["t"]), *lengths)
+
+
+def _apart(kind: str, state: State) -> Any:
+    return states.apart(kind, state["first"], state["second"], counts.book()[0], _network())
+
+
+def _kept(state: State) -> dict[str, Any]:
+    """The state before and after step t, by three rules, and what each predicts."""
+    t, line, model = _at(state), state["first"], _network()
+    read, hidden = counts.book()[0], trace(model, line).hidden[:, -1]
+    zeros = np.zeros(hidden.shape[1])
+    chances = expected(model, line[:t])[0]
+    best = np.argsort(-chances, kind="stable")[:LISTED]
+    return {
+        "first": line,
+        "t": t,
+        "steps": len(line),
+        "short": SHORT,
+        "character": visible(line[t - 1]),
+        "rows": [
+            {"kind": "append", "before": _marks(line[: t - 1]), "after": _marks(line[:t])}
+            | _table(line[:t], read),
+            {"kind": "last", "before": _marks(line[max(0, t - 2) : t - 1]), "after": _marks(line[t - 1 : t])}
+            | _table(line[t - 1], read),
+            {
+                "kind": "rnn",
+                "before": np.round(hidden[t - 2] if t > 1 else zeros, 3).tolist(),
+                "after": np.round(hidden[t - 1], 3).tolist(),
+                "times": None,
+                "next": [[visible(model.vocabulary.symbol(int(i))), float(chances[i])] for i in best],
+            },
+        ],
+    }
+
+
+def _marks(text: str) -> str:
+    return "".join(visible(character) for character in text)
+
+
+def _table(context: str, read: str) -> dict[str, Any]:
+    """What a table of counts predicts after a context."""
+    found = states.followers(context, read)
+    times = found.total()
+    return {
+        "times": times,
+        "next": [[visible(character), count / times] for character, count in found.most_common(LISTED)],
+    }
+
+
+def _compared(state: State) -> dict[str, Any]:
+    """How far apart two texts are, by three rules, and what each costs."""
+    t, model = _at(state), _network()
+    costs = {kind: states.costs(kind, t, model) for kind in states.KINDS}
+    return {
+        "first": state["first"],
+        "second": state["second"],
+        "t": t,
+        "steps": min(len(state["first"]), len(state["second"])),
+        "short": SHORT,
+        "size": model.vocabulary.size,
         "rows": [
             {
                 "kind": kind,
-                "name": names[kind],
-                "bits": np.round(costs, 3).tolist(),
-                "chances": np.exp2(-costs).tolist(),
-                "mean": float(costs.mean()),
+                "apart": np.round(_apart(kind, state), 4).tolist(),
+                "bits": costs[kind].bits,
+                "stored": f"{costs[kind].stored:,}"
+                if kind != "append"
+                else None,  # too large to read: |V|^(t+1)
+                "work": costs[kind].work,
             }
-            for kind, costs in bits.items()
+            for kind in states.KINDS
         ],
-        "full": 8.0,
-        "words": {
-            "n": "n",
-            "table": _("entries in a table of {n}-grams"),
-            "seen": _("{count} of them occur in the book"),
-            "seen.unknown": _("counted up to n = {n} only"),
-            "rows": _("counted up to n = {n} only: below is the {n}-gram"),
-            "parameters": _("parameters of the RNN, whatever n is"),
-            "axis": _("n: characters taken together"),
-            "sizes": _("numbers to store"),
-            "line.table": _("table: {symbols}ⁿ"),
-            "line.seen": _("in the book"),
-            "text": _("Text"),
-            "bits": _("bits per character"),
-        },
+    }
+
+
+def _words() -> dict[str, str]:
+    return {
+        "n": "n",
+        "table": _("entries in a table of {n}-grams"),
+        "seen": _("{count} of them occur in the book’s first 90 %"),
+        "parameters": _("RNN: {count} parameters, whatever n is"),
+        "axis": _("n: characters taken together"),
+        "sizes": _("numbers to store"),
+        "line.table": _("table: {symbols}ⁿ"),
+        "line.seen": _("in the book"),
+        "never": _("contexts in its last tenth that are new"),
+        "uncounted": _("The model counts up to n = {n}: move n back to read with it."),
+        "framed": _("{count} of {all} contexts are not in the book"),
+        "text": _("Text"),
+        "bits": _("bits here"),
+        "held": _("last tenth"),
+        "first": _("Text"),
+        "second": _("Another"),
+        "append": _("store everything"),
+        "last": _("the last character"),
+        "rnn": "RNN",
+        "times": _("{count} times in the book"),
+        "none": _("never in the book: no counts"),
+        "predicts": _("next"),
+        "apart": _("differ"),
+        "numbers": _("{n} numbers"),
+        "store": _("to store h"),
+        "predict": _("to predict"),
+        "work": _("to work through"),
+        "unit.bits": _("bits"),
+        "unit.entries": _("entries"),
+        "unit.parameters": _("parameters"),
+        "unit.one": _("character"),
+        "unit.read": _("characters"),
+        "unit.products": _("multiplications"),
     }

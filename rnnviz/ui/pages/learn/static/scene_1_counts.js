@@ -1,17 +1,23 @@
-// A table of n-grams against a network: how many numbers, and who is surprised where.
+// A table of n-grams against a network: how many numbers, what was never seen, and who is surprised where.
 
 import { fill } from "../../../browser/static/words.js";
+import { compared, kept } from "./rules.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, Counts, Line, Said } from "./types" */
 
-/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask */
+/** @param {Board} board @param {Said<any>} data @param {Ask} ask */
 export function draw(board, data, ask) {
-  const { step } = board;
-  const reading = step >= 2;
-  // The tables keep the upper part once the text is there.
-  sizes(board, data, ask, reading ? 150 + (board.H - 540) * 0.5 : board.H - 150);
-  if (reading) rows(board, data, ask, board.H - 285);
+  const { step, H } = board;
+  if (step === 3) kept(board, data, ask);
+  else if (step === 4) compared(board, data, ask);
+  else {
+    const reading = step >= 2;
+    // The tables keep the upper part once the text is there.
+    sizes(board, data, ask, reading ? 130 + (H - 540) * 0.5 : H - 150);
+    if (reading) rows(board, data, ask, H - 300);
+    else if (step === 1) never(board, data);
+  }
 }
 
 /** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {number} height */
@@ -49,27 +55,17 @@ function sizes(board, data, ask, height) {
     /** @type {string} */ text,
     /** @type {string} */ fill,
     anchor = "start",
-  ) => board.text(px, py, text, `${fill} ${anchor} 600 20`);
-  label(
-    X(8) - 16,
-    Y(data.sizes[7][1]) - 6,
-    fill(words["line.table"], { symbols: data.symbols }),
-    theme.ngram,
-    "end",
-  );
+  ) => board.text(px, py, text, `${fill} ${anchor} 600 22`);
+  const table = fill(words["line.table"], { symbols: data.size });
+  label(X(8) - 16, Y(data.sizes[7][1]) - 6, table, theme.ngram, "end");
   if (step >= 1) {
-    label(
-      X(data.longest),
-      Y(data.parameters) - 20,
-      `RNN: ${board.number(data.parameters, 0)}`,
-      theme.model,
-      "end",
-    );
-    label(X(6) + 12, Y(data.seen[5][1]) + (height > 200 ? 24 : 18), words["line.seen"], theme.ngram);
+    const parameters = `RNN: ${board.number(data.parameters, 0)}`;
+    label(X(data.longest), Y(data.parameters) - 20, parameters, theme.model, "end");
+    label(X(6) + 12, Y(data.seen[5][1]) + (height > 200 ? 26 : 20), words["line.seen"], theme.ngram);
   }
 
   const right = W - 440;
-  const top = step >= 2 ? 22 : 70;
+  const top = step >= 2 ? 22 : 62;
   board.slider("n", [right, top, 430], words.n, { min: 1, max: data.longest, value: n }, (v) =>
     ask({ n: v }),
   );
@@ -79,30 +75,39 @@ function sizes(board, data, ask, height) {
     [data.table, "ngram big line"],
     [fill(words.table, { n }), "line quiet"],
   ];
-  const table = board.say("table", [right, top + 42, 430], lines);
-  /** @type {HTMLElement} */ (table.firstChild).style.fontSize = `${size * board.scale}px`;
-  if (step < 1) return;
-  const seen = data.seenNow
-    ? fill(words.seen, { count: data.seenNow })
-    : fill(words[step < 2 ? "seen.unknown" : "rows"], { n: data.order });
-  board.say("seen", [right, top + 116, 430], [[seen, "line quiet"]]);
-  if (step < 2)
-    board.say(
-      "parameters",
-      [right, top + 180, 430],
-      [
-        [board.number(data.parameters, 0), "model big line"],
-        [words.parameters, "line quiet"],
-      ],
-    );
+  if (step >= 1) lines.push([fill(words.seen, { count: board.number(data.seen[n - 1][1], 0) }), "line"]);
+  const said = board.say("table", [right, top + 42, 430], lines);
+  /** @type {HTMLElement} */ (said.firstChild).style.fontSize = `${size * board.scale}px`;
+}
+
+/** How often there are no counts at all, by n. @param {Board} board @param {Said<Counts>} data */
+function never(board, data) {
+  const { theme, W, H } = board;
+  const { words, n, never: shares } = data;
+  const [x, y, width] = [W - 440, 268, 430];
+  const height = H - y - 74;
+  const each = width / shares.length;
+  board.text(x, y - 22, words.never, "20 600");
+  board.line(x, y + height, x + width, y + height, { width: 2 });
+  shares.forEach((share, i) => {
+    const here = i + 1 === n;
+    const high = share * height;
+    const colour = here ? theme.pinned : theme.ngram;
+    board.rect(x + (i + 0.15) * each, y + height - high, each * 0.7, high, { fill: colour, rx: 3 });
+    const weight = here ? "700 pinned" : "muted";
+    board.text(x + (i + 0.5) * each, y + height + 18, String(i + 1), `20 middle ${weight}`);
+    if (here || i === shares.length - 1) {
+      const said = board.percent(share);
+      board.text(x + (i + 0.5) * each, y + height - high - 16, said, `20 middle ${weight}`);
+    }
+  });
 }
 
 /** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {number} y */
 function rows(board, data, ask, y) {
-  const { theme, step, W, local } = board;
+  const { theme, W, local } = board;
   const { words } = data;
   const characters = [...data.text];
-  const shown = data.rows.filter(({ kind }) => step >= 3 || kind === "mlp" || kind === "ngram");
   board.field(
     "text",
     [0, y, 700],
@@ -110,40 +115,59 @@ function rows(board, data, ask, y) {
     { label: words.text, limit: data.limit },
     (text) => text && ask({ text }),
   );
-  const [left, right] = [110, 96];
+  const [left, right] = [110, 220];
   const each = Math.min(30, (W - left - right) / characters.length);
-  const [top, high] = [y + 76, 46];
+  const [top, high] = [y + 88, 46];
   const over = local.over < characters.length ? local.over : undefined;
-  board.text(W, top - 22, words.bits, "18 end muted");
+  const size = Math.min(24, Math.max(20, each * 1.1));
+  const unseen = data.known.filter((known) => !known).length;
+  board.text(W - 110, top - 22, words.bits, "20 end muted");
+  board.text(W, top - 22, words.held, "20 end muted");
   const point = (/** @type {number | undefined} */ t) => {
     local.over = t;
     board.redraw();
   };
-  shown.forEach((row, i) => {
+  data.rows.forEach((row, i) => {
     const at = top + i * high;
-    board.text(left - 16, at + high / 2 - 3, row.name, `end 600 ${theme.cells[row.kind]}`);
+    const colour = theme.cells[row.kind];
+    board.text(left - 16, at + high / 2 - 3, row.name, `end 600 ${colour}`);
     characters.forEach((character, t) => {
-      const colour = board.colour(Math.min(row.bits[t], data.full), "surprisal", data.full);
+      const background = row.bits
+        ? board.colour(Math.min(row.bits[t], data.full), "surprisal", data.full)
+        : "none";
       const cell = board.group({});
-      cell.rect(left + t * each, at, each - 1, high - 6, {
-        fill: colour,
+      const framed = row.kind === "ngram" && !data.known[t];
+      const pointed = t === over;
+      const stroke = pointed ? theme.pinned : framed ? theme.text : row.bits ? "none" : theme.grid;
+      cell.rect(left + t * each, at + (framed ? 1 : 0), each - 1, high - 6, {
+        fill: background,
         rx: 3,
-        stroke: t === over ? theme.pinned : "none",
-        "stroke-width": 3,
+        stroke,
+        "stroke-width": pointed || framed ? 3 : 1,
+        "stroke-dasharray": framed && !pointed ? "5 3" : null,
       });
       const mark = character === " " ? "·" : character;
-      cell.text(left + (t + 0.5) * each, at + high / 2 - 3, mark, `${Math.min(24, each * 1.1)} middle mono`);
+      cell.text(left + (t + 0.5) * each, at + high / 2 - 3, mark, `${size} middle mono`);
       board.on(cell.svg, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
     });
-    board.text(W, at + high / 2 - 3, board.number(row.mean, 2), `end 700 ${theme.cells[row.kind]}`);
+    const middle = at + high / 2 - 3;
+    if (row.mean !== undefined) board.text(W - 110, middle, board.number(row.mean, 2), `end 700 ${colour}`);
+    if (row.held !== null) board.text(W, middle, board.number(row.held, 2), `end 700 ${colour}`);
   });
-  if (over === undefined) return;
+  if (over === undefined) {
+    const said = data.n > data.order ? fill(words.uncounted, { n: data.order }) : "";
+    const count = fill(words.framed, { count: unseen, all: characters.length });
+    board.say("framed", [720, y + (said ? -8 : 6), 520], [[said || count, said ? "strong" : "quiet"]], {
+      size: 20,
+    });
+    return;
+  }
   const line = board.text(720, y + 20, "", "22");
   board.span(line, `P(${characters[over] === " " ? "·" : characters[over]}):  `, { fill: theme.muted });
-  for (const row of shown) {
-    board.span(line, `${board.percent(row.chances[over])}   `, {
-      fill: theme.cells[row.kind],
-      "font-weight": 600,
-    });
-  }
+  for (const row of data.rows)
+    if (row.chances)
+      board.span(line, `${board.percent(row.chances[over])}   `, {
+        fill: theme.cells[row.kind],
+        "font-weight": 600,
+      });
 }

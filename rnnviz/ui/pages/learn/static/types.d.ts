@@ -207,18 +207,53 @@ export interface Term {
 
 export interface Counts {
   n: number;
-  order: number;
+  limit: number;
   longest: number;
-  symbols: number;
+  size: number;
   table: string;
   sizes: number[][];
   seen: number[][];
-  seenNow: string;
+  never: number[];
   parameters: number;
+  order: number;
   text: string;
-  limit: number;
-  rows: { kind: Cell; name: string; bits: number[]; chances: number[]; mean: number }[];
+  known: boolean[];
   full: number;
+  rows: {
+    kind: Cell;
+    name: string;
+    held: number | null;
+    bits: number[] | null;
+    chances?: number[];
+    mean?: number;
+  }[];
+}
+
+/** What three rules keep of a text. */
+export interface Kept {
+  first: string;
+  t: number;
+  steps: number;
+  short: number;
+  character: string;
+  rows: {
+    kind: string;
+    before: string | number[];
+    after: string | number[];
+    times: number | null;
+    next: [symbol: string, chance: number][];
+  }[];
+}
+
+/** How far apart two texts are by three rules, and what each rule costs. */
+export interface Rules {
+  first: string;
+  second: string;
+  t: number;
+  steps: number;
+  short: number;
+  size: number;
+  rows: { kind: string; apart: number[]; bits: number; stored: string | null; work: number }[];
 }
 
 export interface Memoryless {
