@@ -101,5 +101,5 @@ body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-page { --ln-aside:
 """
 _PRESENT = """
 [data-testid="stSidebar"], [data-testid="stHeader"], [data-testid="stExpandSidebarButton"] { display: none; }
-[data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; }
+[data-testid="stMainBlockContainer"] { padding: 0.4rem 1.25rem 0; }
 """

@@ -5,8 +5,9 @@ import { fill } from "../../../browser/static/words.js";
 /** @import { Board } from "./board.js" */
 /** @import { Ask, Product, Said } from "./types" */
 
-const [w, h] = [54, 35];
-const SIGN = 42;
+const [w, h] = [60, 35]; // an entry
+const NARROW = 42; // one of x_t: a digit
+const SIGN = 42; // room for an operator
 
 /** @param {Board} board @param {Said<Product>} data @param {Ask} ask */
 export function wordStep(board, data, ask) {
@@ -15,7 +16,9 @@ export function wordStep(board, data, ask) {
   const { t, symbols, x: input, before, W_xh, W_hh, from_input, from_state, sum, b_h, state } = data.word;
   const [inputs, units] = [symbols.length, W_hh.length];
   const rows = inputs + units;
-  const left = (W - (rows + 2 * units) * w - 2 * SIGN - 40) / 2 + 34;
+  const first = inputs * NARROW; // where the state's block begins
+  const wide = first + units * w;
+  const left = (W - wide - 2 * units * w - 2 * SIGN - 40) / 2 + 4;
   const top = 62 + (H - 540) / 2;
   const middle = top + 3.5 * h;
   const common = { cell: [w, h], size: 20, full: 1.5 };
@@ -32,27 +35,28 @@ export function wordStep(board, data, ask) {
   const y = middle - h / 2;
   symbols.forEach((symbol, k) => {
     const style = `22 middle mono ${input[0][k] ? "700 pinned" : "muted"}`;
-    board.text(left + (k + 0.5) * w, y - 20, symbol, style);
+    board.text(left + (k + 0.5) * NARROW, y - 20, symbol, style);
   });
-  board.matrix({ ...common, x: left, y, values: input, stands: "X_t", digits: 0, edges: false });
   board.matrix({
     ...common,
-    x: left + inputs * w,
+    cell: [NARROW, h],
+    x: left,
     y,
-    values: before,
-    stands: "H_t-1",
-    full: 1,
+    values: input,
+    stands: "X_t",
+    digits: 0,
     edges: false,
   });
-  frame([left, y, inputs * w, h], theme.model);
-  frame([left + inputs * w, y, units * w, h], theme.ngram);
-  board.edges({ x: left, y, width: rows * w, height: h });
-  board.symbol(left + (inputs / 2) * w, y - 52, "X", String(t), "middle model");
-  board.symbol(left + (inputs + units / 2) * w, y - 22, "H", String(t - 1), "middle ngram");
-  board.text(left + (rows / 2) * w, y + h + 22, `(1, ${rows})`, "20 middle 600 muted");
+  board.matrix({ ...common, x: left + first, y, values: before, stands: "H_t-1", full: 1, edges: false });
+  frame([left, y, first, h], theme.model);
+  frame([left + first, y, units * w, h], theme.ngram);
+  board.edges({ x: left, y, width: wide, height: h });
+  board.symbol(left + first / 2, y - 52, "X", String(t), "middle model");
+  board.symbol(left + first + (units / 2) * w, y - 22, "H", String(t - 1), "middle ngram");
+  board.text(left + wide / 2, y + h + 22, `(1, ${rows})`, "20 middle 600 muted");
 
   // The matrix: W_xh above W_hh.
-  let x = left + rows * w;
+  let x = left + wide;
   board.text(x + SIGN / 2, middle, "·", "30 middle muted");
   x += SIGN;
   const picked = input[0].indexOf(1);
@@ -92,7 +96,7 @@ export function wordStep(board, data, ask) {
   });
 
   // The two products, added.
-  x = left + (inputs - 1) * w;
+  x = left + first - 56;
   [
     {
       values: from_input,
