@@ -26,6 +26,23 @@ WORD = "machine"
 UNITS = 4
 SEED = 2
 NAMES = ("W_xh", "W_hh", "b_h", "W_hq", "b_q")
+SYMBOLS = tuple(dict.fromkeys(WORD))  # in the order in which they appear
+
+
+def numbers(text: str) -> list[int]:
+    """The number of each character among SYMBOLS. Raises ConfigError for others.
+
+    >>> numbers("mac")
+    [0, 1, 2]
+    """
+    if foreign := set(text) - set(SYMBOLS):
+        raise ConfigError(
+            "only the letters of {word} can be read; received {text!r}, with {character!r}",
+            word=WORD,
+            text=text,
+            character=min(foreign),
+        )
+    return [SYMBOLS.index(character) for character in text]
 
 
 @dataclass(frozen=True)
@@ -61,7 +78,9 @@ class Backward:
 
 
 class Machine:
-    """The network of a seed and the first `steps` characters of WORD, 1 to 6 of them (else ConfigError).
+    """The network of a seed and the first `steps` characters of a text, all but the last by default.
+
+    Raises ConfigError for a text with other letters than WORD's, or if no label is left for a step.
 
     One that isn't `recurrent` has no W_hh: nothing goes from step to step, neither values nor gradients.
 
@@ -72,20 +91,22 @@ class Machine:
     True
     """
 
-    symbols = tuple(dict.fromkeys(WORD))  # in the order in which they appear
+    symbols = SYMBOLS
 
-    def __init__(self, seed: int = SEED, *, steps: int = len(WORD) - 1, recurrent: bool = True) -> None:
-        if not 1 <= steps < len(WORD):
+    def __init__(
+        self, seed: int = SEED, *, steps: int | None = None, text: str = WORD, recurrent: bool = True
+    ) -> None:
+        steps = len(text) - 1 if steps is None else steps
+        if not 1 <= steps < len(text):
             raise ConfigError(
                 "{word} has 1 to {most} time steps; received {steps}",
-                word=WORD,
-                most=len(WORD) - 1,
+                word=text,
+                most=len(text) - 1,
                 steps=steps,
             )
         self.seed, self.steps = seed, steps
-        self.inputs, self.labels = WORD[:steps], WORD[1 : steps + 1]
-        self.ids = [self.symbols.index(c) for c in self.inputs]
-        self.targets = [self.symbols.index(c) for c in self.labels]
+        self.inputs, self.labels = text[:steps], text[1 : steps + 1]
+        self.ids, self.targets = numbers(self.inputs), numbers(self.labels)
         drawn_net = drawn(seed, len(self.symbols))
         self.net = drawn_net if recurrent else replace(drawn_net, W_hh=np.zeros_like(drawn_net.W_hh))
         self.names = tuple(name for name in NAMES if recurrent or name != "W_hh")  # what can be trained

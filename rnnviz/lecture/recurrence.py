@@ -1,11 +1,12 @@
 """With a hidden state: H_t = φ(X_t W_xh + H_{t-1} W_hh + b_h), every number of it.
 
-A small net that fits on a screen; and any one-layer rnn, one unit of which is taken apart: what the input,
-each unit of the state before and the bias add to its pre-activation. Rows are (X,) and (H,), without a batch.
+A small net that fits on a screen, reading a minibatch of sequences; and any one-layer rnn, one unit of which
+is taken apart: what the input, each unit of the state before and the bias add to its pre-activation.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.linearisation import first_inputs, read
-from rnnviz.gradients.small import forwards
+from rnnviz.gradients.small import SmallRNN, forwards
 from rnnviz.networks.numpy_model import Network
 
 Doubles = npt.NDArray[np.float64]
@@ -24,47 +25,42 @@ LONGEST = 10_000
 """Characters that are taken apart."""
 
 
-class SmallSteps(NamedTuple):
-    """T time steps of a SmallNet: both parts and b_h add up to `pre_activation`."""
+class Steps(NamedTuple):
+    """T time steps of n sequences side by side: row i of every matrix is sequence i.
 
-    x: Doubles  # (T, X)
-    before: Doubles  # (T, H)
-    from_input: Doubles  # (T, H)
-    from_state: Doubles  # (T, H)
-    pre_activation: Doubles  # (T, H)
-    state: Doubles  # (T, H)
-
-
-@dataclass(frozen=True)
-class SmallNet:
-    """A recurrent layer whose every number can be shown; φ is tanh.
-
-    >>> SmallNet.drawn(seed=3).read([0, 1, 2]).state.shape
-    (3, 4)
+    Both parts and b_h, which is added to every row, make `pre_activation`.
     """
 
-    W_xh: Doubles  # (X, H)
-    W_hh: Doubles  # (H, H)
-    b_h: Doubles  # (H,)
+    x: Doubles  # (T, n, X), X_t: one-hot rows
+    before: Doubles  # (T, n, H), H_{t-1}; zeros at first
+    from_input: Doubles  # (T, n, H), X_t W_xh
+    from_state: Doubles  # (T, n, H), H_{t-1} W_hh
+    pre_activation: Doubles  # (T, n, H)
+    state: Doubles  # (T, n, H), H_t
+    output: Doubles  # (T, n, V), O_t
 
-    @classmethod
-    def drawn(cls, seed: int, *, inputs: int = 3, units: int = 4) -> SmallNet:
-        """Normal entries of one decimal from a seed; W_hh smaller, so that no unit saturates."""
-        generator = np.random.default_rng(seed)
 
-        def draw(scale: float, *shape: int) -> Doubles:
-            return np.round(scale * generator.standard_normal(shape), 1) + 0.0
+def walk(net: SmallRNN, *sequences: Sequence[int]) -> Steps:
+    """Read sequences of equal length together, from H_0 = 0, with one set of weights.
 
-        return cls(draw(0.9, inputs, units), draw(0.6, units, units), draw(0.3, units))
+    Inputs are rows of W_xh, by their number. Raises ConfigError for none, or for lengths that differ.
 
-    def read(self, ids: list[int]) -> SmallSteps:
-        """A step for each input, by its number, from H_0 = 0."""
-        x = np.eye(len(self.W_xh))[ids]  # (T, X)
-        from_input = x @ self.W_xh  # (T, H)
-        states, _ = forwards(from_input + self.b_h, self.W_hh)  # (T + 1, H)
-        from_state = states[:-1] @ self.W_hh  # (T, H)
-        pre = from_input + from_state + self.b_h
-        return SmallSteps(x, states[:-1], from_input, from_state, pre, states[1:])
+    >>> from rnnviz.lecture.machine import Machine, numbers
+    >>> walk(Machine().net, numbers("mac"), numbers("cin")).state.shape
+    (3, 2, 4)
+    """
+    lengths = sorted({len(sequence) for sequence in sequences})
+    if len(lengths) != 1 or not lengths[0]:
+        raise ConfigError(
+            "a minibatch is made of sequences of one length, 1 or more; received {lengths}", lengths=lengths
+        )
+    x = np.eye(len(net.W_xh))[np.array(sequences).T]  # (T, n, X)
+    from_input = x @ net.W_xh  # (T, n, H)
+    runs = [forwards(from_input[:, i] + net.b_h, net.W_hh)[0] for i in range(len(sequences))]
+    states = np.stack(runs, axis=1)  # (T + 1, n, H)
+    from_state = states[:-1] @ net.W_hh
+    pre = from_input + from_state + net.b_h
+    return Steps(x, states[:-1], from_input, from_state, pre, states[1:], states[1:] @ net.W_hq + net.b_q)
 
 
 @dataclass(frozen=True)
@@ -85,12 +81,6 @@ class Parts:
     def pre_activation(self) -> float:
         """The sum of all parts."""
         return self.from_input + float(self.terms.sum()) + self.bias
-
-    def largest(self, k: int) -> tuple[list[int], float]:
-        """The `k` units of the state before whose terms are largest in modulus, and the sum of the others."""
-        terms = self.terms
-        order = np.argsort(-np.abs(terms), kind="stable")
-        return order[:k].tolist(), float(terms[order[k:]].sum())
 
 
 class Recurrence:

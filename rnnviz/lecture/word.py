@@ -1,12 +1,11 @@
 """A character model of one word, trained live: each step's label is the next character.
 
-    inputs   <s> m a c h i n
-    labels    m  a c h i n e
+    inputs   m a c h i n
+    labels   a c h i n e
 
-    H_t = tanh(X_t W_xh + H_{t-1} W_hh + b_h)    O_t = H_t W_hq + b_q    loss_t = -log softmax(O_t)[label]
-
-Trained by full backpropagation through time and AdamW, as `rnnviz.training.Trainer` does from the same
-weights; in numpy, because loading torch takes seconds.
+It is the network of `rnnviz.lecture.machine`, and for "machine" with its very numbers; every step reads the whole
+word, with full backpropagation through time, and changes the weights as torch.optim.AdamW does. In numpy, because
+loading torch takes seconds.
 """
 
 from __future__ import annotations
@@ -21,20 +20,18 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients.small import SmallRNN, backwards, unroll
-from rnnviz.text.vocabulary import Vocabulary
+from rnnviz.lecture.machine import NAMES, SEED, UNITS, WORD, drawn
 
 Doubles = npt.NDArray[np.float64]
 Parameters = dict[str, Doubles]
 
-WORD = "machine"
 LONGEST = 12
 """Characters: more don't fit side by side."""
 
-HIDDEN = 16
 STEPS = 100
 """Training steps until the word is known by heart."""
 
-LEARNING_RATE = 0.012
+LEARNING_RATE = 0.1
 CLIP = 1.0
 BETAS = (0.9, 0.99)
 EPSILON = 1e-8
@@ -47,7 +44,7 @@ class Snapshot:
     hidden         (T, H)
     probabilities  (T, V) softmax(O_t)
     losses         (T,) -log P(label), nats
-    written        what it writes from the start symbol on, always the most probable character
+    written        the word's first character and what it writes after it, always the most probable one
     """
 
     step: int
@@ -61,17 +58,17 @@ class Snapshot:
 class WordRun:
     """A small network and its training on one word, of 2 to LONGEST characters (else ConfigError).
 
-    inputs, labels (T,) symbols; symbols (V,) those predicted; targets (T,) the labels' places there;
-    parameters W_xh (V + 1, H), W_hh (H, H), b_x, b_h (H,), two biases as in torch, W_hq (H, V), b_q (V,).
+    inputs, labels (T,) characters; symbols (V,) the word's own; targets (T,) the labels' places there; net, the
+    network as trained so far.
 
     >>> run = WordRun("tea")
     >>> run.inputs, run.labels
-    (('<s>', 't', 'e'), ('t', 'e', 'a'))
+    ('te', 'ea')
     >>> run.at(100).written
     'tea'
     """
 
-    def __init__(self, word: str, seed: int = 0, *, hidden: int = HIDDEN, steps: int = STEPS) -> None:
+    def __init__(self, word: str, seed: int = SEED, *, steps: int = STEPS) -> None:
         if not 1 < len(word) <= LONGEST:
             raise ConfigError(
                 "a word of 2 to {longest} characters is wanted; received {count:,}",
@@ -79,15 +76,13 @@ class WordRun:
                 count=len(word),
             )
         self.word, self.seed, self.steps = word, seed, steps
-        vocabulary = Vocabulary.from_text(word, min_count=1)
-        self.targets: tuple[int, ...] = tuple(int(i) for i in vocabulary.encode(word))
-        self.symbols = tuple(vocabulary.symbol(i) for i in range(vocabulary.size))
-        self.inputs = (vocabulary.symbol(vocabulary.start), *word[:-1])
-        self.labels = tuple(word)
-        self._ids = (vocabulary.start, *self.targets[:-1])
-        self.parameters = initial(vocabulary.size, hidden, seed)
-        self._first = {name: np.zeros_like(p) for name, p in self.parameters.items()}
-        self._second = {name: np.zeros_like(p) for name, p in self.parameters.items()}
+        self.symbols = tuple(dict.fromkeys(word))
+        self.inputs, self.labels = word[:-1], word[1:]
+        self._ids = [self.symbols.index(c) for c in self.inputs]
+        self.targets = [self.symbols.index(c) for c in self.labels]
+        self.net = drawn(seed, len(self.symbols))
+        self._first = {name: np.zeros_like(getattr(self.net, name)) for name in NAMES}
+        self._second = {name: np.zeros_like(getattr(self.net, name)) for name in NAMES}
         self._snapshots: list[Snapshot] = []
         self._look()
         self._lock = threading.Lock()
@@ -108,40 +103,37 @@ class WordRun:
         return self._snapshots[step]
 
     def _look(self) -> None:
-        p = self.parameters
-        self._net = net = SmallRNN(p["W_xh"], p["W_hh"], p["b_x"] + p["b_h"], p["W_hq"], p["b_q"])
-        self._unrolled = seen = unroll(net, self._ids, self.targets)
-        losses = -seen.log_probs[np.arange(len(self.word)), self.targets]  # (T,)
-        state, symbol, written = np.zeros_like(net.b_h), self._ids[0], []
-        for _ in self.word:
-            state = np.tanh(net.W_xh[symbol] + state @ net.W_hh + net.b_h)  # (H,)
-            logits = state @ net.W_hq + net.b_q  # (V,)
-            symbol = 1 + int(logits[1:].argmax())  # <unk> is no character and is never written
-            written.append(self.symbols[symbol])
-        perplexity = math.exp(float(losses.mean()))
+        self._unrolled = seen = unroll(self.net, self._ids, self.targets)
+        losses = -seen.log_probs[np.arange(len(self.labels)), self.targets]  # (T,)
         self._snapshots.append(
             Snapshot(
                 len(self._snapshots),
                 seen.states[1:],
                 np.exp(seen.log_probs),
                 losses,
-                perplexity,
-                "".join(written),
+                math.exp(float(losses.mean())),
+                self._written(),
             )
         )
 
+    def _written(self) -> str:
+        net, state, symbol = self.net, np.zeros(UNITS), self._ids[0]
+        written = self.word[0]
+        for _ in self.labels:
+            state = np.tanh(net.W_xh[symbol] + state @ net.W_hh + net.b_h)  # (H,)
+            symbol = int((state @ net.W_hq + net.b_q).argmax())
+            written += self.symbols[symbol]
+        return written
+
     def gradients(self) -> Parameters:
-        """∂(mean loss)/∂ each parameter."""
+        """∂L/∂ each parameter."""
         seen = self._unrolled
-        deltas = backwards(seen.slopes, seen.seeds, self._net.W_hh)  # (T, H)
-        W_xh = np.zeros_like(self._net.W_xh)
-        np.add.at(W_xh, np.array(self._ids), deltas)
-        bias = deltas.sum(axis=0)
+        deltas = backwards(seen.slopes, seen.seeds, self.net.W_hh)  # (T, H)
+        x = np.eye(len(self.symbols))[self._ids]  # (T, X)
         return {
-            "W_xh": W_xh,
+            "W_xh": x.T @ deltas,
             "W_hh": seen.states[:-1].T @ deltas,
-            "b_x": bias,
-            "b_h": bias,
+            "b_h": deltas.sum(axis=0),
             "W_hq": seen.states[1:].T @ seen.errors,
             "b_q": seen.errors.sum(axis=0),
         }
@@ -152,32 +144,16 @@ class WordRun:
         norm = math.sqrt(sum(float((g**2).sum()) for g in gradients.values()))
         scale = min(1.0, CLIP / (norm + 1e-6))
         rate = learning_rate(n - 1, self.steps)
-        for name, parameter in self.parameters.items():
+        trained = {}
+        for name in NAMES:
             g = gradients[name] * scale
             first, second = self._first[name], self._second[name]
             first += (1 - BETAS[0]) * (g - first)
             second += (1 - BETAS[1]) * (g**2 - second)
             unbiased = np.sqrt(second / (1 - BETAS[1] ** n))
-            parameter -= rate / (1 - BETAS[0] ** n) * first / (unbiased + EPSILON)
-
-
-def initial(symbols: int, hidden: int, seed: int) -> Parameters:
-    """Weights uniform up to 1/√H, as torch draws them, by numpy's generator.
-
-    >>> initial(symbols=4, hidden=16, seed=0)["W_hq"].shape
-    (16, 4)
-    """
-    generator = np.random.default_rng(seed)
-    shapes = {
-        "W_xh": (symbols + 1, hidden),
-        "W_hh": (hidden, hidden),
-        "b_x": (hidden,),
-        "b_h": (hidden,),
-        "W_hq": (hidden, symbols),
-        "b_q": (symbols,),
-    }
-    limit = 1 / math.sqrt(hidden)
-    return {name: generator.uniform(-limit, limit, shape) for name, shape in shapes.items()}
+            change = rate / (1 - BETAS[0] ** n) * first / (unbiased + EPSILON)
+            trained[name] = getattr(self.net, name) - change
+        self.net = SmallRNN(**trained)
 
 
 def learning_rate(step: int, steps: int) -> float:
@@ -194,7 +170,7 @@ def learning_rate(step: int, steps: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def run(word: str = WORD, seed: int = 0) -> WordRun:
+def run(word: str = WORD, seed: int = SEED) -> WordRun:
     """The run of a word and a seed, cached.
 
     >>> run("tea") is run("tea")

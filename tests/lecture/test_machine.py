@@ -39,13 +39,13 @@ def by_torch(word: Machine, cut: int | None = None) -> dict[str, torch.Tensor]:
     }
 
 
-@pytest.mark.parametrize("steps", [1, 3, 6])
+@pytest.mark.parametrize(("steps", "text"), [(1, "machine"), (3, "machine"), (6, "machine"), (4, "niche")])
 @pytest.mark.parametrize("seed", [7, 8])
 @pytest.mark.parametrize("cut", [None, 1, 2])
-def test_forwards_and_backwards_it_is_torch(steps: int, seed: int, cut: int | None) -> None:
+def test_forwards_and_backwards_it_is_torch(steps: int, text: str, seed: int, cut: int | None) -> None:
     if cut is not None and cut > steps:
         cut = steps
-    word = Machine(seed, steps=steps)
+    word = Machine(seed, steps=steps, text=text)
     there, back = word.forward, word.backward(cut)
     theirs = by_torch(word, cut)
     for mine, name in (
@@ -135,6 +135,31 @@ def test_clipping_shortens_all_gradients_together() -> None:
         np.testing.assert_allclose(word.clipped(2 * full.norm)[name], full.gradients[name])
     memoryless = Machine(recurrent=False)
     assert memoryless.clipped(0.1).keys() == memoryless.backward().gradients.keys()
+
+
+def test_it_reads_other_words_of_the_same_letters() -> None:
+    word = Machine(text="cinema")
+    assert (word.inputs, word.labels, word.steps) == ("cinem", "inema", 5)
+    assert [word.symbols[i] for i in word.ids] == list("cinem")
+    with pytest.raises(ConfigError, match="'at', with 't'"):
+        Machine(text="cat")
+    for text in ("", "m"):
+        with pytest.raises(ConfigError, match="received"):
+            Machine(text=text)
+
+
+def test_what_a_step_predicts_rests_on_the_characters_up_to_it_and_on_no_later_one() -> None:
+    usual = Machine().forward
+    for place in range(len("machine")):
+        for letter in set(Machine.symbols) - {"machine"[place]}:
+            there = Machine(text="machine"[:place] + letter + "machine"[place + 1 :]).forward
+            np.testing.assert_array_equal(there.output[:place], usual.output[:place])
+            if place < 6:
+                moved = np.abs(there.output[place:] - usual.output[place:]).max(axis=1)
+                assert moved.min() > 0.005, "at every step from the changed one on, in two decimals"
+            if place:
+                assert there.losses[place - 1] != usual.losses[place - 1], "its label is another"
+            np.testing.assert_array_equal(there.losses[: max(place - 1, 0)], usual.losses[: max(place - 1, 0)])
 
 
 def test_steps_and_cuts_out_of_range_are_refused() -> None:

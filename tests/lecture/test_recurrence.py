@@ -9,6 +9,7 @@ import torch
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import recurrence
+from rnnviz.lecture.machine import Machine, numbers
 from rnnviz.networks.cells import step as textbook_step
 from tests.conftest import tiny
 
@@ -16,20 +17,35 @@ RNN = tiny("rnn")
 MLP = tiny("mlp")
 
 
-@pytest.mark.parametrize("seed", [0, 3, 9999])
-def test_the_small_net_is_the_textbooks_cell(seed: int) -> None:
-    net = recurrence.SmallNet.drawn(seed)
-    assert (net.W_xh.shape, net.W_hh.shape, net.b_h.shape) == ((3, 4), (4, 4), (4,))
+@pytest.mark.parametrize("seed", [0, 2, 9999])
+@pytest.mark.parametrize("texts", [("machin",), ("machin", "cinema"), ("m", "a", "m")])
+def test_the_small_net_is_the_textbooks_cell(seed: int, texts: tuple[str, ...]) -> None:
+    net = Machine(seed).net
+    assert (net.W_xh.shape, net.W_hh.shape, net.W_hq.shape) == ((7, 4), (4, 4), (4, 7))
     parameters = {name: torch.tensor(getattr(net, name)) for name in ("W_xh", "W_hh", "b_h")}
-    h = torch.zeros(1, 4, dtype=torch.float64)
-    steps = net.read([2, 1, 0, 2])
-    for t, number in enumerate([2, 1, 0, 2]):
-        x = torch.eye(3, dtype=torch.float64)[number : number + 1]
+    h = torch.zeros(len(texts), 4, dtype=torch.float64)
+    steps = recurrence.walk(net, *map(numbers, texts))
+    assert steps.x.shape == (len(texts[0]), len(texts), 7)
+    for t, column in enumerate(zip(*texts, strict=True)):
+        x = torch.eye(7, dtype=torch.float64)[numbers("".join(column))]
         wanted = textbook_step("rnn", parameters, x, h)
         for name in ("from_input", "from_state", "pre_activation", "state"):
-            np.testing.assert_allclose(getattr(steps, name)[t], wanted[name][0].numpy(), atol=1e-12)
+            np.testing.assert_allclose(getattr(steps, name)[t], wanted[name].numpy(), atol=1e-12)
+        np.testing.assert_allclose(steps.before[t], h.numpy(), atol=1e-12)
         h = wanted["state"]
+        output = torch.nn.functional.linear(h, torch.tensor(net.W_hq.T), torch.tensor(net.b_q))
+        np.testing.assert_allclose(steps.output[t], output.numpy(), atol=1e-12)
     np.testing.assert_array_equal(np.round(net.W_xh, 1), net.W_xh)  # what is shown is what is used
+
+
+def test_rows_of_a_minibatch_dont_hear_of_each_other() -> None:
+    net = Machine().net
+    both, alone = (recurrence.walk(net, *map(numbers, texts)) for texts in (("machin", "cinema"), ("cinema",)))
+    for one, other in zip(both, alone, strict=True):
+        np.testing.assert_allclose(one[:, 1], other[:, 0], rtol=1e-12)
+    for wrong in ((), ("",), ("ma", "m")):
+        with pytest.raises(ConfigError, match="of one length"):
+            recurrence.walk(net, *map(numbers, wrong))
 
 
 @pytest.mark.parametrize("embedding", [0, 6])
@@ -42,10 +58,6 @@ def test_a_units_parts_add_up_to_its_state(embedding: int) -> None:
     for t, unit in ((1, 0), (5, 11), (len(text), 3)):
         parts = taken.parts(t, unit)
         assert np.tanh(parts.pre_activation) == pytest.approx(read.hidden[t - 1, 0, unit], abs=1e-5)
-        largest, rest = parts.largest(3)
-        whole = parts.from_input + parts.terms[largest].sum() + rest + parts.bias
-        assert whole == pytest.approx(parts.pre_activation, abs=1e-6)
-        assert np.abs(parts.terms[largest]).min() >= np.abs(np.delete(parts.terms, largest)).max()
     assert len(set(taken.varied(4))) == 4
 
 
