@@ -1,4 +1,4 @@
-"""Scene 2: without a hidden state, two texts that end alike are the same text."""
+"""Scene 2: without a hidden state, two texts that end alike are the same text; the layers, every number of them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,38 @@ from typing import Any
 import numpy as np
 
 from rnnviz.lecture import memoryless
+from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
-from rnnviz.ui.pages.learn.controls import Control, State, one_of, text
+from rnnviz.ui.pages.learn.controls import Control, State, one_of, text, whole
 
-NAMES = ("prediction", "layer", "state", "gates")
+NAMES = ("prediction", "layer", "hidden", "output", "state", "gates")
 STEPS = len(NAMES)
 LIMIT = 30
 LISTED = 6
+ROWS = 3  # of the minibatch
+HIDDEN, OUTPUT = NAMES.index("hidden"), NAMES.index("output")
 NETWORKS = ("mlp", "rnn", "gru")
+USUAL = ("mlp", "mlp", "mlp", "mlp", "rnn", "gru")  # each step's network
 CONTROLS = (
     Control("left", text(LIMIT), "in the dark nig"),
     Control("right", text(LIMIT), "I was going"),
     Control("model", one_of(NETWORKS), each_step=True),  # None: the step's own
+    Control("pairs", whole(0, 9999), 0, steps=(HIDDEN, OUTPUT)),  # the seed that draws them
 )
 
 
 def notice(state: State) -> str:
     """What to notice."""
     left, right = state["left"], state["right"]
+    if state["step"] == HIDDEN:
+        return _(
+            "Each row is one pair, and each gets the same bias: broadcasting. "
+            "Rows know nothing of each other, so pairs may be drawn in any order."
+        )
+    if state["step"] == OUTPUT:
+        return _("Softmax turns every row of O into probabilities. Framed: the label, the next character.")
     if state["step"] == STEPS - 1:
         return _(
             "GRU and LSTM are recurrent networks with gates, which say how much of the state stays. "
@@ -47,6 +59,10 @@ def notice(state: State) -> str:
 
 def formula(state: State) -> str:
     """The recurrence that is shown."""
+    if state["step"] == HIDDEN:
+        return r"\mathbf{H} = \phi(\mathbf{X} \mathbf{W}_{xh} + \mathbf{b}_h)"
+    if state["step"] == OUTPUT:
+        return r"\mathbf{O} = \mathbf{H} \mathbf{W}_{hq} + \mathbf{b}_q"
     if _shown(state) == "mlp":
         return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
     if _shown(state) == "gru":
@@ -55,7 +71,7 @@ def formula(state: State) -> str:
 
 
 def _shown(state: State) -> str:
-    return state["model"] or ("mlp", "mlp", "rnn", "gru")[state["step"]]
+    return state["model"] or USUAL[state["step"]]
 
 
 def _compared(state: State) -> tuple[memoryless.Ending, memoryless.Ending, memoryless.Compared]:
@@ -65,7 +81,44 @@ def _compared(state: State) -> tuple[memoryless.Ending, memoryless.Ending, memor
 
 
 def picture(state: State) -> dict[str, Any]:
-    """The chosen network after both texts."""
+    """The chosen network after both texts, or the layers on a minibatch of pairs."""
+    return _layers(state) if state["step"] in (HIDDEN, OUTPUT) else _texts(state)
+
+
+def _layers(state: State) -> dict[str, Any]:
+    net = Machine().net
+    found = memoryless.minibatch(net, memoryless.drawn_pairs(state["pairs"], ROWS))
+    return {
+        "show": "layers",
+        "seed": state["pairs"],
+        "pairs": found.pairs,
+        "targets": found.targets,
+        "symbols": list(SYMBOLS),
+        "X": found.x.tolist(),
+        "W_xh": net.W_xh.tolist(),
+        "b_h": net.b_h.tolist(),
+        "H": found.hidden.tolist(),
+        "W_hq": net.W_hq.tolist(),
+        "b_q": net.b_q.tolist(),
+        "O": found.output.tolist(),
+        "P": found.probabilities.tolist(),
+        "losses": found.losses.tolist(),
+        "loss": found.loss,
+        "words": {
+            "pairs": _("{n} pairs from “{word}”, drawn at random").format(n=ROWS, word=WORD),
+            "draw": _("Draw other pairs"),
+            "hidden": _("hidden layer"),
+            "output": _("output layer"),
+            "repeated": _("the same row for all: broadcast"),
+            "picks": _("each 1 picks a row"),
+            "softmax": "softmax",
+            "loss": _("loss, nats"),
+            "mean": _("mean {value}"),
+        },
+    }
+
+
+def _texts(state: State) -> dict[str, Any]:
     model = models.network(f"timemachine-{_shown(state)}")
     one, other, compared = _compared(state)
 
@@ -81,6 +134,7 @@ def picture(state: State) -> dict[str, Any]:
         }
 
     return {
+        "show": "texts",
         "kind": _shown(state),
         "kinds": [[kind, kind.upper()] for kind in NETWORKS],
         "left": half(state["left"], one),

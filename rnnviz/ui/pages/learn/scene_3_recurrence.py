@@ -6,30 +6,33 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.lecture.recurrence import Recurrence, SmallNet
+from rnnviz.lecture import machine
+from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, numbers
+from rnnviz.lecture.recurrence import Recurrence, walk
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
-NAMES = ("first", "second", "third", "fourth", "apart", "unit")
+NAMES = ("first", "second", "third", "parameters", "apart", "adjacent", "minibatch", "unit")
 STEPS = len(NAMES)
-WALKED, APART, REAL = 4, 4, 5  # steps that read a character each; that tell two words apart; that are real
-LETTERS, LONGEST = "aet", 6
+OPENS = {"first": 1, "second": 2, "third": 3, "parameters": 4}  # the time step that a step looks at; else 3
+LONGEST = len(WORD) - 1
+SECOND = "cinema"  # the other sequence of the minibatch
 TEXT, LIMIT = "the Time Traveller", 24
 NETWORK = "timemachine-rnn"
-ROWS, LISTED = 20, 5
+ROWS = 20
 
 
 def _word(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    return "".join(c for c in value.lower() if c in LETTERS)[:LONGEST] or None
+    return "".join(c for c in value.lower() if c in SYMBOLS)[:LONGEST] or None
 
 
 CONTROLS = (
-    Control("word", _word, "teat"),
-    Control("seed", whole(0, 9999), 3),
+    Control("word", _word, WORD[:LONGEST]),
+    Control("seed", whole(0, 9999), SEED),
     Control("text", text(LIMIT), TEXT, resets=("t",)),
     Control("t", whole(1, LIMIT), each_step=True),  # None: where the step looks
     Control("unit", whole(0, 9999)),  # None: one of those shown
@@ -38,56 +41,77 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
-    if state["step"] == REAL:
-        return _(
-            "One unit of a real network: a sum of 258 parts, then φ. Click another unit or another time step."
-        )
-    if state["step"] == APART:
-        return _(
-            "The layer is the rule and stays; the state is the numbers it hands on, and changes every step."
-        )
-    word, t = state["word"], _walked(state)
-    if t == 1:
-        return _("The first character: nothing to remember yet, so only its own part and the bias count.")
-    if t == 2:
-        return _("The second: what came out of the first step goes into this one, through W_hh.")
-    if word[t - 1] == word[0]:
-        return _(
-            "The first character is back, but it meets another state before, so another state comes out."
-        )
-    return _("Two matrices and a bias, the same at every step: only the input and the state before are new.")
+    name, t = NAMES[state["step"]], _walked(state)
+    if name in ("first", "second", "third"):
+        if t == 1:
+            return _("The first character meets an empty state, zeros: so far this is scene 2's network.")
+        if t == 2:
+            return _("One more term: the state that step 1 computed, times weights of its own, goes into step 2.")
+        return _("Recurrent: the same definition at every step, applied to its own result.")
+    return {
+        "parameters": _(
+            "Every step uses the same weights, so their number does not grow with T. "
+            "A table of all texts would."
+        ),
+        "apart": _(
+            "A hidden layer is hidden between input and output. "
+            "A hidden state is an input of the step, computed from earlier steps only."
+        ),
+        "adjacent": _("Each step: concatenate, then one layer with φ. Its state goes on and to the output."),
+        "minibatch": _(
+            "Two sequences side by side: row i belongs to sequence i. "
+            "Rows share the weights, never their states."
+        ),
+        "unit": _("One unit of a real network: its parts add up, and φ keeps the sum between −1 and 1."),
+    }[name]
 
 
 def formula(state: State) -> str:
     """The recurrence; of one unit, where one unit is shown."""
-    if state["step"] == REAL:
+    name = NAMES[state["step"]]
+    if name == "unit":
         return (
-            r"\s{h_tj} = \s{phi}\bigl((\s{X_t}\s{W_xh})_{\s{j}} "
-            r"+ \textstyle\sum_{\s{i}} \s{h_t-1i}\,\s{w_ij} + \s{b_j}\bigr)"
+            r"h_{t,j} = \phi\bigl((\mathbf{X}_t \mathbf{W}_{xh})_j "
+            r"+ \textstyle\sum_i h_{t-1,i}\, w_{ij} + b_j\bigr)"
         )
-    return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
+    if name == "first" and _walked(state) == 1:
+        return r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{b}_h)"
+    recurrent = (
+        r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{H}_{t-1} \mathbf{W}_{hh} + \mathbf{b}_h)"
+    )
+    if name in ("first", "second"):
+        return recurrent
+    return recurrent + r",\quad \mathbf{O}_t = \mathbf{H}_t \mathbf{W}_{hq} + \mathbf{b}_q"
 
 
 def picture(state: State) -> dict[str, Any]:
     """The small net at one time step, or the real one."""
-    shown = _real(state) if state["step"] == REAL else _small(state)
+    shown = _real(state) if NAMES[state["step"]] == "unit" else _small(state)
     words = {
         "word": _("Letters"),
-        "word.help": _("only {letters}").format(letters=", ".join(LETTERS)),
+        "word.help": _("only {letters}").format(letters=", ".join(SYMBOLS)),
         "text": _("Text"),
         "seed": _("seed {n}"),
         "draw": _("New random numbers"),
         "forward": _("Read the next character"),
         "backward": _("Go back one character"),
         "layer": _("hidden layer"),
-        "layer.is": _("the rule: the same numbers at every step"),
+        "layer.is": _("between input and output; the same weights at every step"),
         "state": _("hidden state"),
-        "state.is": _("what the rule hands on: new at every step"),
+        "state.is": _("an input of this step, from earlier steps only; new at every step"),
+        "input": _("input"),
+        "output": _("output"),
+        "next": _("to the next step"),
+        "join": _("concatenate"),
+        "connected": _("fully connected layer, φ"),
+        "parameters": _("parameters"),
+        "table": _("table of all texts"),
+        "sequence": _("sequence {i}"),
         "sum": _("sum"),
         "bias": _("bias"),
-        "input": _("input {character}"),
+        "reads": _("input {character}"),
         "unit": _("unit {n}"),
-        "others": _("{n} other units"),
+        "before": _("state before"),
         "units": _("{n} of {count} units; click one"),
     }
     return {**shown, "words": words}
@@ -95,27 +119,31 @@ def picture(state: State) -> dict[str, Any]:
 
 def _walked(state: State) -> int:
     """The time step of the small net that is shown, from 1."""
-    t: int = state["t"] or min(state["step"], WALKED - 1) + 1
+    t: int = state["t"] or OPENS.get(NAMES[state["step"]], 3)
     return min(t, len(state["word"]))
 
 
 def _small(state: State) -> dict[str, Any]:
-    net, word = SmallNet.drawn(state["seed"]), state["word"]
-    steps = net.read([LETTERS.index(c) for c in word])
-    t = _walked(state)
+    net, word, t = Machine(state["seed"]).net, state["word"], _walked(state)
+    name = NAMES[state["step"]]
+    texts = [word, SECOND[: len(word)]] if name == "minibatch" else [word]
+    steps = walk(net, *map(numbers, texts))
+    sizes = {weights: getattr(net, weights).size for weights in machine.NAMES}
     return {
-        "real": False,
-        "word": word,
-        "letters": list(LETTERS),
+        "show": {"apart": "figure", "adjacent": "figure", "parameters": "parameters"}.get(name, "walk"),
+        "texts": texts,
+        "symbols": list(SYMBOLS),
         "longest": LONGEST,
         "seed": state["seed"],
         "t": t,
-        "apart": state["step"] == APART,
-        "states": [[0.0] * len(net.b_h), *np.round(steps.state, 4).tolist()],
-        "W_xh": net.W_xh.tolist(),
-        "W_hh": net.W_hh.tolist(),
-        "b_h": [net.b_h.tolist()],
-        **{name: [rows[t - 1].tolist()] for name, rows in steps._asdict().items()},
+        "grown": name != "first" or t > 1,
+        "states": np.round(np.concatenate([steps.before[:1], steps.state]), 4).tolist(),
+        "outputs": np.round(steps.output, 4).tolist(),
+        **{weights: np.atleast_2d(getattr(net, weights)).tolist() for weights in machine.NAMES},
+        **{part: rows[t - 1].tolist() for part, rows in steps._asdict().items()},
+        "sizes": sizes,
+        "parameters": sum(sizes.values()),
+        "tables": [len(SYMBOLS) ** T for T in range(1, LONGEST + 1)],
     }
 
 
@@ -128,9 +156,8 @@ def _real(state: State) -> dict[str, Any]:
     t = min(state["t"] or len(text), len(text))
     unit = rows[len(rows) // 2] if state["unit"] is None else min(state["unit"], units - 1)
     parts = taken.parts(t, unit)
-    largest, rest = parts.largest(LISTED)
     return {
-        "real": True,
+        "show": "unit",
         "model": model.name,
         "marks": [visible(c) for c in text],
         "text": text,
@@ -141,11 +168,7 @@ def _real(state: State) -> dict[str, Any]:
         "count": units,
         "states": np.round(taken.states[1:, rows], 3).tolist(),
         "input": parts.from_input,
-        "terms": [
-            [i, float(parts.before[i]), float(parts.weights[i]), float(parts.terms[i])] for i in largest
-        ],
-        "rest": rest,
-        "others": units - len(largest),
+        "before": float(parts.terms.sum()),
         "bias": parts.bias,
         "sum": parts.pre_activation,
         "h": float(np.tanh(parts.pre_activation)),

@@ -1,12 +1,19 @@
-// Two texts that end alike: what a network without a state makes of them, and one with.
+// Two texts that end alike: what a network without a state makes of them, and one with. Its layers: layers.js.
 
 import { fill } from "../../../browser/static/words.js";
+import { layers } from "./layers.js";
 
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Memoryless, Said } from "./types" */
+/** @import { Ask, Memoryless, MemorylessLayers, Said } from "./types" */
+
+/** @param {Board} board @param {Said<Memoryless | MemorylessLayers>} data @param {Ask} ask */
+export function draw(board, data, ask) {
+  if (data.show === "layers") layers(board, data, ask);
+  else texts(board, data, ask);
+}
 
 /** @param {Board} board @param {Said<Memoryless>} data @param {Ask} ask */
-export function draw(board, data, ask) {
+function texts(board, data, ask) {
   const { theme, step, W, H } = board;
   const { words } = data;
   const column = 500;

@@ -187,7 +187,6 @@ export interface SumRow {
   sign?: string;
   colour?: string;
   stands?: string;
-  from?: { right: number; y: number; height: number };
   line?: boolean;
   full?: number;
 }
@@ -197,7 +196,6 @@ export interface Term {
   said: string;
   value: number;
   colour?: string;
-  extra?: string;
   strong?: boolean;
   line?: boolean;
   phi?: boolean;
@@ -256,7 +254,26 @@ export interface Rules {
   rows: { kind: string; apart: number[]; bits: number; stored: string | null; work: number }[];
 }
 
+export interface MemorylessLayers {
+  show: "layers";
+  seed: number;
+  pairs: string[];
+  targets: number[];
+  symbols: string[];
+  X: number[][];
+  W_xh: number[][];
+  b_h: number[];
+  H: number[][];
+  W_hq: number[][];
+  b_q: number[];
+  O: number[][];
+  P: number[][];
+  losses: number[];
+  loss: number;
+}
+
 export interface Memoryless {
+  show: "texts";
   kind: string;
   kinds: [kind: string, label: string][];
   left: { text: string; marks: string[]; state: number[]; chances: number[] };
@@ -269,7 +286,7 @@ export interface Memoryless {
 }
 
 export interface RecurrenceReal {
-  real: true;
+  show: "unit";
   model: string;
   marks: string[];
   text: string;
@@ -280,32 +297,38 @@ export interface RecurrenceReal {
   count: number;
   states: number[][];
   input: number;
-  terms: [unit: number, before: number, weight: number, term: number][];
-  rest: number;
-  others: number;
+  before: number;
   bias: number;
   sum: number;
   h: number;
 }
 
+/** Matrices of the step that is shown have a row for each of `texts`. */
 export interface RecurrenceSmall {
-  real: false;
-  word: string;
-  letters: string[];
+  show: "walk" | "figure" | "parameters";
+  texts: string[];
+  symbols: string[];
   longest: number;
   seed: number;
   t: number;
-  apart: boolean;
-  states: number[][];
+  grown: boolean;
+  states: number[][][];
+  outputs: number[][][];
   W_xh: number[][];
   W_hh: number[][];
   b_h: number[][];
+  W_hq: number[][];
+  b_q: number[][];
   x: number[][];
   before: number[][];
   from_input: number[][];
   from_state: number[][];
   pre_activation: number[][];
   state: number[][];
+  output: number[][];
+  sizes: Record<string, number>;
+  parameters: number;
+  tables: number[];
 }
 
 /** Where something was drawn, in units. */
