@@ -102,9 +102,7 @@ def minibatch(net: SmallRNN, pairs: list[str]) -> Minibatch:
     odds = np.exp(output - output.max(axis=1, keepdims=True))
     probabilities = odds / odds.sum(axis=1, keepdims=True)
     losses = -np.log(probabilities[np.arange(len(pairs)), targets])
-    return Minibatch(
-        pairs, targets, x, product, hidden, output, probabilities, losses, float(losses.mean())
-    )
+    return Minibatch(pairs, targets, x, product, hidden, output, probabilities, losses, float(losses.mean()))
 
 
 def drawn_pairs(seed: int, n: int) -> list[str]:

@@ -1,6 +1,7 @@
 """What a language model reads: characters or words, and several places of a text side by side.
 
-Characters keep the vocabulary small and can write any word; words make a text shorter, but most of them are rare.
+Characters keep the vocabulary small and can write any word; words make a text shorter, but more than half
+of a book's words occur in it only once.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
     inputs   m a c h i n
     labels   a c h i n e
 
-It is the network of `rnnviz.lecture.machine`, and for "machine" with its very numbers; every step reads the whole
-word, with full backpropagation through time, and changes the weights as torch.optim.AdamW does. In numpy, because
-loading torch takes seconds.
+It is the network of `rnnviz.lecture.machine`, for "machine" with its very numbers. A training step reads the
+whole word, with full backpropagation through time, and changes the weights as torch.optim.AdamW does. It is
+written in numpy because loading torch takes seconds.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Snapshot:
 class WordRun:
     """A small network and its training on one word, of 2 to LONGEST characters (else ConfigError).
 
-    inputs, labels (T,) characters; symbols (V,) the word's own; targets (T,) the labels' places there; net, the
-    network as trained so far.
+    inputs, labels (T,) characters; symbols (V,) the word's own; targets (T,) the labels' places there;
+    net the network as trained so far.
 
     >>> run = WordRun("tea")
     >>> run.inputs, run.labels

@@ -174,11 +174,11 @@ def test_the_address_brings_the_scene_back_and_is_no_trap_for_the_back_button(le
 
 
 def test_another_page_and_back_finds_the_lecture_where_it_was(lectern: Lectern) -> None:
-    lectern.open(scene=3, step=2, word="eta")
+    lectern.open(scene=3, step=2, word="mace")
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
     expect(lectern.page.get_by_role("heading", level=1, name="Perplexity")).to_be_visible()
     assert not lectern.query().keys() & {"scene", "step", "word"}
     lectern.press("ArrowRight")  # the lecture's keys are gone with it
     lectern.page.get_by_test_id("stSidebarNav").get_by_text("Learn").click()
     lectern.at(3, 1)
-    assert lectern.query() == {"scene": "3", "step": "2", "word": "eta"}
+    assert lectern.query() == {"scene": "3", "step": "2", "word": "mace"}

@@ -24,7 +24,7 @@ def drag(lectern: Lectern, hit: str, x: float, y: float) -> None:
 
 
 def test_a_word_is_trained_before_ones_eyes(lectern: Lectern) -> None:
-    lectern.open(scene=5, step=4, word="tea", present=1)
+    lectern.open(scene=5, step=7, word="tea", present=1)
     lectern.control("train").click()
     end = lectern.root.locator("text", has_text=f"training step {word.STEPS} of {word.STEPS}")
     expect(end).to_be_visible()
@@ -36,6 +36,36 @@ def test_a_word_is_trained_before_ones_eyes(lectern: Lectern) -> None:
     expect(lectern.root.locator("text", has_text="training step 0 of")).to_be_visible()
     lectern.rest()
     assert lectern.wrong() == [], "the longest words fit too"
+
+
+def test_a_letter_is_changed_by_key_and_by_click_and_the_output_follows(lectern: Lectern) -> None:
+    lectern.open(scene=5, step=3)
+    same = lectern.root.locator("text", has_text=re.compile("^=$"))
+    expect(same).to_have_count(1)
+    lectern.root.locator("[data-hit='letter.5']").click()
+    lectern.rest()
+    expect(same).to_have_count(1)
+    assert lectern.query()["letters"] == "machnne"
+    lectern.root.get_by_role("button", name="character 1: m").press("Enter")
+    lectern.rest()
+    expect(same).to_have_count(0)
+    assert lectern.query()["letters"] == "aachnne"
+    lectern.control("again").click()
+    lectern.rest()
+    assert "letters" not in lectern.query()
+
+
+@pytest.mark.parametrize(("scene", "step", "moves"), [(2, 3, True), (3, 2, True), (3, 2, False)])
+def test_what_a_step_adds_moves_in_once_unless_less_motion_is_wanted(
+    lectern: Lectern, scene: int, step: int, moves: bool
+) -> None:
+    lectern.page.emulate_media(reduced_motion="no-preference" if moves else "reduce")
+    lectern.open(scene=scene, step=step - 1)
+    began = "e => new Promise(done => done(e.getAnimations({subtree: true}).length))"
+    lectern.press("Space")
+    lectern.at(scene, step - 1)
+    assert (lectern.root.evaluate(began) > 0) == moves
+    lectern.page.emulate_media(reduced_motion="null")
 
 
 def test_a_bar_is_dragged_to_nothing_and_the_perplexity_is_infinite(lectern: Lectern) -> None:

@@ -159,7 +159,9 @@ def test_what_a_step_predicts_rests_on_the_characters_up_to_it_and_on_no_later_o
                 assert moved.min() > 0.005, "at every step from the changed one on, in two decimals"
             if place:
                 assert there.losses[place - 1] != usual.losses[place - 1], "its label is another"
-            np.testing.assert_array_equal(there.losses[: max(place - 1, 0)], usual.losses[: max(place - 1, 0)])
+            np.testing.assert_array_equal(
+                there.losses[: max(place - 1, 0)], usual.losses[: max(place - 1, 0)]
+            )
 
 
 def test_steps_and_cuts_out_of_range_are_refused() -> None:

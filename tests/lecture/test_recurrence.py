@@ -40,7 +40,9 @@ def test_the_small_net_is_the_textbooks_cell(seed: int, texts: tuple[str, ...]) 
 
 def test_rows_of_a_minibatch_dont_hear_of_each_other() -> None:
     net = Machine().net
-    both, alone = (recurrence.walk(net, *map(numbers, texts)) for texts in (("machin", "cinema"), ("cinema",)))
+    both, alone = (
+        recurrence.walk(net, *map(numbers, texts)) for texts in (("machin", "cinema"), ("cinema",))
+    )
     for one, other in zip(both, alone, strict=True):
         np.testing.assert_allclose(one[:, 1], other[:, 0], rtol=1e-12)
     for wrong in ((), ("",), ("ma", "m")):

@@ -83,7 +83,7 @@ def test_a_symbol_is_ascii_by_name_and_explained_in_words() -> None:
 
 
 def test_a_formula_is_sent_with_a_handle_on_every_symbol() -> None:
-    sent = answered(Lecture({"scene": "3"}))
+    sent = answered(Lecture({"scene": "3", "step": "2"}))
     assert r"\s{" not in sent["formula"]
     assert r"\htmlData{symbol=W_hh}{\mathbf{W}_{hh}}" in sent["formula"]
     assert symbols.names(r"\s{T} + \s{t} + \s{T}") == ["T", "t"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rnnviz.lecture import word
-from rnnviz.lecture.machine import NAMES, Machine
+from rnnviz.lecture.machine import NAMES, UNITS, Machine
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 
 
@@ -100,27 +100,28 @@ from torch.nn.utils import clip_grad_norm_
 
 text, h, steps = $text, $units, $steps
 symbols = $symbols
-V, start, a = len(symbols), len(symbols), h**-0.5
+V = len(symbols)
 rng = np.random.default_rng($seed)
 
-sizes = (V + 1, h), (h, h), h, h, (h, V), V
-weights = [
-    torch.tensor(rng.uniform(-a, a, size))
-    .requires_grad_()
-    for size in sizes
-]
-W_xh, W_hh, b_x, b_h, W_hq, b_q = weights
+def draw(scale, *shape):
+    W = (scale * rng.standard_normal(shape)).round(1)
+    return torch.tensor(W, requires_grad=True)
 
-targets = [symbols.index(c) for c in text]
-labels = torch.tensor(targets)
+W_xh, W_hh = draw(0.9, V, h), draw(0.7, h, h)
+b_h = draw(0.3, h)
+W_hq, b_q = draw(0.9, h, V), draw(0.3, V)
+weights = [W_xh, W_hh, b_h, W_hq, b_q]
+
+ids = [symbols.index(c) for c in text]
+labels = torch.tensor(ids[1:])
 
 def step(H, x):
-    H = torch.tanh(W_xh[x] + b_x + H @ W_hh + b_h)
+    H = torch.tanh(W_xh[x] + H @ W_hh + b_h)
     return H, H @ W_hq + b_q
 
 def loss():
     H, O = torch.zeros(h).double(), []
-    for x in [start, *targets[:-1]]:
+    for x in ids[:-1]:
         H, o = step(H, x)
         O.append(o)
     return cross_entropy(torch.stack(O), labels)
@@ -142,11 +143,10 @@ print(f"perplexity {loss().exp():.2f}")
 
 
 _WRITING = """
-H, x = torch.zeros(h).double(), start
-said = ""
-for _ in text:
+H, x, said = torch.zeros(h).double(), ids[0], text[0]
+for _ in labels:
     H, o = step(H, x)
-    x = 1 + int(o[1:].argmax())  # never <unk>
+    x = int(o.argmax())
     said += symbols[x]
 print(said)
 """
@@ -164,9 +164,9 @@ def trained(run: word.WordRun, at: int, *, writes: bool = False) -> Cell:
         _TRAINING + (_WRITING if writes else ""),
         printed,
         text=repr(run.word),
-        units=word.HIDDEN,
+        units=UNITS,
         steps=at,
-        symbols=repr(list(run.symbols)),
+        symbols=repr("".join(run.symbols)),
         seed=run.seed,
         rate=word.LEARNING_RATE,
         betas=word.BETAS,

@@ -1,4 +1,4 @@
-"""Scene 2: without a hidden state, two texts that end alike are the same text; the layers, every number of them."""
+"""Scene 2: without a hidden state, two texts that end alike are the same; every number of the layers."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def notice(state: State) -> str:
 def formula(state: State) -> str:
     """The recurrence that is shown."""
     if state["step"] == HIDDEN:
-        return r"\mathbf{H} = \phi(\mathbf{X} \mathbf{W}_{xh} + \mathbf{b}_h)"
+        return r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})"
     if state["step"] == OUTPUT:
-        return r"\mathbf{O} = \mathbf{H} \mathbf{W}_{hq} + \mathbf{b}_q"
+        return r"\s{O} = \s{H}\s{W_hq} + \s{b_q}"
     if _shown(state) == "mlp":
         return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
     if _shown(state) == "gru":

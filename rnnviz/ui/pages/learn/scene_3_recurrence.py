@@ -46,7 +46,9 @@ def notice(state: State) -> str:
         if t == 1:
             return _("The first character meets an empty state, zeros: so far this is scene 2's network.")
         if t == 2:
-            return _("One more term: the state that step 1 computed, times weights of its own, goes into step 2.")
+            return _(
+                "One more term: the state that step 1 computed, times weights of its own, goes into step 2."
+            )
         return _("Recurrent: the same definition at every step, applied to its own result.")
     return {
         "parameters": _(
@@ -71,17 +73,15 @@ def formula(state: State) -> str:
     name = NAMES[state["step"]]
     if name == "unit":
         return (
-            r"h_{t,j} = \phi\bigl((\mathbf{X}_t \mathbf{W}_{xh})_j "
-            r"+ \textstyle\sum_i h_{t-1,i}\, w_{ij} + b_j\bigr)"
+            r"\s{h_tj} = \s{phi}\bigl((\s{X_t}\s{W_xh})_{\s{j}} "
+            r"+ \textstyle\sum_{\s{i}} \s{h_t-1i}\,\s{w_ij} + \s{b_j}\bigr)"
         )
     if name == "first" and _walked(state) == 1:
-        return r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{b}_h)"
-    recurrent = (
-        r"\mathbf{H}_t = \phi(\mathbf{X}_t \mathbf{W}_{xh} + \mathbf{H}_{t-1} \mathbf{W}_{hh} + \mathbf{b}_h)"
-    )
+        return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
+    recurrent = r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
     if name in ("first", "second"):
         return recurrent
-    return recurrent + r",\quad \mathbf{O}_t = \mathbf{H}_t \mathbf{W}_{hq} + \mathbf{b}_q"
+    return recurrent + r",\quad \s{O_t} = \s{H_t}\s{W_hq} + \s{b_q}"
 
 
 def picture(state: State) -> dict[str, Any]:

@@ -58,7 +58,6 @@ SYMBOLS = {
     # probabilities and what they cost
     "P": Symbol("P", N_("probability")),
     "l_t": Symbol(r"\ell_t", N_("loss of one time step")),
-    "l_t+1": Symbol(r"\ell_{t+1}", N_("loss of the next character")),
     "l_T": Symbol(r"\ell_T", N_("loss of the last time step")),
     "L": Symbol("L", N_("loss: the mean of all time steps' losses")),
     "perplexity": Symbol(
@@ -84,6 +83,7 @@ SYMBOLS = {
     "b_q": Symbol(r"\mathbf{b}_q", N_("bias of the output"), "1 × q"),
     "X": Symbol(r"\mathbf{X}", N_("input of a network without a state"), "n × d"),
     "H": Symbol(r"\mathbf{H}", N_("hidden layer's output, without a state"), _UNITS),
+    "O": Symbol(r"\mathbf{O}", N_("output of a network without a state"), "n × q"),
     "Z_t": Symbol(r"\mathbf{Z}_t", N_("update gate: the share of the old state that stays"), _UNITS),
     "H~_t": Symbol(r"\tilde{\mathbf{H}}_t", N_("candidate state: what the GRU would take in"), _UNITS),
     "h_t-1": Symbol(r"\mathbf{h}_{t-1}", N_("hidden state: what was kept of all characters so far"), "h"),

@@ -33,9 +33,9 @@ function frame(board, [x, y, width = 0, height = 0], name) {
 /**
  * A bias: one row, which every row of the batch gets.
  * @param {Board} board @param {number[]} bias @param {{ x: number, y: number, rows: number, cell: number[],
- *   below: string, letters: string, caption: string }} at
+ *   below: string, letters: string, caption: string, stands: string }} at
  */
-function broadcast(board, bias, { x, y, rows, cell, below, letters, caption }) {
+function broadcast(board, bias, { x, y, rows, cell, below, letters, caption, stands }) {
   const common = { cell, digits: 1, full: 1.5 };
   const width = bias.length * cell[0];
   for (let i = rows - 1; i > 0; i--) {
@@ -44,7 +44,7 @@ function broadcast(board, bias, { x, y, rows, cell, below, letters, caption }) {
     copy.rect(x, y + i * cell[1], width, cell[1], { fill: "none", stroke: board.theme.axis });
     board.move(copy.svg, { y: -i * cell[1], opacity: 0 }, { begin: 200 * i });
   }
-  const one = { ...common, x, y, values: [bias], label: ["b", below] };
+  const one = { ...common, x, y, values: [bias], label: ["b", below], stands };
   board.matrix(one);
   const frame = { fill: "none", stroke: board.theme.pinned, "stroke-width": 3, rx: 4 };
   board.rect(x - 2, y - 2, width + 4, cell[1] + 4, frame);
@@ -67,7 +67,17 @@ function hidden(board, data, top) {
     board.text(x + (j + 0.5) * one, row + n * h + 20, symbol, "20 middle mono muted"),
   );
   const lit = (/** @type {number} */ i, /** @type {number} */ j) => (X[i][j] ? 2 : 1);
-  board.matrix({ x, y: row, values: X, cell: [one, h], digits: 0, label: ["X", ""], full: 1.5, lit });
+  board.matrix({
+    x,
+    y: row,
+    values: X,
+    cell: [one, h],
+    digits: 0,
+    label: ["X", ""],
+    full: 1.5,
+    lit,
+    stands: "X",
+  });
   shape(board, x + (d * one) / 2, row + n * h + 50, "n × d", n, d);
   board.text(x + (d * one) / 2, row + n * h + 80, words.picks, "20 middle muted");
   x += d * one + 40;
@@ -75,19 +85,19 @@ function hidden(board, data, top) {
   const left = x - 8;
   const used = (/** @type {number} */ i) => (X.some((r) => r[i]) ? 2 : 1);
   const label = ["W", "xh"];
-  board.matrix({ x, y, values: W_xh, cell: [w, h], digits: 1, label, full: 1.5, lit: used });
+  board.matrix({ x, y, values: W_xh, cell: [w, h], digits: 1, label, full: 1.5, lit: used, stands: "W_xh" });
   shape(board, x + (units * w) / 2, y + all + 26, "d × h", d, units);
   x += units * w + 58;
   board.text(x - 29, middle, "+", "28 middle muted");
   broadcast(board, b_h, {
     ...{ x, y: row, rows: n, cell: [w, h], below: "h" },
-    ...{ letters: "1 × h", caption: words.repeated },
+    ...{ letters: "1 × h", caption: words.repeated, stands: "b_h" },
   });
   x += units * w + 24;
   board.arrow(x, middle, x + 76, middle, { stroke: board.theme.pinned, width: 3, head: 14 });
-  board.text(x + 34, middle - 24, "φ", "30 middle italic 700 pinned");
+  board.text(x + 34, middle - 24, "φ", { style: "30 middle italic 700 pinned", stands: "phi" });
   x += 98;
-  board.matrix({ x, y: row, values: H, cell: [62, h], label: ["H", ""], full: 1 });
+  board.matrix({ x, y: row, values: H, cell: [62, h], label: ["H", ""], full: 1, stands: "H" });
   shape(board, x + (units * 62) / 2, row + n * h + 26, "n × h", n, units);
   frame(board, [left, top + 6, x + units * 62 + 18 - left, all + 136], words.hidden);
 }
@@ -102,17 +112,26 @@ function output(board, data, top) {
   const row = y + ((units - n) * h) / 2;
   let x = 44;
   data.pairs.forEach((pair, i) => board.text(14, row + (i + 0.5) * h, pair[0], "26 middle mono 700 model"));
-  board.matrix({ x, y: row, values: H, cell: [62, h], label: ["H", ""], full: 1 });
+  board.matrix({ x, y: row, values: H, cell: [62, h], label: ["H", ""], full: 1, stands: "H" });
   shape(board, x + units * 31, y + units * h + 26, "n × h", n, units);
   x += units * 62 + 48;
   board.text(x - 32, y + (units * h) / 2, "·", "30 middle muted");
-  board.matrix({ x, y, values: W_hq, cell: [w, h], digits: 1, label: ["W", "hq"], full: 1.5 });
+  board.matrix({
+    x,
+    y,
+    values: W_hq,
+    cell: [w, h],
+    digits: 1,
+    label: ["W", "hq"],
+    full: 1.5,
+    stands: "W_hq",
+  });
   shape(board, x + (q * w) / 2, y + units * h + 26, "h × q", units, q);
   x += q * w + 54;
   board.text(x - 27, y + (units * h) / 2, "+", "28 middle muted");
   broadcast(board, b_q, {
     ...{ x, y: row, rows: n, cell: [w, h], below: "q" },
-    ...{ letters: "1 × q", caption: words.repeated },
+    ...{ letters: "1 × q", caption: words.repeated, stands: "b_q" },
   });
   frame(board, [328, top, x + q * w + 16 - 328, units * h + 150], words.output);
 
@@ -127,7 +146,7 @@ function output(board, data, top) {
     );
   head(x);
   board.symbol(x - 46, middle - 40, "O", "", "middle");
-  board.matrix({ x, y: lower, values: O, cell: [w, h], full: 2 });
+  board.matrix({ x, y: lower, values: O, cell: [w, h], full: 2, stands: "O" });
   shape(board, x + (q * w) / 2, lower + n * h + 22, "n × q", n, q);
   x += q * w + 20;
   board.arrow(x, middle, x + 120, middle, { stroke: theme.pinned, width: 3, head: 14 });

@@ -42,7 +42,10 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
   // (i) the state before, and the input, in one row.
   const height = units * CELL;
   if (first) {
-    board.symbol(x - 60, y + height / 2 - 30, "H", String(t - 1), "24 middle ngram");
+    board.symbol(x - 60, y + height / 2 - 30, "H", String(t - 1), {
+      style: "24 middle ngram",
+      stands: "H_t-1",
+    });
     board.arrow(x - 94, y + height / 2, x - 5, y + height / 2, { stroke: orange, ...thick });
   }
   before.forEach((value, i) =>
@@ -58,7 +61,7 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
   board.arrow(x + WIDE / 2, bottom + 44, x + WIDE / 2, bottom + 5, { stroke: teal, ...thick });
   board.rect(x + WIDE / 2 - 22, bottom + 46, 44, 38, { ...frame, stroke: teal, rx: 6 });
   board.text(x + WIDE / 2, bottom + 65, data.texts[0][t - 1], "26 middle mono 700");
-  board.symbol(x + WIDE / 2 + 34, bottom + 65, "X", String(t), "24 model");
+  board.symbol(x + WIDE / 2 + 34, bottom + 65, "X", String(t), { style: "24 model", stands: "X_t" });
   if (stretch === 1) board.text(x - 8, y + height + 14, "(i)", "22 end 700");
 
   // (ii) the layer; then the state, at the height of the next step's.
@@ -77,7 +80,8 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
   board.rect(after, y, WIDE, height, { ...frame, stroke: orange });
   const end = last ? after + WIDE + 60 : Math.min(x + gap - 5, board.W - 2);
   board.arrow(after + WIDE + 4, y + height / 2, end, y + height / 2, { stroke: orange, ...thick });
-  board.symbol(after + WIDE / 2, y + height + 24, "H", String(t), "24 middle ngram");
+  const named = { style: "24 middle ngram", stands: "H_t" };
+  board.symbol(after + WIDE / 2, y + height + 24, "H", String(t), named);
 
   // The output, above its state.
   const cell = 20;
@@ -90,18 +94,18 @@ function step(board, data, { x, y, t, first, last, gap, stretch = 1 }) {
     }),
   );
   board.rect(left, y - 56, output.length * cell, 24, { ...frame, stroke: theme.came });
-  board.symbol(left - 34, y - 44, "O", String(t), "22 middle came");
-  board.symbol(after + WIDE / 2 + 12, y - 17, "W", "hq", "20 came");
+  board.symbol(left - 34, y - 44, "O", String(t), { style: "22 middle came", stands: "O_t" });
+  board.symbol(after + WIDE / 2 + 12, y - 17, "W", "hq", { style: "20 came", stands: "W_hq" });
   return { box, wide, after, bottom, height };
 }
 
 /** What the layer holds. @param {Board} board @param {number} x @param {number} y @param {number} stretch */
 function layer(board, x, y, stretch) {
   if (stretch === 1) board.text(x, y - 42, "(ii)", "22 middle 700");
-  board.symbol(x - 24, y - 10, "W", "xh", "22 middle");
-  board.symbol(x + 30, y - 10, "W", "hh", "22 middle");
-  board.symbol(x - 20, y + 28, "b", "h", "22 middle");
-  board.text(x + 26, y + 26, "φ", "28 middle italic 700 pinned");
+  board.symbol(x - 24, y - 10, "W", "xh", { style: "22 middle", stands: "W_xh" });
+  board.symbol(x + 30, y - 10, "W", "hh", { style: "22 middle", stands: "W_hh" });
+  board.symbol(x - 20, y + 28, "b", "h", { style: "22 middle", stands: "b_h" });
+  board.text(x + 26, y + 26, "φ", { style: "28 middle italic 700 pinned", stands: "phi" });
 }
 
 /** One step, large: the layer is between input and output, the state comes from the step before. @param {Board} board @param {Said<RecurrenceSmall>} data @param {number} y */

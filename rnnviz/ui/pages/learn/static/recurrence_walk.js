@@ -55,10 +55,13 @@ export function unrolled(board, data, ask, y) {
       arrow.arrow(box(k - 1) + wide + 3, y + high / 2, x - 4, y + high / 2, {
         ...{ stroke: orange, width: 3, head: 12 },
       });
-      if (grown) arrow.symbol((box(k - 1) + wide + x) / 2, y - 4, "W", "hh", `middle ${orange} 20`);
+      const style = `middle ${orange} 20`;
+      const stands = there ? "W_hh" : undefined;
+      if (grown) arrow.symbol((box(k - 1) + wide + x) / 2, y - 4, "W", "hh", { style, stands });
       if (k === t && board.step === 1) board.move(arrow.svg, { x: -60, opacity: 0 });
       g.arrow(x + wide / 2, y + high + 26, x + wide / 2, y + high + 3, { stroke: teal, width: 3, head: 12 });
-      g.symbol(x + wide / 2 + 12, y + high + 13, "W", "xh", `${teal} 20`);
+      const input = { style: `${teal} 20`, ...(there && { stands: "W_xh" }) };
+      g.symbol(x + wide / 2 + 12, y + high + 13, "W", "xh", input);
       const frame = { fill: "none", stroke: teal, rx: 6, "stroke-width": 2 };
       g.rect(x + wide / 2 - 19, y + high + 27, 38, n * letter, frame);
       texts.forEach((text, i) =>
@@ -80,6 +83,8 @@ export function unrolled(board, data, ask, y) {
       "stroke-width": k === t ? 4 : 1.5,
       rx: 2,
     });
+    if (k === t) board.stands(border, "H_t");
+    if (k === t - 1) board.stands(border, "H_t-1");
     if (k > 0) board.on(border, `node.${k}`, { click: () => ask({ t: k }), label: `t = ${k}` });
   }
 }
@@ -117,7 +122,7 @@ export function numbers(board, data, y) {
     over === undefined && data.x.some((row) => row[i]) ? 2 : column(i, j);
 
   const row = upper + (7 - n) * 0.5 * h;
-  const one = { cell: [input, h], digits: 0, label: ["X", String(t)], colour: teal };
+  const one = { cell: [input, h], digits: 0, label: ["X", String(t)], colour: teal, stands: "X_t" };
   board.matrix({ ...common, ...one, x: 8, y: row, values: data.x });
   data.symbols.forEach((symbol, j) =>
     board.text(8 + (j + 0.5) * input, row + n * h + 16, symbol, "20 middle mono muted"),
@@ -125,19 +130,21 @@ export function numbers(board, data, y) {
   if (n > 1) board.text(120, row + n * h + 44, `n × d = ${n} × 7`, "20 middle 600 muted");
   board.text(middle - 15, upper + 3.5 * h, "·", "30 middle muted");
   const label = ["W", "xh"];
-  const place = { x: middle, y: upper, values: data.W_xh, label, colour: teal, lit: picked };
-  const W_xh = board.matrix({ ...weights, ...place });
+  const place = { x: middle, y: upper, label, colour: teal, lit: picked, stands: "W_xh" };
+  const W_xh = board.matrix({ ...weights, ...place, values: data.W_xh });
 
   // What makes it recurrent: one term more, which grows onto the network without a state.
   const pace = (bottom - upper) / 5;
   const term = board.group();
   if (grown) {
-    const before = { cell: [wide, h], label: ["H", String(t - 1)], colour: orange, full: 1 };
-    term.matrix({ ...common, ...before, x: 6, y: lower + (4 - n) * 0.5 * h, values: data.before });
+    const before = { x: 6, y: lower + (4 - n) * 0.5 * h, cell: [wide, h], values: data.before };
+    const named = { label: ["H", String(t - 1)], colour: orange, full: 1, stands: "H_t-1" };
+    term.matrix({ ...common, ...before, ...named });
     term.text(middle - 10, lower + 2 * h, "·", "30 middle muted");
     if (n > 1) term.text(120, lower + 3 * h + 18, `n × h = ${n} × 4`, "20 middle 600 muted");
     const label = ["W", "hh"];
-    const W_hh = term.matrix({ ...weights, x: middle, y: lower, values: data.W_hh, label, colour: orange });
+    const place = { x: middle, y: lower, label, colour: orange, stands: "W_hh" };
+    const W_hh = term.matrix({ ...weights, ...place, values: data.W_hh });
     const from = [W_hh.right + 8, W_hh.y + W_hh.height / 2];
     flow(term, from, [right - 40, upper + 1.5 * pace], orange);
     if (board.step === 1) board.move(term.svg, { scale: 0.2, opacity: 0 }, { lasts: 700 });
@@ -153,9 +160,12 @@ export function numbers(board, data, y) {
   const rows = [
     { values: data.from_input, symbols: [X, ["W", "xh"]], colour: teal },
     ...(grown ? [{ values: data.from_state, symbols: [H, ["W", "hh"]], colour: orange, sign: "+" }] : []),
-    { values: texts.map(() => data.b_h[0]), symbols: [["b", "h"]], sign: "+" },
+    { values: texts.map(() => data.b_h[0]), symbols: [["b", "h"]], sign: "+", stands: "b_h" },
     { values: data.pre_activation, words: data.words.sum, sign: "=", line: true },
-    { values: data.state, symbols: [["H", String(t)]], sign: "φ", colour: theme.pinned, full: 1 },
+    {
+      ...{ values: data.state, symbols: [["H", String(t)]], sign: "φ", stands: "H_t" },
+      ...{ colour: theme.pinned, full: 1 },
+    },
   ];
   rows.forEach((part, i) => {
     const centre = upper + (i + (grown || !i ? 0.5 : 1.5)) * pace;
@@ -166,11 +176,11 @@ export function numbers(board, data, y) {
         stroke: theme.muted,
         width: 2,
       });
-    const italic = part.sign === "φ" ? "italic" : "";
-    into.text(right - 24, centre, part.sign ?? "", `26 middle muted ${italic}`);
+    const sign = part.sign === "φ" ? { style: "italic", stands: "phi" } : { style: "" };
+    into.text(right - 24, centre, part.sign ?? "", { ...sign, style: `26 middle muted ${sign.style}` });
     into.matrix({
       ...{ ...common, cell: [wide, h], x: right, y: at, values: part.values, colour: part.colour },
-      ...{ name: `sum.${i}`, hover, pick: hover, lit: column, full: part.full ?? 1.5 },
+      ...{ name: `sum.${i}`, hover, pick: hover, lit: column, full: part.full ?? 1.5, stands: part.stands },
     });
     let x = right + 4 * wide + 14;
     for (const [letter, below] of part.symbols ?? []) {
@@ -200,16 +210,16 @@ function output(board, data, { x, h, lower, upper, from }) {
   const w = 49;
   const common = { x, cell: [w, h], digits: 1, size: 20, full: 1.5 };
   board.arrow(from[0], from[1], x - 8, from[1], { stroke: theme.pinned, width: 3, head: 12 });
-  board.matrix({ ...common, y: lower, values: data.W_hq, label: ["W", "hq"] });
+  board.matrix({ ...common, y: lower, values: data.W_hq, label: ["W", "hq"], stands: "W_hq" });
   const bias = lower - 44 - n * h;
   board.text(x - 56, bias + (n * h) / 2, "+", "26 middle muted");
   board.symbol(x - 27, bias + (n * h) / 2, "b", "q", "middle 23");
-  board.matrix({ ...common, y: bias, values: data.texts.map(() => data.b_q[0]) });
+  board.matrix({ ...common, y: bias, values: data.texts.map(() => data.b_q[0]), stands: "b_q" });
   const top = upper + 14;
   const middle = x + 3.5 * w;
   board.arrow(middle, bias - 8, middle, top + n * h + 8, { stroke: theme.came, width: 3, head: 12 });
   board.symbol(middle, top - 42, "O", String(data.t), "middle came");
-  board.matrix({ ...common, y: top, values: data.output, colour: theme.came, full: 3 });
+  board.matrix({ ...common, y: top, values: data.output, colour: theme.came, full: 3, stands: "O_t" });
   data.symbols.forEach((symbol, j) =>
     board.text(x + (j + 0.5) * w, top - 15, symbol, "20 middle mono muted"),
   );

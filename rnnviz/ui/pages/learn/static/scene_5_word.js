@@ -1,31 +1,35 @@
-// Scene 5: a word, its labels, what the network makes of them, and its training.
+// Scene 5: a word, its labels, what the network makes of them, and its training. What one output rests on:
+// word_path.js; why characters, and several places of a text at once: word_tokens.js.
 
 import { visible } from "../../../browser/static/characters.js";
 import { fill } from "../../../browser/static/words.js";
+import { path } from "./word_path.js";
+import { batch, why } from "./word_tokens.js";
 
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Word, Said } from "./types" */
+/** @import { Ask, Said, Word, WordBatch, WordPath, WordWhy } from "./types" */
+
+const [TRAIN, WRITES] = [5, 6]; // steps
+
+/** @param {Board} board @param {Said<Word | WordPath | WordWhy | WordBatch>} data @param {Ask} ask */
+export function draw(board, data, ask) {
+  if (board.step < TRAIN) board.local.playing = false;
+  if (data.show === "path") path(board, data, ask);
+  else if (data.show === "why") why(board, data);
+  else if (data.show === "batch") batch(board, data, ask);
+  else learned(board, data, ask);
+}
 
 /** @param {Board} board @param {Said<Word>} data @param {Ask} ask */
-export function draw(board, data, ask) {
-  const { theme, local } = board;
-  const { words, step } = { words: data.words, step: board.step };
+function learned(board, data, ask) {
+  const { theme, step } = board;
+  const { words } = data;
   const T = data.labels.length;
   const V = data.symbols.length;
 
-  // A word that is being typed is asked for as it is; what doesn't fit is only said.
-  const typed = local.typed ?? data.word;
-  board.field("word", [0, 2, 350], data.word, { label: words.word, limit: 12, size: 24 }, (text) => {
-    local.typed = text;
-    local.playing = false;
-    if ([...text].length > 1) ask({ word: text, at: 0 });
-    board.redraw();
-  });
-  if ([...typed].length < 2) board.text(370, 24, fill(words.length, { n: 12 }), "came 20");
-
   const left = 118;
-  const right = step >= 2 ? 838 : board.W - 10;
-  const each = Math.min(step >= 2 ? 100 : 130, (right - left) / T);
+  const right = step >= TRAIN ? 838 : board.W - 10;
+  const each = Math.min(step >= TRAIN ? 116 : 180, (right - left) / T);
   const X = (/** @type {number} */ t) => left + (t + 0.5) * each;
   const name = (/** @type {number} */ y, /** @type {string} */ text, symbol = "", below = "") => {
     board.text(100, y, text, "20 end muted");
@@ -35,13 +39,15 @@ export function draw(board, data, ask) {
   const row = Math.min(27 + spare / 10, (216 + spare) / V);
   const grid = 172;
   const bottom = grid + row * V;
-  const state = Math.max(424, bottom + 36);
-  const input = state + 82;
+  const state = Math.max(414 + spare * 0.6, bottom + 36);
+  const input = state + 78;
   const deep = step >= 1;
   const hot = theme.came;
 
   // From the bottom to the top, as the textbook draws it: input, state, softmax, label.
-  name(input - 14, words.input, "x", "t");
+  board.text(74, input, words.input, "20 end muted");
+  board.symbol(100, input, "x", "t", "22 end muted");
+  board.text(100, input + 30, "t", "20 end muted");
   name(state - 2, words.state, "H", "t");
   name(64, words.label, "x", "t+1");
   if (deep) {
@@ -54,14 +60,15 @@ export function draw(board, data, ask) {
   for (let t = 0; t < T; t++) {
     const x = X(t);
     board.text(x, 64, visible(data.labels[t]), { style: `32 middle mono 700 ${hot}`, stands: "x_t+1" });
-    const first = t === 0;
-    const style = `${first ? 20 : 32} middle ${!first ? "mono" : ""} ${first ? 400 : 700} ${first ? "muted" : "text"}`;
-    board.text(x, input, first ? words.start : visible(data.inputs[t]), { style, stands: "x_t X_t" });
+    const style = "32 middle mono 700";
+    board.text(x, input, visible(data.inputs[t]), { style, stands: "x_t X_t" });
+    board.text(x, input + 30, String(t + 1), "20 middle muted");
     // The same character: the label of one step is the input of the next.
     if (!deep && t + 1 < T) {
-      const d = `M${x + 10},${84} C${x + each * 0.55},${190} ${x + each * 0.45},${300} ${X(t + 1) - 12},${input - 24}`;
+      const bend = x + each / 2;
+      const d = `M${x + 20},${66} C${bend},${66} ${bend},${input} ${X(t + 1) - 32},${input}`;
       board.path(d, { stroke: hot, width: 2.5, "stroke-dasharray": "7 6", opacity: 0.75 });
-      board.arrow(X(t + 1) - 17, input - 36, X(t + 1) - 12, input - 22, { stroke: hot, head: 12 });
+      board.arrow(X(t + 1) - 33, input, X(t + 1) - 20, input, { stroke: hot, head: 12 });
     }
     board.arrow(x, input - 22, x, state + 28, { stroke: theme.axis, head: 8, width: 2 });
     const wide = Math.min(each - 26, 92);
@@ -78,12 +85,12 @@ export function draw(board, data, ask) {
     data.p[t].forEach((p, v) => {
       const colour = board.colour(p, "sequential");
       column.rect(x - each / 2 + 3, grid + v * row + 1, each - 6, row - 2, { fill: colour, rx: 3 });
-      if (row >= 19 && each >= 62)
+      if (row >= 19 && each >= 56)
         column.text(
           x,
           grid + (v + 0.5) * row,
           board.number(p).replace(/^0/, ""),
-          `17 middle ${board.ink(colour)}`,
+          `20 middle ${board.ink(colour)}`,
         );
     });
     const v = data.targets[t];
@@ -95,14 +102,26 @@ export function draw(board, data, ask) {
     });
     const high = (data.losses[t] / worst) * 44;
     board.rect(x - 15, 158 - high, 30, Math.max(1.5, high), { fill: hot, rx: 2 });
-    const cost = { style: `18 middle ${hot} 600`, stands: "l_t l_t+1" };
+    const cost = { style: `20 middle ${hot} 600`, stands: "l_t" };
     board.text(x, 146 - high, board.number(data.losses[t], 2), cost);
   }
-  if (step < 2) {
-    local.playing = false;
-    return;
-  }
+  if (step < TRAIN) return;
+  typing(board, data, ask);
   training(board, data, ask, board.W - 338);
+}
+
+/** A word that is being typed is asked for as it is; what doesn't fit is only said. @param {Board} board @param {Said<Word>} data @param {Ask} ask */
+function typing(board, data, ask) {
+  const { local } = board;
+  const typed = local.typed ?? data.word;
+  const field = { label: data.words.word, limit: 12, size: 24 };
+  board.field("word", [0, 2, 350], data.word, field, (text) => {
+    local.typed = text;
+    local.playing = false;
+    if ([...text].length > 1) ask({ word: text, at: 0 });
+    board.redraw();
+  });
+  if ([...typed].length < 2) board.text(370, 24, fill(data.words.length, { n: 12 }), "came 20");
 }
 
 /** @param {Board} board @param {Said<Word>} data @param {Ask} ask @param {number} x */
@@ -132,11 +151,12 @@ function training(board, data, ask, x) {
     ask({ at: 0 });
   });
   const V = data.symbols.length;
-  board.chart([x + 46, 96, width - 56, 196], [0, data.steps], [1, Math.max(10, V * 1.6)], {
+  const most = Math.max(10, V * 1.6, data.curve[0] * 1.2);
+  board.chart([x + 46, 96, width - 56, 196], [0, data.steps], [1, most], {
     log: true,
     yTitle: words.perplexity,
     xTicks: [0, 25, 50, 75, 100].map((v) => [v, String(v)]),
-    yTicks: [1, 2, 5, 10].map((v) => [v, String(v)]),
+    yTicks: [1, 2, 5, 10, 20, 50, 100].filter((v) => v <= most).map((v) => [v, String(v)]),
     marks: [{ x: at }],
     lines: [
       {
@@ -160,7 +180,7 @@ function training(board, data, ask, x) {
     style: "46 end 700 model",
     stands: "perplexity",
   });
-  if (board.step < 3) return;
+  if (board.step < WRITES) return;
   board.text(x + 46, 446, words.writes, "22 muted");
   const letters = [...data.written];
   const size = Math.min(34, (width - 56) / (letters.length * 0.62));
@@ -169,7 +189,7 @@ function training(board, data, ask, x) {
       x + 46 + i * size * 0.62,
       490,
       visible(c),
-      `${size} mono 700 ${c === data.labels[i] ? "model" : "muted"}`,
+      `${size} mono 700 ${c === [...data.word][i] ? "model" : "muted"}`,
     ),
   );
   board.button("seed", [x + 46, 514 - 0], words.seed, () => ask({ seed: (data.seed + 1) % 1000, at: 0 }));

@@ -369,7 +369,38 @@ export interface Product {
   };
 }
 
+export interface WordPath {
+  show: "path";
+  at: number;
+  letters: string;
+  usual: string;
+  symbols: string[];
+  hidden: number[][];
+  p: number[];
+  before: number[];
+  change: number;
+  losses: [usual: number, here: number];
+}
+
+export interface WordWhy {
+  show: "why";
+  kinds: number[][];
+}
+
+export interface WordBatch {
+  show: "batch";
+  n: number;
+  most: number;
+  t: number;
+  T: number;
+  units: number;
+  windows: string[][];
+  symbols: string[];
+  x: number[][];
+}
+
 export interface Word {
+  show: "word";
   word: string;
   seed: number;
   at: number;
