@@ -104,7 +104,8 @@ V = len(symbols)
 rng = np.random.default_rng($seed)
 
 def draw(scale, *shape):
-    W = (scale * rng.standard_normal(shape)).round(1)
+    W = scale * rng.standard_normal(shape)
+    W = W.round(1)
     return torch.tensor(W, requires_grad=True)
 
 W_xh, W_hh = draw(0.9, V, h), draw(0.7, h, h)
