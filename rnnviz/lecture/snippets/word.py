@@ -144,7 +144,8 @@ print(f"perplexity {loss().exp():.2f}")
 
 
 _WRITING = """
-H, x, said = torch.zeros(h).double(), ids[0], text[0]
+H, x = torch.zeros(h).double(), ids[0]
+said = text[0]
 for _ in labels:
     H, o = step(H, x)
     x = int(o.argmax())
