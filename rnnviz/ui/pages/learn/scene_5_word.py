@@ -26,7 +26,7 @@ def _letters(value: object) -> str | None:
 
 
 CONTROLS = (
-    Control("word", text(word.LONGEST, least=2), word.WORD, resets=("at",)),
+    Control("word", text(word.LONGEST, least=2), WORD, resets=("at",)),
     Control("seed", whole(0, 999), SEED, resets=("at",)),
     Control("at", whole(0, word.STEPS), 0, address="trained"),
     Control("letters", _letters, WORD, steps=(PATH,)),
