@@ -106,6 +106,17 @@ def task(steps: int) -> tuple[SmallRNN, Whole, Whole]:
     return SmallRNN.random(SYMBOLS, UNITS, SYMBOLS, scale=UNITS**-0.5), text[:-1], text[1:]
 
 
+@cache
+def kept(steps: int) -> int:
+    """Bytes kept for an update through `steps` steps.
+
+    >>> kept(256) > 15 * kept(16)
+    True
+    """
+    net, ids, labels = task(steps)
+    return there(net, ids, labels, np.zeros(UNITS))[1].size
+
+
 @dataclass(frozen=True)
 class Cost:
     """Medians in seconds, bytes kept. An update is one change of the weights: `both` without a cut."""

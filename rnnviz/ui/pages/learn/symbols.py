@@ -114,6 +114,23 @@ SYMBOLS = {
     "f_j": Symbol("f_j", N_("what computes the hidden state of time step j")),
     "f_T-k": Symbol("f_{T-k}", N_("what computes the hidden state k steps before the last")),
     "j_step": Symbol("j", N_("a time step on the way")),
+    "s": Symbol("s", N_("an earlier time step, or the same")),
+    "tau": Symbol(r"\tau", N_("time steps between two cuts")),
+    "A_t": Symbol(r"\mathbf{A}_t", N_("pre-activation at time step t"), _UNITS),
+    "A_s": Symbol(r"\mathbf{A}_s", N_("pre-activation at time step s"), _UNITS),
+    "H_s": Symbol(r"\mathbf{H}_s", N_("hidden state at time step s"), _UNITS),
+    "H_s-1": Symbol(r"\mathbf{H}_{s-1}", N_("hidden state before time step s"), _UNITS),
+    "H_j": Symbol(r"\mathbf{H}_j", N_("hidden state at time step j"), _UNITS),
+    "H_j-1": Symbol(r"\mathbf{H}_{j-1}", N_("hidden state before time step j"), _UNITS),
+    "delta_t": Symbol(
+        r"\boldsymbol{\delta}_t", N_("gradient of the loss by the pre-activation at t"), _UNITS
+    ),
+    "delta_t+1": Symbol(
+        r"\boldsymbol{\delta}_{t+1}", N_("gradient of the loss by the pre-activation one step later"), _UNITS
+    ),
+    "delta_ts": Symbol(
+        r"\boldsymbol{\delta}_{t,s}", N_("what the loss of step t alone hands back to step s"), _UNITS
+    ),
     "z_t": Symbol("z_t", N_("estimate of the gradient, with random truncation")),
     "z_t-1": Symbol("z_{t-1}", N_("estimate one step earlier")),
     "xi_t": Symbol(r"\xi_t", N_("random weight: 0 for a cut, 1/π for going on")),

@@ -1,103 +1,111 @@
-// Cut at random, the last step of scene 7: weights that leave the gradient unbiased.
+// Scene 7: cut at random, beside the full gradient and a regular cut: what each term is multiplied by.
 
 import { fill } from "../../../browser/static/words.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, BackwardsRandom, Said } from "./types" */
 
+const [LEFT, EACH] = [120, 46];
+
 /** @param {Board} board @param {Said<BackwardsRandom>} data @param {Ask} ask */
 export function random(board, data, ask) {
-  const { theme } = board;
-  const { words } = data;
-  const keep = board.slider(
+  const { words, steps } = data;
+  const say = (/** @type {number} */ v) => board.number(v);
+  board.slider(
     "keep",
-    [0, 6, 560],
+    [0, 6, 480],
     words.keep,
-    { min: 0.3, max: 1, step: 0.01, value: data.keep, say: (v) => board.number(v) },
+    { min: 0.3, max: 1, step: 0.01, value: data.keep, say },
     (keep) => ask({ keep }),
   );
-  board.stands(keep, "pi");
-  board.button("draw", [600, 2], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), { strong: true });
-  const T = data.steps;
-  const left = 96;
-  const each = 38;
-  const row = 58 + board.spare / 5;
-  board.text(0, 78, words.weights, "20 muted");
+  board.slider("cut", [520, 6, 360], words.cut, { min: 1, max: steps, value: data.cut }, (to) =>
+    ask({ cut: to }),
+  );
+  board.button("draw", [board.W - 260, 2, 260], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), {
+    strong: true,
+  });
+  board.text(0, 66, words.net, "22 600");
+  weights(board, data);
+  running(board, data, LEFT + steps * EACH + 96);
+}
+
+/** A row of weights for each way to cut. @param {Board} board @param {Said<BackwardsRandom>} data */
+function weights(board, data) {
+  const { theme } = board;
+  const { words, steps } = data;
+  board.text(0, 102, words.weights, "20 muted");
+  const row = 52 + board.spare / 8;
   const most = Math.max(4, ...data.weights.flat());
-  data.weights.forEach((weights, i) => {
-    const y = 102 + i * row;
-    board.text(left - 12, y + 22, `${i + 1}`, "20 end muted");
-    const factors = board.group({ stands: "xi_t" });
-    weights.forEach((w, k) => {
-      const colour = w
+  /** @type {[string, number[], string][]} */
+  const rows = [
+    [words.whole, data.terms.map(() => 1), theme.text],
+    [words.regular, data.terms.map((_, k) => (k < data.cut ? 1 : 0)), theme.came],
+    ...data.weights.map(
+      (drawn, i) =>
+        /** @type {[string, number[], string]} */ ([fill(words.random, { n: i + 1 }), drawn, theme.model]),
+    ),
+  ];
+  rows.forEach(([label, values, colour], i) => {
+    const y = 124 + i * row;
+    board.text(LEFT - 12, y + 21, label, `20 end 600 ${colour}`);
+    values.forEach((w, k) => {
+      const shade = w
         ? board.colour(Math.log(1 + w), "sequential", Math.log(1 + most) * 1.3)
         : theme.background;
-      const stroke = w ? "none" : theme.grid;
-      factors.rect(left + k * each, y, each - 3, 44, { fill: colour, stroke, rx: 4 });
-      factors.text(
-        left + (k + 0.5) * each - 1.5,
-        y + 22,
-        w ? board.number(w, w >= 10 ? 0 : 1) : "0",
-        `16 middle ${w ? board.ink(colour) : theme.muted}`,
-      );
+      board.rect(LEFT + k * EACH, y, EACH - 3, 42, { fill: shade, stroke: w ? "none" : theme.grid, rx: 4 });
+      const said = w ? board.number(w, w >= 10 || w === 1 ? 0 : 1) : "0";
+      const ink = w ? board.ink(shade) : theme.muted;
+      board.text(LEFT + (k + 0.5) * EACH - 1.5, y + 21, said, `20 middle ${ink}`);
     });
   });
-  const y = 102 + 4 * row + 22;
-  board.text(0, y - 2, words.average, "20 model 600");
+  const y = 124 + rows.length * row + 6;
+  board.text(LEFT - 12, y + 21, words.average, "20 end 600 model");
   data.average.forEach((w, k) => {
-    board.rect(left + k * each, y + 14, each - 3, 44, {
-      fill: "none",
-      stroke: theme.model,
-      "stroke-width": 2,
-      rx: 4,
-    });
-    board.text(left + (k + 0.5) * each - 1.5, y + 36, board.number(w, 1), "17 middle 700 model");
+    const edge = { fill: "none", stroke: theme.model, "stroke-width": 2, rx: 4 };
+    board.rect(LEFT + k * EACH, y, EACH - 3, 42, edge);
+    board.text(LEFT + (k + 0.5) * EACH - 1.5, y + 21, board.number(w, 1), "20 middle 700 model");
   });
-  board.text(left - 12, y + 36, "Σ/n", "18 end model");
-  board.text(left, y + 80, "0", "18 muted");
-  board.text(left + T * each - 4, y + 80, `${T - 1} ${words.lag}`, "18 end muted");
+  board.text(LEFT, y + 62, "0", "20 muted");
+  board.text(LEFT + steps * EACH - 4, y + 62, `${steps - 1} ${words.lag}`, "20 end muted");
+}
 
-  const x = left + T * each + 110;
-  const width = board.W - x - 40;
-  const low = Math.min(data.full, data.regular, ...data.mean.slice(6)) - data.band[18] / 2;
-  const high = Math.max(data.full, data.regular, ...data.mean.slice(6)) + data.band[18] / 2;
-  const { X, Y } = board.chart([x, 102, width, 330 + board.spare], [1, data.draws], [low, high], {
+/** The mean of more and more estimates. @param {Board} board @param {Said<BackwardsRandom>} data @param {number} x */
+function running(board, data, x) {
+  const { theme } = board;
+  const { words } = data;
+  const width = board.W - x - 16;
+  const shown = data.at.findIndex((n) => n >= 3); // fewer draws have no band to speak of
+  const middle = [data.full, data.regular, ...data.mean.slice(shown)];
+  const low = Math.min(...middle) - data.band[18] / 2;
+  const high = Math.max(...middle) + data.band[18] / 2;
+  const { X, Y } = board.chart([x, 124, width, 268 + board.spare], [1, data.draws], [low, high], {
     logX: true,
-    size: 18,
+    size: 20,
     xTitle: words.count,
     yTitle: words.mean,
     lines: [],
   });
   const inside = (/** @type {number} */ v) => Math.max(low, Math.min(high, v));
-  const up = data.at.map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full + data.band[i])).toFixed(1)}`);
-  const down = data.at
-    .map((n, i) => `${X(n).toFixed(1)},${Y(inside(data.full - data.band[i])).toFixed(1)}`)
-    .reverse();
+  const place = (/** @type {number} */ n, /** @type {number} */ v) =>
+    `${X(n).toFixed(1)},${Y(inside(v)).toFixed(1)}`;
+  const up = data.at.map((n, i) => place(n, data.full + data.band[i]));
+  const down = data.at.map((n, i) => place(n, data.full - data.band[i])).reverse();
   board.path(`M${[...up, ...down].join("L")}Z`, { fill: theme.model, stroke: "none", "fill-opacity": 0.15 });
-  board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2.5 });
-  board.line(x, Y(data.regular), x + width, Y(data.regular), {
-    stroke: theme.came,
-    width: 2.5,
-    "stroke-dasharray": "8 6",
+  board.path(`M${data.at.map((n, i) => place(n, data.mean[i])).join("L")}`, {
+    stroke: theme.model,
+    width: 6,
   });
+  board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2 });
+  const dash = { stroke: theme.came, width: 2.5, "stroke-dasharray": "8 6" };
+  board.line(x, Y(data.regular), x + width, Y(data.regular), dash);
   const apart = Y(data.full) < Y(data.regular) ? -1 : 1;
-  board.text(x + width, Y(data.full) + apart * 16, words.full, "19 end 600");
-  board.text(x + width, 76, words.band, "19 end muted");
-  board.text(0, 512 + board.spare, words.net, "20");
-  board.text(
-    x + width,
-    Y(data.regular) - apart * 16,
-    fill(words.regular, { n: data.cut }),
-    "19 end 600 came",
-  );
-  const d = data.at
-    .map((n, i) => `${i ? "L" : "M"}${X(n).toFixed(1)},${Y(inside(data.mean[i])).toFixed(1)}`)
-    .join("");
-  board.path(d, { stroke: theme.model, width: 4, stands: "E z_t" });
+  board.text(x + width, Y(data.full) + apart * 17, words.full, "20 end 600");
+  board.text(x + width, Y(data.regular) - apart * 17, words.regular, "20 end 600 came");
+  board.text(x + width, 104, words.band, "20 end muted");
   const said = {
     mean: board.number(data.last, 3),
     error: board.number(data.error, 3),
     full: board.number(data.full, 3),
   };
-  board.text(board.W - 12, 512 + board.spare, fill(words.result, said), "22 end 600 model");
+  board.text(board.W - 4, 512 + board.spare, fill(words.result, said), "22 end 600 model");
 }

@@ -507,21 +507,37 @@ export interface BackwardsClip {
   clipped: [number, number];
   norms: [number, number];
   threshold: number;
-  radii: number[];
-  weights: number[];
-  cut: number[];
+  sizes: Record<string, [before: number, after: number]>;
+  numbers: number;
+  norm: number;
+  short: number;
+  factor: number;
+  inputs: string;
+}
+
+export interface BackwardsCost {
+  show: "cost";
+  cut: number;
+  cuts: number[];
+  lengths: number[];
+  units: number;
+  measured: [forward: number, both: number, update: number][];
+  kept: [all: number, cut: number][];
+  flows: [withState: number, without: number];
 }
 
 export interface BackwardsCut {
   show: "cut";
-  cut: number;
   steps: number;
-  seed: number;
-  w: number;
-  states: number[];
-  terms: number[];
-  full: number;
-  truncated: number;
+  tau: number;
+  inputs: string[];
+  states: number[][];
+  sizes: number[][];
+  heard: boolean[][];
+  full: number[][];
+  left: number[][];
+  norms: [full: number, left: number, out: number];
+  kept: [all: number, left: number];
 }
 
 export interface BackwardsDial {
@@ -544,7 +560,7 @@ export interface BackwardsFlow {
   show: "flow";
   text: string;
   limit: number;
-  curves: { cell: "rnn" | "gru" | "lstm" | "memory"; points: number[] }[];
+  curves: { cell: "rnn" | "gru" | "lstm"; points: number[] }[];
 }
 
 export interface BackwardsRandom {
@@ -565,6 +581,28 @@ export interface BackwardsRandom {
   cut: number;
   last: number;
   error: number;
+}
+
+export interface BackwardsWord {
+  show: "word";
+  steps: number;
+  walked: number;
+  recurrent: boolean;
+  inputs: string[];
+  labels: string[];
+  symbols: string[];
+  loss: number;
+  losses: number[];
+  output: number[][];
+  fromLoss: number[][];
+  fromNext: number[][];
+  state: number[][];
+  slope: number[][];
+  delta: number[][];
+  before: number[][];
+  terms: number[][][];
+  added: number[][][];
+  cached: { each: Record<string, number>; numbers: number; bytes: number };
 }
 
 export interface Questions {

@@ -1,0 +1,148 @@
+"""Scene 7, why gradients vanish or explode: trained networks, and the powers of a matrix."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.gradients import state_gradients
+from rnnviz.lecture import backwards
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import State
+from rnnviz.ui.pages.learn.question_words import said
+
+LONGEST = 120
+CELLS = ("rnn", "gru", "lstm")
+LEAST, MOST = 0.6, 1.4  # of the dial
+NORMS = (1e-13, 1e7)
+"""The dial's axis: no curve of any seed and radius leaves it."""
+
+EARLY = 10
+"""Characters back after which the LSTM is still compared with the RNN."""
+
+
+# ---- how far it reaches in trained networks ----------------------------------------------------------
+
+
+def flow_formula(state: State) -> str:
+    """The chain rule."""
+    return (
+        r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = "
+        r"\tfrac{\partial \s{l_T}}{\partial \s{H_T-1}}\,"
+        r"\tfrac{\partial \s{H_T-1}}{\partial \s{H_T-2}} \cdots "
+        r"\tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}"
+    )
+
+
+def flow_notice(state: State) -> str:
+    """By what the way back multiplies: in the end, and early, where an LSTM may do no better than an RNN."""
+    text = state["text"]
+    norms = {name: norm for name, norm in _norms(text).items() if norm[0] > 0}
+    if len(text) < 3 or len(norms) < len(CELLS):
+        return _("Here is no way back yet: type a longer text.")
+    factors = {name: rough(norm[-1] / norm[0]) for name, norm in norms.items()}
+    k = min(EARLY, len(text) - 2)
+    early, gated = (rough(norms[name][k] / norms[name][0]) for name in ("rnn", "lstm"))
+    return _(
+        "Over {n} characters back the gradient is multiplied by: RNN {rnn}, LSTM {lstm}, GRU {gru}. "
+        "Over the first {k}: RNN {early}, LSTM {gated}."
+    ).format(n=len(text) - 2, **factors, k=k, early=early, gated=gated)
+
+
+@lru_cache(maxsize=32)
+def _norms(text: str) -> dict[str, npt.NDArray[np.float64]]:
+    """The last character's loss by the state before it and all earlier ones but the start symbol's."""
+    found = {}
+    for cell in CELLS:
+        norms = state_gradients(models.network(f"timemachine-{cell}"), text, at=len(text) - 1)
+        found[cell] = norms.hidden[:-1, -1]
+    return found
+
+
+def flow(state: State) -> dict[str, Any]:
+    """A curve for each network."""
+    curves = [{"cell": name, "points": short(norm)} for name, norm in _norms(state["text"]).items()]
+    return {
+        "text": state["text"],
+        "limit": LONGEST,
+        "curves": curves,
+        "words": {
+            "text": _("text"),
+            "norm": _("size of ∂ℓ/∂H"),
+            "lag": _("characters back"),
+            "gates": _(
+                "GRU and LSTM are recurrent networks with gates, which can pass a state on almost unchanged."
+            ),
+        },
+    }
+
+
+# ---- the dial ----------------------------------------------------------------------------------------
+
+
+def dial_formula(state: State) -> str:
+    """What ρ is the rate of."""
+    return (
+        r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho},"
+        r"\quad \s{rho} = \max_{\s{i_eigenvalue}} |\s{lambda_i}|"
+    )
+
+
+def dial_notice(state: State) -> str:
+    """What the curves do in the long run and on the way."""
+    dial = backwards.dial(state["radius"], state["seed"])
+    change = np.diff(dial.linear)
+    return _(
+        "In the long run the linear network's gradient follows ρᵏ. On the way {up} of {n} steps make it "
+        "larger and {down} smaller. With tanh, whose slope is at most 1, {tanh} arrives instead of {linear}."
+    ).format(
+        n=len(change),
+        up=int((change > 0).sum()),
+        down=int((change < 0).sum()),
+        tanh=rough(dial.tanh[-1]),
+        linear=rough(dial.linear[-1]),
+    )
+
+
+def dial(state: State) -> dict[str, Any]:
+    """The matrix, its power, its eigenvalues, and the gradients."""
+    dial = backwards.dial(state["radius"], state["seed"])
+    k = state["power"]
+    power = np.linalg.matrix_power(dial.matrix, k)
+    return {
+        "radius": state["radius"],
+        "range": [LEAST, MOST],
+        "power": k,
+        "lags": backwards.LAGS,
+        "seed": state["seed"],
+        "matrix": np.round(power, 4).tolist(),
+        "size": float(np.linalg.norm(power, 2)),
+        "eigenvalues": [[round(z.real, 4), round(z.imag, 4)] for z in dial.eigenvalues.tolist()],
+        "linear": short(dial.linear),
+        "tanh": short(dial.tanh),
+        "rule": short(dial.power),
+        "norms": NORMS,
+        "words": {
+            "dial": _("largest eigenvalue modulus"),
+            "power": _("power k"),
+            "linear": _("linear"),
+            "plane": _("eigenvalues λ of W_hh"),
+            "norm": _("size of ∂L/∂H"),
+            "lag": _("steps back, k"),
+            "seed": _("Other matrix"),
+        },
+    }
+
+
+def rough(value: float) -> str:
+    """Two digits that count."""
+    return said(float(f"{value:.2g}"))
+
+
+def short(values: Any) -> list[float]:
+    """Round to four digits, clip to the finite numbers JSON can hold."""
+    return [float(f"{min(float(v), 1e300):.4g}") for v in values]

@@ -1,0 +1,192 @@
+"""Scene 7, the word's own way back: step by step, and with a cut."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rnnviz.lecture.machine import Machine
+from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn.controls import State
+
+NETS = ("state", "memoryless")
+
+
+def _recurrent(state: State) -> bool:
+    return bool(state["net"] == NETS[0])
+
+
+def _machine(state: State) -> Machine:
+    return Machine(steps=state["steps"], recurrent=_recurrent(state))
+
+
+def _cached(word: Machine) -> dict[str, Any]:
+    """How many numbers of each kind a step keeps, and all of them together."""
+    kept = word.cached()
+    return {
+        "each": {name: array.shape[1] for name, array in kept.items()},
+        "numbers": sum(array.size for array in kept.values()),
+        "bytes": sum(array.nbytes for array in kept.values()),
+    }
+
+
+# ---- step by step ------------------------------------------------------------------------------------
+
+
+def walk_formula(state: State) -> str:
+    """A state's gradient, and the weights'."""
+    back = r" + \s{delta_t+1}\s{W_hh}^\top" if _recurrent(state) else ""
+    weights = (
+        r"\tfrac{\partial \s{L}}{\partial \s{W_hh}} = \textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
+        if _recurrent(state)
+        else r"\s{delta_t} = \tfrac{\partial \s{L}}{\partial \s{H_t}} \odot \s{phi}'(\s{A_t})"
+    )
+    return (
+        r"\tfrac{\partial \s{L}}{\partial \s{H_t}} = "
+        r"\tfrac{\partial \s{L}}{\partial \s{O_t}}\s{W_hq}^\top" + back + r",\quad " + weights
+    )
+
+
+def walk_notice(state: State) -> str:
+    """What the step just walked to shows."""
+    T, walked = state["steps"], min(state["walked"], state["steps"])
+    t = T + 1 - walked
+    if not _recurrent(state):
+        return _(
+            "Without W_hh no step hands anything back: each gradient needs its own step alone. "
+            "Only a network with a state needs backpropagation through time."
+        )
+    if not walked:
+        return _(
+            "On the way there every step keeps its numbers, because the way back reads them: "
+            "{numbers} for {steps} steps. Then go back, one step at a time."
+        ).format(numbers=_cached(_machine(state))["numbers"], steps=T)
+    if t == T:
+        return _("Nothing comes after the last step: its state hears of its own loss alone.")
+    if t > 1:
+        return _(
+            "H changes the loss of its own step and, through the next state, every later loss. "
+            "Both gradients add up."
+        )
+    return _("The first term is zero, because H₀ = 0. The other terms add up to the gradient of W_hh.")
+
+
+def walk(state: State) -> dict[str, Any]:
+    """Every number of the way back; row t - 1 is step t."""
+    word = _machine(state)
+    there, back = word.forward, word.backward()
+    added = np.cumsum(back.terms[::-1], axis=0)[::-1]  # from the last step on
+    rows = {
+        "output": back.output,
+        "fromLoss": back.from_loss,
+        "fromNext": back.from_next,
+        "state": back.state,
+        "slope": back.slope,
+        "delta": back.delta,
+        "before": there.before,
+        "terms": back.terms,
+        "added": added,
+    }
+    return {
+        "steps": word.steps,
+        "walked": min(state["walked"], word.steps),
+        "recurrent": _recurrent(state),
+        "inputs": list(word.inputs),
+        "labels": list(word.labels),
+        "symbols": list(word.symbols),
+        "loss": there.loss,
+        "losses": there.losses.tolist(),
+        **{name: _rounded(values) for name, values in rows.items()},
+        "cached": _cached(word),
+        "words": {
+            "steps": _("time steps T"),
+            "walked": _("steps back"),
+            "back": _("One step back"),
+            "again": _("Start again"),
+            "kind": _("hidden state"),
+            "with": _("with W_hh"),
+            "without": _("without"),
+            "variable": _("variable"),
+            "parameter": _("parameter"),
+            "operator": _("operator"),
+            "mean": _("mean loss L = {loss} nats"),
+            "step": _("t = {t}: reads {input}, label {label}"),
+            "start": _("Only the way there so far."),
+            "asks": _("what ℓ{t} asks"),
+            "hands": _("what step {t} hands back"),
+            "none": _("no step after it"),
+            "sum": _("their sum"),
+            "slope": _("slope of tanh"),
+            "term": _("term of this step"),
+            "added": _("added up so far"),
+            "kept": _("Kept for the way back, a step: {each} numbers."),
+            "total": _("T = {steps}: {numbers} numbers of 8 bytes, {bytes} bytes."),
+        },
+    }
+
+
+# ---- with a cut --------------------------------------------------------------------------------------
+
+
+def cut_formula(state: State) -> str:
+    """The gradient as a sum over pairs."""
+    return (
+        r"\tfrac{\partial \s{L}}{\partial \s{W_hh}} = \textstyle\sum_{\s{t}=1}^{\s{T}}\sum_{\s{s}=1}^{\s{t}}"
+        r"\s{H_s-1}^\top\s{delta_ts},"
+        r"\quad \s{delta_ts} = \tfrac{1}{\s{T}}\tfrac{\partial \s{l_t}}{\partial \s{A_s}}"
+    )
+
+
+def cut_notice(state: State) -> str:
+    """What the cut leaves out."""
+    heard = Machine(steps=state["steps"]).heard(_tau(state))
+    out = int(np.tril(~heard).sum())
+    if not out:
+        return _("Without a cut each loss is heard by every step before it: nothing is left out.")
+    return _(
+        "States cross the cut, gradients stop at it: {out} of {count} terms are left out, "
+        "those of a loss and a step on different sides."
+    ).format(out=out, count=len(heard) * (len(heard) + 1) // 2)
+
+
+def _tau(state: State) -> int:
+    return int(min(state["tau"], state["steps"]))
+
+
+def cut(state: State) -> dict[str, Any]:
+    """The terms by their loss and their step, and what a cut after τ steps leaves of them."""
+    word, tau = Machine(steps=state["steps"]), _tau(state)
+    pairs, heard = word.pairs(), word.heard(tau)
+    full, left = word.backward().gradients["W_hh"], word.backward(tau).gradients["W_hh"]
+    whole = _cached(word)
+    return {
+        "steps": word.steps,
+        "tau": tau,
+        "inputs": list(word.inputs),
+        "states": _rounded(word.forward.state),
+        "sizes": _rounded(np.linalg.norm(pairs, axis=(2, 3))),
+        "heard": heard.tolist(),
+        "full": _rounded(full),
+        "left": _rounded(left),
+        "norms": [float(np.linalg.norm(g)) for g in (full, left, full - left)],
+        "kept": [whole["numbers"], whole["numbers"] * tau // word.steps],
+        "words": {
+            "steps": _("time steps T"),
+            "tau": _("cut after τ steps"),
+            "forward": _("states go on"),
+            "backward": _("gradients go back"),
+            "drag": _("Drag the cut"),
+            "cut": _("cut"),
+            "pairs": _("size of each term"),
+            "full": _("full gradient"),
+            "left": _("with the cut"),
+            "out": _("left out"),
+            "kept": _("kept at a time: {left} numbers of {all}"),
+        },
+    }
+
+
+def _rounded(values: Any) -> Any:
+    found: Any = np.round(values, 4) + 0.0
+    return found.tolist()

@@ -1,0 +1,116 @@
+// Scene 7: what the way back costs, measured when asked for, and why one cuts.
+
+import { fill } from "../../../browser/static/words.js";
+
+/** @import { Board } from "./board.js" */
+/** @import { Ask, BackwardsCost, Line, Said } from "./types" */
+
+/** @param {Board} board @param {Said<BackwardsCost>} data @param {Ask} ask */
+export function cost(board, data, ask) {
+  const { words, local } = { ...data, local: board.local };
+  const done = data.measured.length;
+  board.button(
+    "measure",
+    [0, 2],
+    words.measure,
+    () => {
+      local.measuring = true;
+      ask({ measure: 0 });
+    },
+    { strong: true },
+  );
+  board.choice(
+    "piece",
+    [board.W - 210, 2],
+    words.cut,
+    data.cuts.map((c) => [c, String(c)]),
+    data.cut,
+    (piece) => {
+      local.measuring = done > 0;
+      ask({ piece, ...(done && { measure: 0 }) });
+    },
+  );
+  board.text(board.W - 226, 22, words.cut, "20 end muted");
+  times(board, data);
+  memory(board, data);
+  reasons(board, data);
+  // One length an answer, so that no answer takes long; the next is asked for when this one is drawn.
+  if (!local.measuring || done === 0) return;
+  if (done < data.lengths.length && local.asked !== done) ask({ measure: done });
+  else if (done === data.lengths.length) local.measuring = false;
+  local.asked = done;
+}
+
+/** Lines with their names at their ends. @param {Board} board @param {number} x @param {number} width @param {string} title @param {Said<BackwardsCost>} data @param {Line[]} lines */
+function chart(board, x, width, title, data, lines) {
+  const values = lines.flatMap((line) => line.points.map(([, v]) => Number(v)));
+  const longest = data.lengths[data.lengths.length - 1];
+  board.text(x - 60, 74, title, "20 600");
+  return board.chart(
+    [x, 104, width, 190 + board.spare * 0.8],
+    [0, longest],
+    [0, Math.max(...values, 1e-6) * 1.05],
+    { xTitle: data.words.length, lines, size: 20 },
+  );
+}
+
+/** @param {Board} board @param {Said<BackwardsCost>} data */
+function times(board, data) {
+  const { theme } = board;
+  const { words, measured, lengths } = data;
+  const looks = [
+    { label: words.forward, colour: theme.model },
+    { label: words.both, colour: theme.came },
+    { label: fill(words.update, { n: data.cut }), colour: theme.pinned, dash: "9 6" },
+  ];
+  const lines = measured.length
+    ? looks.map((look, k) => ({
+        ...look,
+        points: measured.map((row, i) => [lengths[i], row[k]]).filter(([T]) => k < 2 || T >= data.cut),
+        dots: true,
+        width: 4,
+      }))
+    : [];
+  chart(
+    board,
+    64,
+    400,
+    words.time,
+    data,
+    lines.filter((line) => line.points.length),
+  );
+  if (!measured.length) board.text(264, 196 + board.spare * 0.4, words.press, "22 middle muted");
+}
+
+/** @param {Board} board @param {Said<BackwardsCost>} data */
+function memory(board, data) {
+  const { theme } = board;
+  const { words, kept, lengths } = data;
+  chart(board, 760, 300, words.kept, data, [
+    {
+      points: kept.map(([all], i) => [lengths[i], all]),
+      colour: theme.came,
+      label: words.both,
+      width: 4,
+      dots: true,
+    },
+    {
+      points: kept.map(([, left], i) => [lengths[i], left]).filter(([T]) => T >= data.cut),
+      colour: theme.pinned,
+      label: fill(words.update, { n: data.cut }),
+      width: 4,
+      dash: "9 6",
+      dots: true,
+    },
+  ]);
+}
+
+/** @param {Board} board @param {Said<BackwardsCost>} data */
+function reasons(board, data) {
+  const { words } = data;
+  const y = 366 + board.spare * 0.85;
+  board.text(0, y, words.why, "24 700 came");
+  [words.cost, words.cached, words.stable, words.state].forEach((reason, i) => {
+    board.text(0, y + 38 + i * 34, reason, "22");
+  });
+}
