@@ -38,7 +38,8 @@ def walk_formula(state: State) -> str:
     """A state's gradient, and the weights'."""
     back = r" + \s{delta_t+1}\s{W_hh}^\top" if _recurrent(state) else ""
     weights = (
-        r"\tfrac{\partial \s{L}}{\partial \s{W_hh}} = \textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
+        r"\tfrac{\partial \s{L}}{\partial \s{W_hh}} = "
+        r"\textstyle\sum_{\s{t}=1}^{\s{T}} \s{H_t-1}^\top\s{delta_t}"
         if _recurrent(state)
         else r"\s{delta_t} = \tfrac{\partial \s{L}}{\partial \s{H_t}} \odot \s{phi}'(\s{A_t})"
     )
