@@ -43,7 +43,8 @@ LONGEST = 120
 MOST = len(machine.WORD) - 1
 
 CONTROLS = (
-    Control("steps", whole(2, MOST), 3, address="T", steps=[WORD, CLIP, CUT], resets=("walked",)),
+    Control("steps", whole(2, MOST), 3, address="T", steps=[WORD, CLIP], resets=("walked",)),
+    Control("length", whole(2, MOST), MOST, address="T", steps=[CUT]),
     Control("walked", whole(0, MOST), 0, steps=[WORD]),
     Control("net", one_of(scene_7_word.NETS), scene_7_word.NETS[0], steps=[WORD]),
     Control("tau", whole(1, MOST), 2, steps=[CUT]),

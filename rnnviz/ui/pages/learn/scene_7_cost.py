@@ -81,7 +81,12 @@ def picture(state: State) -> dict[str, Any]:
             "why": _("Why cut?"),
             "cost": _("Cost: a cut update takes the time of τ steps, however long the text."),
             "cached": _("Memory: it keeps the states of τ steps, not of T."),
-            "stable": _("Stability: a product of at most τ − 1 Jacobians; no farther can it explode."),
-            "state": _("Only with a state: without W_hh no step hands a gradient back, and nothing is cut."),
+            "stable": _(
+                "Stability: at most τ − 1 factors are multiplied, so nothing explodes over a longer way."
+            ),
+            "state": _(
+                "Only with a state: in “machin” the steps hand back {state} in all, "
+                "without recurrent weights {without}."
+            ),
         },
     }

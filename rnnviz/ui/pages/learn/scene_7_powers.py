@@ -130,7 +130,7 @@ def dial(state: State) -> dict[str, Any]:
             "dial": _("largest eigenvalue modulus"),
             "power": _("power k"),
             "linear": _("linear"),
-            "plane": _("eigenvalues λ of W_hh"),
+            "plane": _("eigenvalues λ"),
             "norm": _("size of ∂L/∂H"),
             "lag": _("steps back, k"),
             "seed": _("Other matrix"),

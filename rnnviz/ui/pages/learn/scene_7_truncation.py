@@ -66,7 +66,7 @@ def clip(state: State) -> dict[str, Any]:
             "up": _("second number of the gradient"),
             "gradient": _("gradient g"),
             "clipped": _("clipped"),
-            "word": _("“{inputs}”: its {count} gradients together"),
+            "word": _("“{inputs}”: {count} derivatives are one gradient g"),
             "sizes": _("length of each part, before and after"),
             "all": _("all"),
         },
@@ -123,16 +123,15 @@ def random(state: State) -> dict[str, Any]:
             "keep": _("probability of going on, π"),
             "cut": _("regular cut after"),
             "draw": _("New random numbers"),
-            "net": _("One unit, twelve steps: {net}; z is an estimate of ∂h/∂w.").format(
+            "net": _("One unit, twelve steps: {net}; z estimates ∂h/∂w.").format(
                 net=f"hₜ = f(xₜ, hₜ₋₁, w) = tanh(xₜ + w hₜ₋₁), w = {chain.w:g}"
             ),
             "weights": _("what each term is multiplied by"),
             "average": _("mean of 10,000"),
             "lag": _("steps back"),
-            "mean": _("mean of the estimates z"),
+            "mean": _("mean of the estimates z of ∂h/∂w"),
             "count": _("draws"),
             "band": _("shaded: ± 2 standard errors"),
-            "full": _("full gradient ∂h/∂w"),
             "whole": _("full"),
             "regular": _("regular cut"),
             "random": _("random {n}"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from rnnviz.lecture.machine import Machine
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import State
 
 NETS = ("state", "memoryless")
@@ -55,7 +56,7 @@ def walk_notice(state: State) -> str:
     t = T + 1 - walked
     if not _recurrent(state):
         return _(
-            "Without W_hh no step hands anything back: each gradient needs its own step alone. "
+            "Without a state no step hands anything back: a gradient needs its own step alone. "
             "Only a network with a state needs backpropagation through time."
         )
     if not walked:
@@ -70,7 +71,9 @@ def walk_notice(state: State) -> str:
             "H changes the loss of its own step and, through the next state, every later loss. "
             "Both gradients add up."
         )
-    return _("The first term is zero, because H₀ = 0. The other terms add up to the gradient of W_hh.")
+    return _(
+        "The first term is zero, because H₀ = 0. The others add up to the gradient of the recurrent weights."
+    )
 
 
 def walk(state: State) -> dict[str, Any]:
@@ -95,36 +98,57 @@ def walk(state: State) -> dict[str, Any]:
         "recurrent": _recurrent(state),
         "inputs": list(word.inputs),
         "labels": list(word.labels),
-        "symbols": list(word.symbols),
+        "alphabet": list(word.symbols),
         "loss": there.loss,
         "losses": there.losses.tolist(),
+        "chances": np.exp(-there.losses).tolist(),
         **{name: _rounded(values) for name, values in rows.items()},
         "cached": _cached(word),
+        "symbols": _symbols(word, word.steps + 1 - min(state["walked"], word.steps)),
         "words": {
             "steps": _("time steps T"),
             "walked": _("steps back"),
             "back": _("One step back"),
             "again": _("Start again"),
             "kind": _("hidden state"),
-            "with": _("with W_hh"),
+            "with": _("with a state"),
             "without": _("without"),
             "variable": _("variable"),
             "parameter": _("parameter"),
             "operator": _("operator"),
             "mean": _("mean loss L = {loss} nats"),
             "step": _("t = {t}: reads {input}, label {label}"),
-            "start": _("Only the way there so far."),
+            "start": _("The way there: every step has its loss."),
+            "there": _("t = {t}: reads {input}, should say {label}: P = {p}, ℓ{low} = {loss} nats"),
             "asks": _("what ℓ{t} asks"),
             "hands": _("what step {t} hands back"),
             "none": _("no step after it"),
+            "nothing": _("no step hands anything back"),
             "sum": _("their sum"),
             "slope": _("slope of tanh"),
             "term": _("term of this step"),
             "added": _("added up so far"),
-            "kept": _("Kept for the way back, a step: {each} numbers."),
+            "kept": _("numbers kept a step"),
             "total": _("T = {steps}: {numbers} numbers of 8 bytes, {bytes} bytes."),
         },
     }
+
+
+def _symbols(word: Machine, t: int) -> dict[str, Any]:
+    """The formula's symbols at step t; those of a step that isn't there have no value."""
+    there, back, net = word.forward, word.backward(), word.net
+    values: dict[str, Any] = {"T": word.steps, "L": round(there.loss, 4), "W_hh": net.W_hh, "W_hq": net.W_hq}
+    if t <= word.steps:
+        values |= {
+            "t": t,
+            "H_t": there.state[t - 1],
+            "H_t-1": there.before[t - 1],
+            "O_t": there.output[t - 1],
+        }
+        values |= {"A_t": there.pre_activation[t - 1], "delta_t": back.delta[t - 1]}
+    if t < word.steps:
+        values["delta_t+1"] = back.delta[t]
+    return symbols.here(values)
 
 
 # ---- with a cut --------------------------------------------------------------------------------------
@@ -141,7 +165,7 @@ def cut_formula(state: State) -> str:
 
 def cut_notice(state: State) -> str:
     """What the cut leaves out."""
-    heard = Machine(steps=state["steps"]).heard(_tau(state))
+    heard = Machine(steps=state["length"]).heard(_tau(state))
     out = int(np.tril(~heard).sum())
     if not out:
         return _("Without a cut each loss is heard by every step before it: nothing is left out.")
@@ -152,12 +176,12 @@ def cut_notice(state: State) -> str:
 
 
 def _tau(state: State) -> int:
-    return int(min(state["tau"], state["steps"]))
+    return int(min(state["tau"], state["length"]))
 
 
 def cut(state: State) -> dict[str, Any]:
     """The terms by their loss and their step, and what a cut after τ steps leaves of them."""
-    word, tau = Machine(steps=state["steps"]), _tau(state)
+    word, tau = Machine(steps=state["length"]), _tau(state)
     pairs, heard = word.pairs(), word.heard(tau)
     full, left = word.backward().gradients["W_hh"], word.backward(tau).gradients["W_hh"]
     whole = _cached(word)
@@ -179,7 +203,8 @@ def cut(state: State) -> dict[str, Any]:
             "backward": _("gradients go back"),
             "drag": _("Drag the cut"),
             "cut": _("cut"),
-            "pairs": _("size of each term"),
+            "pairs": _("size of each term: loss t (row), step s (column);"),
+            "zero": _("the first column is 0, as H₀ = 0"),
             "full": _("full gradient"),
             "left": _("with the cut"),
             "out": _("left out"),

@@ -1,11 +1,11 @@
 // A line of mathematics in a picture: maths(board, x, y, "∂L/∂W_{hh}", "24 end").
 //
-// _{…} stands below the line, ^{…} above it; matrices (capital letters) and δ are bold, as in the textbook.
+// _{…} stands below the line, ^{…} above it; matrices (capital letters), δ and b_… are bold, as in the textbook.
 
 /** @import { Shapes } from "./shapes.js" */
 /** @import { Style } from "./types" */
 
-const PIECES = /(_\{[^}]*\}|\^\{[^}]*\}|[A-KM-Zδ]+)/;
+const PIECES = /(_\{[^}]*\}|\^\{[^}]*\}|[A-KM-Zδ]+|b(?=_)|L)/;
 
 /** @param {Shapes} board @param {number} x @param {number} y @param {string} source @param {Style} [style] */
 export function maths(board, x, y, source, style = "") {
@@ -16,11 +16,8 @@ export function maths(board, x, y, source, style = "") {
   for (const piece of source.split(PIECES)) {
     if (!piece) continue;
     const raised = piece[0] === "_" ? 0.22 : piece[0] === "^" ? -0.32 : 0;
-    const look = raised
-      ? { "font-size": size * 0.74 }
-      : /^[A-KM-Zδ]/.test(piece)
-        ? { "font-weight": 700 }
-        : {};
+    const letter = piece === "L" ? { "font-style": "italic" } : { "font-weight": 700 };
+    const look = raised ? { "font-size": size * 0.8 } : /^([A-Zδ]|b$)/.test(piece) ? letter : {};
     const to = raised * size;
     board.span(text, raised ? piece.slice(2, -1) : piece, { ...look, dy: to - shifted });
     shifted = to;

@@ -5,7 +5,7 @@ import { fill } from "../../../browser/static/words.js";
 /** @import { Board } from "./board.js" */
 /** @import { Ask, BackwardsRandom, Said } from "./types" */
 
-const [LEFT, EACH] = [120, 46];
+const [LEFT, EACH] = [158, 44];
 
 /** @param {Board} board @param {Said<BackwardsRandom>} data @param {Ask} ask */
 export function random(board, data, ask) {
@@ -26,7 +26,7 @@ export function random(board, data, ask) {
   });
   board.text(0, 66, words.net, "22 600");
   weights(board, data);
-  running(board, data, LEFT + steps * EACH + 96);
+  running(board, data, LEFT + steps * EACH + 88);
 }
 
 /** A row of weights for each way to cut. @param {Board} board @param {Said<BackwardsRandom>} data */
@@ -73,7 +73,7 @@ function weights(board, data) {
 function running(board, data, x) {
   const { theme } = board;
   const { words } = data;
-  const width = board.W - x - 16;
+  const width = board.W - x - 122;
   const shown = data.at.findIndex((n) => n >= 3); // fewer draws have no band to speak of
   const middle = [data.full, data.regular, ...data.mean.slice(shown)];
   const low = Math.min(...middle) - data.band[18] / 2;
@@ -98,9 +98,8 @@ function running(board, data, x) {
   board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2 });
   const dash = { stroke: theme.came, width: 2.5, "stroke-dasharray": "8 6" };
   board.line(x, Y(data.regular), x + width, Y(data.regular), dash);
-  const apart = Y(data.full) < Y(data.regular) ? -1 : 1;
-  board.text(x + width, Y(data.full) + apart * 17, words.full, "20 end 600");
-  board.text(x + width, Y(data.regular) - apart * 17, words.regular, "20 end 600 came");
+  board.text(x + width + 10, Y(data.full), words.whole, "20 600");
+  board.text(x + width + 10, Y(data.regular), words.regular, "20 600 came");
   board.text(x + width, 104, words.band, "20 end muted");
   const said = {
     mean: board.number(data.last, 3),

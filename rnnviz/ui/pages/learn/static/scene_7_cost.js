@@ -49,8 +49,8 @@ function chart(board, x, width, title, data, lines) {
   return board.chart(
     [x, 104, width, 190 + board.spare * 0.8],
     [0, longest],
-    [0, Math.max(...values, 1e-6) * 1.05],
-    { xTitle: data.words.length, lines, size: 20 },
+    [0, Math.max(1e-9, ...values) * 1.05],
+    { xTitle: data.words.length, lines, size: 20, ...(!lines.length && { yTicks: [] }) },
   );
 }
 
@@ -66,6 +66,7 @@ function times(board, data) {
   const lines = measured.length
     ? looks.map((look, k) => ({
         ...look,
+        label: measured.length === lengths.length ? look.label : undefined,
         points: measured.map((row, i) => [lengths[i], row[k]]).filter(([T]) => k < 2 || T >= data.cut),
         dots: true,
         width: 4,
@@ -108,9 +109,10 @@ function memory(board, data) {
 /** @param {Board} board @param {Said<BackwardsCost>} data */
 function reasons(board, data) {
   const { words } = data;
+  const [state, without] = data.flows.map((flow) => board.number(flow, flow ? 1 : 0));
   const y = 366 + board.spare * 0.85;
   board.text(0, y, words.why, "24 700 came");
   [words.cost, words.cached, words.stable, words.state].forEach((reason, i) => {
-    board.text(0, y + 38 + i * 34, reason, "22");
+    board.text(0, y + 38 + i * 34, fill(reason, { state, without }), "22");
   });
 }

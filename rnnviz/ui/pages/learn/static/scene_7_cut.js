@@ -12,7 +12,7 @@ const LEFT = 64;
 export function cut(board, data, ask) {
   const { words, steps } = data;
   board.slider("steps", [0, 6, 300], words.steps, { min: 2, max: 6, value: steps }, (to) =>
-    ask({ steps: to }),
+    ask({ length: to }),
   );
   board.slider("tau", [340, 6, 380], words.tau, { min: 1, max: steps, value: data.tau }, (tau) =>
     ask({ tau }),
@@ -21,6 +21,7 @@ export function cut(board, data, ask) {
   chain(board, data, each);
   terms(board, data, each);
   knives(board, data, ask, each);
+  caption(board, data);
   sums(board, data, 830);
 }
 
@@ -100,6 +101,14 @@ function knives(board, data, ask, each) {
     label: words.drag,
     drag: (px) => to(steps - Math.round((px - LEFT) / each)),
     slide: { value: tau, min: 1, max: steps, step: 1, change: to },
+  });
+}
+
+/** What a square is, in the corner that has none. @param {Board} board @param {Said<BackwardsCut>} data */
+function caption(board, { words }) {
+  const behind = { "paint-order": "stroke", stroke: board.theme.background, "stroke-width": 10 };
+  [words.pairs, words.zero].forEach((said, i) => {
+    board.text(776, 160 + i * 26, said, { style: "20 end muted", ...behind });
   });
 }
 

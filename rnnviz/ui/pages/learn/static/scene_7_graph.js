@@ -7,7 +7,7 @@ import { maths } from "./maths.js";
 /** @import { Board } from "./board.js" */
 /** @import { Ask, BackwardsWord, Said } from "./types" */
 
-const [BOX, HIGH, RADIUS] = [50, 36, 17];
+const [BOX, HIGH, RADIUS, WIDE] = [50, 36, 17, 92];
 
 /** @param {Board} board @param {Said<BackwardsWord>} data @param {Ask} ask @param {number[]} area */
 export function graph(board, data, ask, [left, top, width, height]) {
@@ -33,7 +33,7 @@ export function graph(board, data, ask, [left, top, width, height]) {
   for (let t = 1; t <= steps; t++) {
     const at = x(t);
     edge([at, y.X - HIGH / 2], [at, y.phi + RADIUS]);
-    edge([at, y.phi - RADIUS], [at, y.H + HIGH / 2]);
+    edge([at, y.phi - RADIUS], [at, y.H + HIGH / 2], t);
     edge([at, y.H - HIGH / 2], [at, y.read + RADIUS], t);
     edge([at, y.read - RADIUS], [at, y.O + HIGH / 2], t);
     edge([at, y.O - HIGH / 2], [at, y.loss + RADIUS], t);
@@ -41,6 +41,7 @@ export function graph(board, data, ask, [left, top, width, height]) {
     edge(
       [at, y.loss - RADIUS],
       [middle + (at - middle) * Math.min(1, 20 / Math.max(1, Math.abs(at - middle))), y.L + HIGH / 2],
+      t,
     );
     if (!recurrent) continue;
     const [dx, dy] = [each, y.phi - y.H];
@@ -58,8 +59,10 @@ export function graph(board, data, ask, [left, top, width, height]) {
       ["phi", "φ"],
     ])
       circle(board, at, y[name], source);
-    box(board, at, y.O, `O_{${t}}`, mark);
+    board.stands(box(board, at, y.O, `O_{${t}}`, mark), ...(t === now ? ["O_t"] : []));
     const state = box(board, at, y.H, `H_{${t}}`, mark);
+    if (t === now) board.stands(state, "H_t");
+    if (t === now - 1) board.stands(state, "H_t-1");
     box(board, at, y.X, `X_{${t}}`, theme.text);
     board.on(state, `state.${t}`, { click: () => ask({ walked: steps + 1 - t }), label: `H${t}` });
     board.text(
@@ -69,7 +72,8 @@ export function graph(board, data, ask, [left, top, width, height]) {
       `22 middle mono ${t === now ? "700 pinned" : "text"}`,
     );
   }
-  box(board, x((steps + 1) / 2), y.L, "L", theme.text);
+  board.stands(box(board, x((steps + 1) / 2), y.L, "L", theme.text), "L");
+  legend(board, data, left, top);
   board.text(
     x((steps + 1) / 2) + 38,
     y.L,
@@ -78,16 +82,30 @@ export function graph(board, data, ask, [left, top, width, height]) {
   );
 }
 
+/** What boxes and circles are. @param {Board} board @param {Said<BackwardsWord>} data @param {number} left @param {number} top */
+function legend(board, { words }, left, top) {
+  const { theme } = board;
+  [words.variable, words.parameter, words.operator].forEach((said, i) => {
+    const y = top + 14 + i * 30;
+    const look = { stroke: theme.axis, "stroke-width": 1.5 };
+    if (i < 2) board.rect(left, y - 10, 28, 20, { fill: i ? theme.grid : theme.background, ...look });
+    else board.circle(left + 14, y, 11, { fill: theme.background, stroke: theme.model, "stroke-width": 2 });
+    board.text(left + 38, y, said, "20 muted");
+  });
+}
+
 /** @param {Board} board @param {Said<BackwardsWord>} data @param {{ x: (t: number) => number, y: Record<string, number>, left: number }} place */
 function parameters(board, data, { x, y, left }) {
   const { theme } = board;
   const one = (/** @type {string} */ source, /** @type {number} */ at) => {
-    board.rect(left, at - HIGH / 2, 58, HIGH, { fill: theme.grid, stroke: theme.axis, "stroke-width": 1.5 });
-    maths(board, left + 29, at, source, "22 middle");
+    const look = { fill: theme.grid, stroke: theme.axis, "stroke-width": 1.5 };
+    const made = board.rect(left, at - HIGH / 2, WIDE, HIGH, look);
+    maths(board, left + WIDE / 2, at, source, "22 middle").style.pointerEvents = "none";
+    return made;
   };
   /** From a parameter to the operator of every step. */
   const rail = (/** @type {number} */ at, /** @type {number} */ to) => {
-    board.line(left + 58, at, x(data.steps) - 30, at, { stroke: theme.grid, width: 2.5 });
+    board.line(left + WIDE, at, x(data.steps) - 30, at, { stroke: theme.grid, width: 2.5 });
     for (let t = 1; t <= data.steps; t++)
       board.arrow(x(t) - 30, at, x(t) - RADIUS * 0.72, to + RADIUS * 0.7, {
         stroke: theme.grid,
@@ -98,12 +116,12 @@ function parameters(board, data, { x, y, left }) {
   const under = y.phi + (y.X - y.phi) / 2;
   rail(y.read + (y.H - y.read) / 2, y.read);
   rail(under, y.phi);
-  one("W_{hq}", y.read + (y.H - y.read) / 2);
-  one("W_{xh}", under);
-  if (data.recurrent) {
-    board.line(left + 29, under, left + 29, y.phi - 6, { stroke: theme.grid, width: 2.5 });
-    one("W_{hh}", y.phi - 14);
-  }
+  board.stands(one("W_{hq}, b_{q}", y.read + (y.H - y.read) / 2), "W_hq");
+  one("W_{xh}, b_{h}", under);
+  if (!data.recurrent) return;
+  const above = under - HIGH - 10;
+  board.path(`M${left + WIDE},${above} h10 V${under}`, { stroke: theme.grid, width: 2.5 });
+  board.stands(one("W_{hh}", above), "W_hh");
 }
 
 /** @param {Board} board @param {number} x @param {number} y @param {string} source @param {string} stroke @param {number} [wide] */

@@ -87,7 +87,7 @@ export function dial(board, data, ask) {
 function plane(board, data, cx, cy) {
   const { theme } = board;
   const unit = 92;
-  maths(board, cx, cy - 206, data.words.plane, "22 middle muted");
+  board.text(cx, cy - 206, data.words.plane, "22 middle muted");
   board.line(cx - 148, cy, cx + 148, cy, { stroke: theme.grid });
   board.line(cx, cy - 148, cx, cy + 148, { stroke: theme.grid });
   board.circle(cx, cy, unit, { fill: "none", stroke: theme.axis, "stroke-width": 2.5 });

@@ -590,9 +590,10 @@ export interface BackwardsWord {
   recurrent: boolean;
   inputs: string[];
   labels: string[];
-  symbols: string[];
+  alphabet: string[];
   loss: number;
   losses: number[];
+  chances: number[];
   output: number[][];
   fromLoss: number[][];
   fromNext: number[][];
