@@ -111,11 +111,59 @@ def test_a_letter_is_guessed_by_key_and_by_click(lectern: Lectern) -> None:
 
 
 def test_a_dragged_cut_leaves_terms_out(lectern: Lectern) -> None:
-    lectern.open(scene=7, step=4)
+    lectern.open(scene=7, step=5)
     drag(lectern, "cut", 200, 0)
-    assert int(lectern.query()["cut"]) < 4
+    assert lectern.query().get("tau") == "1"
     drag(lectern, "cut", -2000, 0)
-    assert lectern.query()["cut"] == "12"
+    assert lectern.query()["tau"] == "6"
+    cut = lectern.root.get_by_role("slider", name="Drag the cut")
+    cut.press("ArrowLeft")
+    expect(cut).to_have_attribute("aria-valuenow", "5")
+    lectern.rest()
+    assert lectern.query()["tau"] == "5"
+    assert lectern.wrong() == []
+
+
+def test_an_arrow_is_dragged_and_moved_by_keys(lectern: Lectern) -> None:
+    lectern.open(scene=7, step=4)
+    drag(lectern, "arrow", -2000, -2000)
+    across = lectern.root.get_by_role("slider", name="first number of the gradient")
+    expect(across).to_have_attribute("aria-valuenow", "-4.8")
+    across.press("ArrowRight")
+    expect(across).to_have_attribute("aria-valuenow", re.compile(r"^-4\.7"))
+    across.press("End")
+    expect(across).to_have_attribute("aria-valuenow", "4.8")
+    lectern.rest()
+    assert lectern.wrong() == []
+
+
+def test_a_word_is_walked_back_by_keys_alone(lectern: Lectern) -> None:
+    lectern.open(scene=7)
+    button = lectern.control("back")
+    for walked in range(1, 4):
+        button.press("Enter")
+        lectern.rest()
+        assert lectern.query()["walked"] == str(walked)
+        assert lectern.wrong() == []
+    expect(button).to_have_text("Start again")
+    button.press("Enter")
+    lectern.rest()
+    assert "walked" not in lectern.query()
+    lectern.root.locator("[data-hit='state.2']").press("Enter")
+    lectern.rest()
+    assert lectern.query()["walked"] == "2"
+    lectern.control("net").get_by_role("radio", name="without").click()
+    expect(lectern.root.locator("text", has_text="no step hands anything back")).to_be_visible()
+    lectern.rest()
+    assert lectern.wrong() == []
+
+
+def test_the_cost_is_measured_when_asked_for(lectern: Lectern) -> None:
+    lectern.open(scene=7, step=7)
+    expect(lectern.root.locator("text", has_text="not measured yet")).to_be_visible()
+    lectern.control("measure").click()
+    expect(lectern.root.get_by_text("Here, now:")).to_be_visible()
+    lectern.rest()
     assert lectern.wrong() == []
 
 

@@ -92,3 +92,19 @@ def test_each_lags_weight_is_one_on_average_and_by_hand() -> None:
     weights = backwards.random_weights(0.8, 20_000)
     error = weights.std(axis=0) / math.sqrt(len(weights))
     assert (np.abs(weights.mean(axis=0) - 1) <= 4 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize("keep", [0.4, 0.8, 1.0])
+def test_an_estimate_is_the_textbooks_recursion(keep: float) -> None:
+    """z_t = ∂f_t/∂w + ξ_t ∂f_t/∂h_{t-1} z_{t-1}, one step after another; where ξ = 1 it is ∂h_t/∂w."""
+    chain = backwards.chain(backwards.WEIGHT, 3)
+    generator = np.random.default_rng(5)
+    crossings = np.where(generator.random((50, backwards.STEPS - 1)) < keep, 1 / keep, 0)
+    found = backwards.random_truncation(chain, keep, 50, seed=5)
+    for crossing, estimate in zip(crossings, found, strict=True):
+        z = 0.0
+        for t in range(1, backwards.STEPS + 1):
+            xi = crossing[backwards.STEPS - t] if t > 1 else 0
+            slope = 1 - chain.states[t] ** 2
+            z = slope * chain.states[t - 1] + xi * slope * chain.w * z
+        assert z == pytest.approx(estimate, rel=1e-12)

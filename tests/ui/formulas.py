@@ -8,7 +8,7 @@ from rnnviz.ui.pages.learn import controls, scenes
 
 # Values that some control takes: names of cells, cases and players, and small numbers.
 VALUES = (
-    *("mlp", "rnn", "gru", "lstm", "6gram", "zero", "certain", "uniform", "held_out", "tea"),
+    *("mlp", "rnn", "gru", "lstm", "6gram", "zero", "certain", "uniform", "held_out", "tea", "memoryless"),
     *range(11),
     0.5,
 )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
-import numpy as np
 import pytest
 
 from rnnviz.errors import ModelNotFoundError
-from rnnviz.lecture import backwards, questions, word
-from rnnviz.ui.pages.learn import models, scene_7_backwards, scenes
+from rnnviz.lecture import questions, word
+from rnnviz.ui.pages.learn import models, scenes
 from rnnviz.ui.pages.learn.question_words import WORDS, said
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.ui.test_learn import answered
@@ -44,86 +42,15 @@ def test_a_model_of_another_kind_is_none() -> None:
             load(name)
 
 
-def test_the_dial_the_cut_and_the_draws_are_the_cores() -> None:
-    lecture = Lecture({"scene": "7"})
-    curves = data(lecture, 0, text="The lever")["curves"]
-    assert [c["cell"] for c in curves] == ["rnn", "gru", "lstm", "memory"]
-    assert {len(c["points"]) for c in curves} == {8}, "the states after each character but the last"
-    dial = data(lecture, 1, radius=1.2, power=3)
-    assert max(math.hypot(*z) for z in dial["eigenvalues"]) == pytest.approx(1.2, abs=1e-3)
-    assert dial["linear"][-1] > 10
-    clipped = data(lecture, 2, gradient=[3, 4], threshold=1)
-    assert clipped["clipped"] == pytest.approx([0.6, 0.8])
-    cut = data(lecture, 3, cut=2)
-    assert cut["truncated"] == pytest.approx(sum(cut["terms"][:2]), abs=1e-4)
-    drawn = data(lecture, 4, keep=0.8)
-    assert abs(drawn["last"] - drawn["full"]) < 4 * drawn["error"]
-    assert drawn["full"] == backwards.chain(backwards.WEIGHT, 1).gradient
-
-
 def said_of(number: int, step: int, **ask: Any) -> tuple[str, dict[str, Any]]:
     """What to notice after an ask, and the picture beside it."""
     sent = answered(Lecture({"scene": str(number)}), {"step": step, "ask": ask})
     return sent["notice"], sent["data"]
 
 
-@pytest.mark.parametrize("radius", [0.6, 0.9, 1.0, 1.05, 1.3, 1.4])
-def test_what_is_said_of_the_dial_is_what_its_curves_do(radius: float) -> None:
-    seen = set()
-    for seed in range(0, 1000, 37):
-        notice, shown = said_of(7, 1, radius=radius, seed=seed, power=seed % 40 + 1)
-        linear = backwards.dial(radius, seed).linear
-        steps = [int((np.diff(linear) * sign > 0).sum()) for sign in (1, -1)]
-        assert f"{steps[0]} of 40 steps make it larger and {steps[1]} smaller" in notice
-        arrived = [
-            read(number) for number in re.findall(r"tanh.*?, ([^,]*) arrives instead of (.*)\.$", notice)[0]
-        ]
-        assert arrived == pytest.approx([shown["tanh"][-1], shown["linear"][-1]], rel=0.06)
-        assert shown["size"] >= shown["rule"][shown["power"]] * (1 - 1e-3), "as the picture says"
-        seen.add(notice)
-    assert len(seen) > 20
-
-
-def read(number: str) -> float:
-    """A number as it is written for readers: "9.7 × 10⁻⁴"."""
-    assert "e" not in number
-    digits, _, power = number.partition(" × 10")
-    return float(digits) * 10.0 ** int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
-
-
-@pytest.mark.parametrize("radius", [0.6, 1.4])
-def test_no_curve_of_the_dial_leaves_its_axis(radius: float) -> None:
-    low, high = scene_7_backwards.NORMS
-    for seed in range(1000):
-        dial = backwards.dial(radius, seed)
-        for curve in (dial.linear, dial.tanh, dial.power):
-            assert low <= curve.min() <= curve.max() <= high, seed
-
-
-@pytest.mark.parametrize(
-    "text", [questions.TEXT, "the cat", "Hm.", "aaaaaaaaaaaaaaaa", "x" * 120, "zq;jx 漢字 qzqzqz"]
-)
-def test_what_is_said_of_the_way_back_is_what_the_curves_do(text: str) -> None:
-    notice, shown = said_of(7, 0, text=text)
-    curves = {curve["cell"]: curve["points"] for curve in shown["curves"]}
-    assert f"Over {len(text) - 2} characters" in notice
-    factors = re.findall(
-        r"RNN (.*), GRU (.*), LSTM (.*), its cell (.*?)\. After (\d+) .*: RNN (.*), LSTM (.*)\.$", notice
-    )[0]
-    last, k = len(text) - 2, int(factors[4])
-    assert k == min(10, last)
-    places = [("rnn", last), ("gru", last), ("lstm", last), ("memory", last), ("rnn", k), ("lstm", k)]
-    for number, (cell, at) in zip(factors[:4] + factors[5:], places, strict=True):
-        assert read(number) == pytest.approx(curves[cell][at] / curves[cell][0], rel=0.06)
-
-
 def test_no_number_is_written_as_a_computer_writes_it() -> None:
     for number, written in [(55433.0, "5.5 × 10⁴"), (9999.0, "9999"), (0.00097, "9.7 × 10⁻⁴"), (0.0, "0")]:
         assert said(number) == written
-
-
-def test_without_a_way_back_nothing_is_said_of_it() -> None:
-    assert said_of(7, 0, text="ab")[0] == "Here is no way back yet: type a longer text."
 
 
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)

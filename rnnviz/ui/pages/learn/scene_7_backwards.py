@@ -12,7 +12,7 @@ from typing import Any
 from rnnviz.lecture import backwards, cost, machine
 from rnnviz.lecture.questions import SEED, TEXT
 from rnnviz.ui.pages.learn import scene_7_cost, scene_7_powers, scene_7_truncation, scene_7_word
-from rnnviz.ui.pages.learn.controls import Ask, Control, State, number, numbers, one_of, text, whole
+from rnnviz.ui.pages.learn.controls import Ask, Control, State, Valid, number, numbers, one_of, text, whole
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,13 @@ NAMES = tuple(SHOWN)
 STEPS = len(NAMES)
 WORD, FLOW, DIAL, CLIP, CUT, RANDOM, COST = range(STEPS)
 
-LONGEST = 120
+
+def _among(values: tuple[int, ...]) -> Valid:
+    """One of a few numbers."""
+    number = whole(min(values), max(values))
+    return lambda value: found if (found := number(value)) in values else None
+
+
 MOST = len(machine.WORD) - 1
 
 CONTROLS = (
@@ -48,7 +54,7 @@ CONTROLS = (
     Control("walked", whole(0, MOST), 0, steps=[WORD]),
     Control("net", one_of(scene_7_word.NETS), scene_7_word.NETS[0], steps=[WORD]),
     Control("tau", whole(1, MOST), 2, steps=[CUT]),
-    Control("text", text(LONGEST, least=2), TEXT, steps=[FLOW]),
+    Control("text", text(scene_7_powers.LONGEST, least=2), TEXT, steps=[FLOW]),
     Control("radius", number(scene_7_powers.LEAST, scene_7_powers.MOST), 0.9, steps=[DIAL]),
     Control("power", whole(1, backwards.LAGS), 8, steps=[DIAL]),
     Control("seed", whole(0, 999), SEED, steps=[DIAL, RANDOM]),
@@ -57,7 +63,7 @@ CONTROLS = (
     Control("cut", whole(1, backwards.STEPS), 4, steps=[RANDOM]),
     Control("keep", number(0.3, 1.0), 0.7, address="pi", steps=[RANDOM]),
     Control("draw", whole(0, 999), 1, steps=[RANDOM]),
-    Control("piece", whole(min(cost.CUTS), max(cost.CUTS)), cost.CUTS[1], steps=[COST]),
+    Control("piece", _among(cost.CUTS), cost.CUTS[1], steps=[COST]),
 )
 
 

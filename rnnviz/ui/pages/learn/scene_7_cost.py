@@ -40,7 +40,7 @@ def notice(state: State) -> str:
     """What was measured."""
     measured = state.get("measured", ())
     if len(measured) < COUNT:
-        return _("There and back takes longer than there alone, and keeps more. How much? Measure.")
+        return _("How long does the way there and back take, and how much must be kept for it? Measure.")
     last = measured[-1]
     return _(
         "Here, now: there and back takes {times} times as long as there alone. "

@@ -88,6 +88,13 @@ def random_formula(state: State) -> str:
 
 def random_notice(state: State) -> str:
     """What the two ways of cutting have in common, and what not."""
+    if state["keep"] == 1:
+        return _("At π = 1 nothing is cut: every draw is the full gradient.")
+    if state["cut"] == backwards.STEPS:
+        return _(
+            "A cut after the last step leaves nothing out. A random one seldom keeps far terms, "
+            "but then weighs them more: its mean is the full gradient."
+        )
     return _(
         "A regular cut leaves far terms out; a random one seldom keeps them, but then weighs them more. "
         "Its mean is the full gradient. Neither cures vanishing."

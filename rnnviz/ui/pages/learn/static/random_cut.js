@@ -11,13 +11,14 @@ const [LEFT, EACH] = [158, 44];
 export function random(board, data, ask) {
   const { words, steps } = data;
   const say = (/** @type {number} */ v) => board.number(v);
-  board.slider(
+  const going = board.slider(
     "keep",
     [0, 6, 480],
     words.keep,
     { min: 0.3, max: 1, step: 0.01, value: data.keep, say },
     (keep) => ask({ keep }),
   );
+  board.stands(going, "pi");
   board.slider("cut", [520, 6, 360], words.cut, { min: 1, max: steps, value: data.cut }, (to) =>
     ask({ cut: to }),
   );
@@ -48,14 +49,15 @@ function weights(board, data) {
   rows.forEach(([label, values, colour], i) => {
     const y = 124 + i * row;
     board.text(LEFT - 12, y + 21, label, `20 end 600 ${colour}`);
+    const factors = board.group({ stands: i > 1 ? "xi_t" : null });
     values.forEach((w, k) => {
       const shade = w
         ? board.colour(Math.log(1 + w), "sequential", Math.log(1 + most) * 1.3)
         : theme.background;
-      board.rect(LEFT + k * EACH, y, EACH - 3, 42, { fill: shade, stroke: w ? "none" : theme.grid, rx: 4 });
+      factors.rect(LEFT + k * EACH, y, EACH - 3, 42, { fill: shade, stroke: w ? "none" : theme.grid, rx: 4 });
       const said = w ? board.number(w, w >= 10 || w === 1 ? 0 : 1) : "0";
       const ink = w ? board.ink(shade) : theme.muted;
-      board.text(LEFT + (k + 0.5) * EACH - 1.5, y + 21, said, `20 middle ${ink}`);
+      factors.text(LEFT + (k + 0.5) * EACH - 1.5, y + 21, said, `20 middle ${ink}`);
     });
   });
   const y = 124 + rows.length * row + 6;

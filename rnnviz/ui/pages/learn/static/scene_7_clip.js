@@ -12,13 +12,14 @@ const [ACROSS, UP] = [4.8, 4.2]; // as far as the arrow goes
 export function clip(board, data, ask) {
   const { words } = data;
   const say = (/** @type {number} */ v) => board.number(10 ** v, v < 0 ? 2 : 1);
-  board.slider(
+  const threshold = board.slider(
     "threshold",
     [0, 6, 520],
     `θ = ${words.threshold}`,
     { min: -1, max: 1, step: 0.02, value: Math.log10(data.threshold), say },
     (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
   );
+  board.stands(threshold, "theta");
   arrow(board, data, ask, 270, 276 + board.spare / 2);
   parts(board, data, 640);
 }
@@ -41,10 +42,11 @@ function arrow(board, data, ask, cx, cy) {
     stroke: theme.model,
     "stroke-width": 2.5,
     "stroke-dasharray": "8 6",
+    stands: "theta",
   });
   /** @type {[number, number]} */
   const end = [cx + g[0] * unit, cy - g[1] * unit];
-  board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18 });
+  board.arrow(cx, cy, ...end, { stroke: theme.came, width: 4, head: 18, stands: "g" });
   const c = data.clipped;
   board.arrow(cx, cy, cx + c[0] * unit, cy - c[1] * unit, { stroke: theme.model, width: 7, head: 18 });
   const to = (/** @type {number[]} */ wished) => {

@@ -17,6 +17,8 @@ export function cut(board, data, ask) {
   board.slider("tau", [340, 6, 380], words.tau, { min: 1, max: steps, value: data.tau }, (tau) =>
     ask({ tau }),
   );
+  board.text(770, 24, `${words.forward} →`, "22 600 model");
+  board.text(board.W, 24, `← ${words.backward}`, "22 end 600 came");
   const each = (780 - LEFT) / steps;
   chain(board, data, each);
   terms(board, data, each);

@@ -66,15 +66,18 @@ export function flow(board, data, ask) {
 /** @param {Board} board @param {Said<BackwardsDial>} data @param {Ask} ask */
 export function dial(board, data, ask) {
   const { words } = data;
-  board.slider(
+  const turned = board.slider(
     "radius",
     [0, 6, 620],
     `ρ = ${words.dial}`,
     { min: data.range[0], max: data.range[1], step: 0.01, value: data.radius, say: (v) => board.number(v) },
     (radius) => ask({ radius }),
   );
-  board.slider("power", [660, 6, 360], words.power, { min: 1, max: data.lags, value: data.power }, (power) =>
-    ask({ power }),
+  board.stands(turned, "rho");
+  const most = { min: 1, max: data.lags, value: data.power };
+  board.stands(
+    board.slider("power", [660, 6, 360], words.power, most, (power) => ask({ power })),
+    "k",
   );
   board.button("seed", [board.W - 190, 2, 190], words.seed, () => ask({ seed: (data.seed + 1) % 1000 }));
   const middle = 294 + board.spare / 2;
@@ -101,13 +104,16 @@ function plane(board, data, cx, cy) {
   for (const [re, im] of data.eigenvalues) {
     const outside = Math.hypot(re, im) > 1 + 1e-9;
     board.circle(cx + re * unit, cy - im * unit, 9, {
+      stands: "lambda_i i_eigenvalue",
       fill: outside ? theme.came : theme.model,
       stroke: theme.background,
       "stroke-width": 2,
     });
   }
-  const style = `30 middle 700 ${data.radius > 1 ? "came" : "model"}`;
-  board.text(cx, cy + 194, `ρ = ${board.number(data.radius)}`, style);
+  board.text(cx, cy + 194, `ρ = ${board.number(data.radius)}`, {
+    style: `30 middle 700 ${data.radius > 1 ? "came" : "model"}`,
+    stands: "rho",
+  });
 }
 
 /** The matrix, multiplied with itself. @param {Board} board @param {Said<BackwardsDial>} data @param {number} x @param {number} cy */
@@ -117,7 +123,8 @@ function powers(board, data, x, cy) {
   const y = cy - (n * cell[1]) / 2 - 8;
   const middle = x + (n * cell[0]) / 2;
   maths(board, middle, cy - 206, `(W_{hh})^{${data.power}}`, "28 middle");
-  board.matrix({ x, y, values: data.matrix, cell, full: 1 });
+  const grid = board.group({ stands: "W_hh" });
+  grid.matrix({ x, y, values: data.matrix, cell, full: 1 });
   const [size, rule] = [board.power(data.size), board.power(data.rule[data.power])];
   maths(
     board,
