@@ -155,6 +155,36 @@ def test_blocks_slide_into_one_matrix_once_and_forward(lectern: Lectern) -> None
     assert lectern.root.evaluate(MOVING) == 0
 
 
+def test_a_table_that_nobody_counted_shows_no_costs(lectern: Lectern) -> None:
+    lectern.open(scene=1, step=3, n=10, present=1)
+    expect(lectern.control("framed")).to_contain_text("counts up to n = 6")
+    expect(lectern.root.locator("text", has_text="10-gram")).to_be_visible()
+    slider = lectern.control("n").get_by_role("slider")
+    slider.focus()
+    for _ in range(4):
+        slider.press("ArrowLeft")
+    lectern.rest()
+    expect(lectern.root.locator("text", has_text="6-gram")).to_be_visible()
+    expect(lectern.control("framed")).to_contain_text("contexts are not in the book")
+    assert lectern.wrong() == []
+
+
+def test_two_texts_are_compared_at_every_length_and_the_longest_fit(lectern: Lectern) -> None:
+    lectern.open(scene=1, step=5, a="W" * 22, b="M" * 22, t=22, present=1)
+    assert lectern.wrong() == []
+    expect(lectern.root.locator("text", has_text="69²³")).to_be_visible()
+    slider = lectern.control("t").get_by_role("slider")
+    slider.focus()
+    slider.press("Home")
+    lectern.rest()
+    assert lectern.query()["t"] == "1"
+    expect(lectern.root.locator("text", has_text="69²")).to_be_visible()
+    lectern.press("Escape")
+    lectern.press("ArrowUp")
+    lectern.at(1, 3)
+    assert lectern.wrong() == []
+
+
 def test_the_address_brings_the_scene_back_and_is_no_trap_for_the_back_button(lectern: Lectern) -> None:
     lectern.open(scene=1, n=5)
     slider = lectern.control("n").get_by_role("slider")

@@ -36,7 +36,7 @@ def test_what_is_said_of_the_book_holds_for_every_n(n: int) -> None:
     share = shown["never"][n - 1]
     assert share == counts.NEVER[n - 1] / counts.HELD_OUT
     if share:
-        assert f"{100 * share:.1f} % of the contexts, {n - 1} characters" in notice
+        assert f"{100 * share:.1f} % of the contexts of {n - 1} characters" in notice
         assert shown["seen"][n - 1][1] < 0.05 * counts.table_size(shown["size"], n), "few of the entries"
     else:
         assert "Every context" in notice

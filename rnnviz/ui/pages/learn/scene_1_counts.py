@@ -42,17 +42,17 @@ def notice(state: State) -> str:
         return _book(n)
     if step == SURPRISE:
         deep = _("The deeper a cell, the more that character surprised the model.")
-        framed = _("Framed: the {n} characters before it are not in the book, so a table has no counts.")
+        framed = _("Framed: the book lacks the {n} characters before it, so there are no counts.")
         return deep if n == 1 else f"{deep} {framed.format(n=n - 1)}"
     if step == KEPT:
         return _(
             "One h stands for all characters before: the hidden state, or hidden variable. "
-            "Any f may make the next one. Here are three: move t."
+            "Any f may make the next: move t."
         )
     if step == ANY:
         return _two(state)
     return _(
-        "RNN and GRU, an RNN with gates, carry a state. On the book's last tenth, bits per character: "
+        "RNN and GRU, an RNN with gates, carry a state. Bits per character on the book's last tenth: "
         "6-gram {ngram}, RNN {rnn}, GRU {gru}."
     ).format(**{kind: f"{cost:.2f}" for kind, cost in _held_out(ORDER).items() if cost})
 
@@ -63,8 +63,8 @@ def _book(n: int) -> str:
     if not share:
         return _("Every context of n = {n} in the book's last tenth came before. Move n up.").format(n=n)
     return _(
-        "The book fills few of the entries. In its last tenth {share} of the contexts, {before} characters "
-        "each, never came before: a table has no counts."
+        "The book fills few of the entries. In its last tenth {share} of the contexts of {before} characters "
+        "are new: no counts."
     ).format(share=_percent(share), before=n - 1)
 
 
@@ -75,8 +75,8 @@ def _two(state: State) -> str:
         return _("So far both texts are the same. Move t on.")
     last, rnn = (_apart(kind, state)[t - 1] for kind in ("last", "rnn"))
     return _(
-        "Storing everything always tells the texts apart, at the price of a table of |V|ᵗ rows. "
-        "Predictions differ by {last} with the last character, by {rnn} with the RNN."
+        "Storing everything tells all texts apart, but its table has |V|ᵗ rows. "
+        "Predictions differ by {last} with the last character, by {rnn} in the RNN."
     ).format(last=_percent(last), rnn=_percent(rnn))
 
 

@@ -165,7 +165,8 @@ export function compared(board, data, ask) {
         fill: board.colour(value, "sequential"),
         rx: 3,
       });
-      board.on(cell, `apart.${i}.${k}`, { enter: () => k + 1 !== t && ask({ t: k + 1 }) });
+      board.on(cell, `apart.${i}.${k}`, { click: () => ask({ t: k + 1 }) });
+      cell.removeAttribute("tabindex"); // the slider has the keys
     });
     const now = row.apart[t - 1];
     const sign = row.kind === "append" ? (now ? "≠" : "=") : now ? board.percent(now) : "0 %";
