@@ -94,8 +94,9 @@ def colours() -> dict[str, Any]:
 # One screen: the component takes all of it. The page's own buttons stand over its head, on both sides.
 _STYLE = """
 [data-testid="stMainBlockContainer"] { padding: 0.4rem 1.5rem 0; max-width: none; }
-[data-testid="stHeader"] { background: transparent; pointer-events: none; height: 2.4rem; min-height: 0; }
-[data-testid="stHeader"] button { pointer-events: auto; }
+[data-testid="stHeader"] { background: transparent; height: 2.4rem; min-height: 0; }
+[data-testid="stHeader"], [data-testid="stHeader"] * { pointer-events: none; }
+[data-testid="stHeader"] :is(button, a, input, button *) { pointer-events: auto; }
 [data-testid="stMain"] { overflow: hidden; }
 body:has([data-testid="stExpandSidebarButton"]) .st-key-learn-page { --ln-aside: 4.4rem; }
 """

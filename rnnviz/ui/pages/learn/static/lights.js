@@ -18,6 +18,11 @@ function stood(event) {
   return element?.getAttribute("data-stands")?.split(" ") ?? [];
 }
 
+/** Decimals that tell numbers apart, three at most. @param {number[]} values */
+function digits(values) {
+  return [0, 1, 2].find((n) => values.every((v) => Math.abs(v - Number(v.toFixed(n))) < 5e-5)) ?? 3;
+}
+
 export class Lights {
   /** @type {Formula} */
   formula;
@@ -150,27 +155,26 @@ export class Lights {
   /** @param {Standing} here */
   value({ value, shape = "" }) {
     if (!Array.isArray(value)) {
-      const said = typeof value === "number" ? this.said(value) : String(value);
+      const said = typeof value === "number" ? this.said(value, digits([value])) : String(value);
       return make("span", "ln-value", `= ${said}`);
     }
     const rows = value.slice(0, SHOWN).map((row) => row.slice(0, SHOWN));
     const [high, wide] = shape.split(" × ").map(Number);
     const table = make("table", "ln-value");
+    const decimals = digits(rows.flat());
     for (const row of rows) {
       const line = table.insertRow();
-      for (const number of row) line.insertCell().textContent = this.said(number);
+      for (const number of row) line.insertCell().textContent = this.said(number, decimals);
       if (wide > row.length) line.insertCell().textContent = "…";
     }
     if (high > rows.length) table.insertRow().insertCell().textContent = "⋮";
     return table;
   }
 
-  /** @param {number} value */
-  said(value) {
-    if (Number.isInteger(value)) return this.board.number(value, 0);
-    return Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5
-      ? this.board.number(value, Math.abs(value) < 10 ? 3 : 1)
-      : this.board.power(value);
+  /** @param {number} value @param {number} decimals */
+  said(value, decimals) {
+    const plain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
+    return plain ? this.board.number(value, decimals) : this.board.power(value);
   }
 
   /** Below the symbol, and beside what is pointed at. @param {string} name */
