@@ -69,7 +69,7 @@ def test_the_bars_begin_with_the_words_network() -> None:
     assert shown["mean"] == pytest.approx(sum(-math.log(p) for p in expected) / 6)
     assert shown["perplexity"] == pytest.approx(math.prod(1 / p for p in expected) ** (1 / 6))
     assert f"{shown['perplexity']:.2f}" == "9.46"
-    assert {name: said["value"] for name, said in shown["symbols"].items()} == {"T": 6, "perplexity": 9.459}
+    assert {name: said["value"] for name, said in shown["here"].items()} == {"T": 6, "perplexity": 9.459}
     assert "9.46 is worse than the 7" in notice
 
 

@@ -122,7 +122,7 @@ def _sizes(n: int) -> dict[str, Any]:
         "seen": [[k, count] for k, count in enumerate(counts.SEEN, start=1)],
         "never": [count / counts.HELD_OUT for count in counts.NEVER],
         "parameters": _network().parameter_count,
-        "symbols": here({"V": symbols}),
+        "here": here({"V": symbols}),
     }
 
 

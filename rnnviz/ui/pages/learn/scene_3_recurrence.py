@@ -11,7 +11,7 @@ from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine, numbers
 from rnnviz.lecture.recurrence import Recurrence, walk
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 NAMES = ("first", "second", "third", "parameters", "apart", "adjacent", "minibatch", "unit")
@@ -171,5 +171,6 @@ def _real(state: State) -> dict[str, Any]:
         "before": float(parts.terms.sum()),
         "bias": parts.bias,
         "sum": parts.pre_activation,
+        "here": symbols.here({"h_tj": float(np.tanh(parts.pre_activation)), "b_j": parts.bias, "j": unit}),
         "h": float(np.tanh(parts.pre_activation)),
     }

@@ -10,6 +10,7 @@ from rnnviz.lecture import tokens, word
 from rnnviz.lecture.machine import SEED, SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 
 NAMES = ("labels", "softmax", "path", "why", "batch", "train", "writes")
@@ -133,6 +134,9 @@ def _word(state: State) -> dict[str, Any]:
         "perplexity": seen.perplexity,
         "curve": np.round(so_far, 4).tolist(),
         "written": seen.written,
+        "here": symbols.here(
+            {"T": len(run.labels), "L": float(np.mean(seen.losses)), "perplexity": seen.perplexity}
+        ),
         "words": {
             "word": _("word"),
             "length": _("2 to {n} characters"),

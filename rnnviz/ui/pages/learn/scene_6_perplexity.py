@@ -152,7 +152,7 @@ def _game(state: State) -> dict[str, Any]:
         "costs": [_finite(c) for c in costs],
         "mean": _finite(sum(costs) / len(costs)),
         "perplexity": _finite(found),
-        "symbols": symbols.here({"T": len(p), "perplexity": round(found, 3) if found < math.inf else "∞"}),
+        "here": symbols.here({"T": len(p), "perplexity": round(found, 3) if found < math.inf else "∞"}),
         "words": {
             "text": _("labels"),
             "given": _("probability given to the actual character"),

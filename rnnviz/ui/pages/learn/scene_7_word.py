@@ -104,7 +104,7 @@ def walk(state: State) -> dict[str, Any]:
         "chances": np.exp(-there.losses).tolist(),
         **{name: _rounded(values) for name, values in rows.items()},
         "cached": _cached(word),
-        "symbols": _symbols(word, word.steps + 1 - min(state["walked"], word.steps)),
+        "here": _symbols(word, word.steps + 1 - min(state["walked"], word.steps)),
         "words": {
             "steps": _("time steps T"),
             "walked": _("steps back"),

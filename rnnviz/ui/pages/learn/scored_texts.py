@@ -86,7 +86,7 @@ def rain(state: State) -> dict[str, Any]:
         )
     return {
         "beginning": beginning,
-        "symbols": symbols.here({"m": len(beginning)}),
+        "here": symbols.here({"m": len(beginning)}),
         "rows": rows,
         "uniform": model.vocabulary.size,
         "kind": examples.nearest(state["kind"]),
@@ -153,7 +153,7 @@ def bits(state: State) -> dict[str, Any]:
         "surprisals": np.round(costs, 3).tolist(),
         "mean": float(costs.mean()),
         "perplexity": mean,
-        "symbols": symbols.here({"T": len(stored), "perplexity": round(mean, 3)}),
+        "here": symbols.here({"T": len(stored), "perplexity": round(mean, 3)}),
         "rows": [
             {"name": "bytes", "bits": 8.0 * len(stored.encode())},
             {"name": "uniform", "bits": perplexity.uniform_bits(model, stored)},

@@ -5,8 +5,9 @@ the picture, and pointing at that lights the symbol.
 
     formula   r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"; outside of \s{…} stand
               digits, operators and a few commands only, so that no symbol is left unexplained
-    picture   static/board.js: board.matrix({..., stands: "W_xh"}), board.stands(element, "H_t");
-              a matrix says its shape and its numbers by itself, `here` says those of anything else
+    picture   static/board.js: stands: "W_xh" among the options of a matrix, shape or text, or
+              board.stands(element, "H_t"). A matrix says its shape and numbers by itself; those of anything
+              else the scene's picture says: "here": symbols.here({"T": 7})
 
 Shapes: n rows of a batch, d inputs, h hidden units, q outputs.
 """
@@ -169,7 +170,7 @@ def letters() -> dict[str, str]:
 
 
 def here(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """A picture's "symbols": what they are in it.
+    """A picture's "here": what symbols are in it.
 
     values    by the symbols' names: a number, a word, a vector (one row) or a matrix, of which the first
               SHOWN rows and columns are kept

@@ -111,7 +111,7 @@ export class Board extends Controls {
     if (this.room) this.room.next = null; // the scene says, where there is one
     this.used.clear();
     this.hits.clear();
-    this.standing = new Map(Object.entries(data?.symbols ?? {}));
+    this.standing = new Map(Object.entries(data?.here ?? {}));
     this.svg.replaceChildren();
     scene.draw(this, data, this.ask);
     for (const [name, element] of this.kept)

@@ -143,10 +143,8 @@ export class Lights {
     const here = this.board.standing.get(name) ?? {};
     const parts = [make("b", "", is)];
     const letters = shape.split(" × ").map((letter) => this.words[`shape.${letter}`] ?? letter);
-    if (shape)
-      parts.push(
-        make("span", "ln-shape", [here.shape, shape, letters.join(" × ")].filter(Boolean).join("  ·  ")),
-      );
+    const said = [here.shape, shape, shape && letters.join(" × ")].filter(Boolean).join("  ·  ");
+    if (said) parts.push(make("span", "ln-shape", said));
     if (here.value !== undefined) parts.push(this.value(here));
     this.tip.replaceChildren(...parts);
     this.place(name);

@@ -35,7 +35,8 @@ function texts(board, data, ask) {
     seen(board, side.marks, data.kind !== "mlp", x, top + 66, column, words.sees);
     if (step >= 1) {
       board.text(x, top + 156, fill(words.units, { n: side.state.length }), "19 muted");
-      board.strip({ x, y: top + 174, width: column, height: 46, values: side.state });
+      const state = board.group({ stands: "H_t" });
+      state.strip({ x, y: top + 174, width: column, height: 46, values: side.state });
     }
     const from = top + (step >= 1 ? 262 : 172);
     board.text(x, from - 14, words.next, "19 muted");
@@ -82,13 +83,15 @@ function seen(board, marks, all, x, y, width, caption) {
   board.text(x, y, caption, "19 muted");
   const each = Math.min(30, width / marks.length);
   marks.forEach((mark, t) => {
-    const lit = all || t === marks.length - 1;
-    board.rect(x + t * each, y + 18, each - 2, 38, {
+    const last = t === marks.length - 1;
+    const lit = all || last;
+    const box = board.group(last ? { stands: "X_t" } : {});
+    box.rect(x + t * each, y + 18, each - 2, 38, {
       fill: lit ? theme.model : "none",
       stroke: lit ? theme.model : theme.grid,
       rx: 4,
     });
-    board.text(
+    box.text(
       x + (t + 0.5) * each - 1,
       y + 37,
       mark,

@@ -171,7 +171,11 @@ function training(board, data, ask, x) {
         at: data.steps,
         anchor: "end",
       },
-      { points: data.curve.map((v, n) => [n, v]).slice(0, at + 1), colour: theme.model },
+      {
+        points: data.curve.map((v, n) => [n, v]).slice(0, at + 1),
+        colour: theme.model,
+        stands: "perplexity",
+      },
     ],
   });
   board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "19 end muted");
@@ -184,8 +188,9 @@ function training(board, data, ask, x) {
   board.text(x + 46, 446, words.writes, "22 muted");
   const letters = [...data.written];
   const size = Math.min(34, (width - 56) / (letters.length * 0.62));
+  const written = board.group({ stands: "argmax x_t+1" });
   letters.forEach((c, i) =>
-    board.text(
+    written.text(
       x + 46 + i * size * 0.62,
       490,
       visible(c),

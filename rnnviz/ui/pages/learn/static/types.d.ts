@@ -195,6 +195,7 @@ export interface SumRow {
 export interface Term {
   said: string;
   value: number;
+  stands?: string;
   colour?: string;
   strong?: boolean;
   line?: boolean;
