@@ -201,8 +201,18 @@ function heart(board, data, ask) {
         label: fill(words.blind, { n: data.uniform }),
         at: 1.6,
       },
-      { points: data.train.slice(0, now).map((v, n) => [n + 1, v]), colour: theme.model, width: 4.5 },
-      { points: data.held.slice(0, now).map((v, n) => [n + 1, v]), colour: theme.came, width: 4.5 },
+      {
+        points: data.train.slice(0, now).map((v, n) => [n + 1, v]),
+        colour: theme.model,
+        width: 4.5,
+        stands: "P",
+      },
+      {
+        points: data.held.slice(0, now).map((v, n) => [n + 1, v]),
+        colour: theme.came,
+        width: 4.5,
+        stands: "P",
+      },
     ],
   });
   const y = 490 + board.spare;

@@ -35,7 +35,7 @@ export function rain(board, data, ask) {
   board.text(X(data.uniform), 56, `${words.blind} ${board.numbers.whole(data.uniform)}`, "20 middle uniform");
   rows.forEach((row, i) => {
     const y = 72 + i * pitch;
-    board.text(0, y + 24, data.beginning, "24 mono muted");
+    board.text(0, y + 24, data.beginning, { style: "24 mono muted", stands: "m" });
     board.field(
       `ending.${i}`,
       [begin, y + 2, 710 - begin],
@@ -52,7 +52,8 @@ export function rain(board, data, ask) {
     letters.forEach((c, t) => {
       const colour = board.colour(row.bits[t], "surprisal", 10);
       board.rect(t * each, y + 56, each - 2, 34, { fill: colour, rx: 3, stroke: theme.grid });
-      board.text((t + 0.5) * each - 1, y + 73, visible(c), `${Math.min(22, each * 0.8)} middle mono`);
+      const style = `${Math.min(22, each * 0.8)} middle mono`;
+      board.text((t + 0.5) * each - 1, y + 73, visible(c), { style, stands: "x_t" });
       if (each >= 28)
         board.text((t + 0.5) * each - 1, y + 106, board.number(row.bits[t], 0), "20 middle muted");
     });
@@ -120,7 +121,12 @@ export function length(board, data, ask) {
       yTicks: log
         ? [1, 3, 10, 30, 100, 300, 1000].filter((v) => v <= ys[1]).map((v) => [v, String(v)])
         : undefined,
-      lines: rows.map((r, i) => ({ points: r[key].map((v, n) => [n + 1, v]), colour: colours[i], width: 3 })),
+      lines: rows.map((r, i) => ({
+        points: r[key].map((v, n) => [n + 1, v]),
+        colour: colours[i],
+        width: 3,
+        stands: log ? "perplexity" : "P",
+      })),
     });
     const values = rows.map((r, i) => r[key][cuts[i] - 1]);
     rows.forEach((_r, i) => {
@@ -151,7 +157,7 @@ export function length(board, data, ask) {
       perplexity: short(board, r.perplexity[r.cut - 1]),
     };
     board.text(28, y + 66, fill(words.numbers, numbers), `22 ${colours[i]} 600`);
-    board.slider(
+    const cut = board.slider(
       `cut.${i}`,
       [board.W - 560, y + 52, 560],
       words.cut,
@@ -162,6 +168,7 @@ export function length(board, data, ask) {
         ask({ cuts: local.cuts });
       },
     );
+    board.stands(cut, "T");
   });
 }
 
