@@ -14,6 +14,7 @@ export const FACES = [
   ["KaTeX_Main", "Main-Bold", { weight: "700" }],
   ["KaTeX_Main", "Main-Italic", { style: "italic" }],
   ["KaTeX_Math", "Math-Italic", { style: "italic" }],
+  ["KaTeX_Math", "Math-BoldItalic", { weight: "700", style: "italic" }],
   ["KaTeX_AMS", "AMS-Regular"],
   ["KaTeX_Caligraphic", "Caligraphic-Regular"],
   ...[1, 2, 3, 4].map((n) => /** @type {[string, string]} */ ([`KaTeX_Size${n}`, `Size${n}-Regular`])),
