@@ -6,7 +6,7 @@ The estimate is in `kneser_ney`; here are its use on texts and its compact form 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,6 +154,23 @@ class NgramModel(Pictured):
             probabilities *= upper.backoff[node]
             probabilities[level.keys[first:last] - node * base] += level.share[first:last]
         return np.asarray(np.log(probabilities))
+
+    def occurs(self, ids: AnyInts) -> bool:
+        """Whether 1 to `order` symbols (else ConfigError) stand together in the text.
+
+        >>> model = NgramModel.fit("abab", order=3)
+        >>> model.occurs(model.vocabulary.encode("bab")), model.occurs(model.vocabulary.encode("bb"))
+        (True, False)
+        """
+        row = self._checked(ids, self.vocabulary.size - 1)
+        if not 0 < len(row) <= self.order:
+            raise ConfigError(
+                "this model knows of 1 to {longest} symbols; received {count}",
+                longest=self.order,
+                count=len(row),
+            )
+        *_, nodes = islice(self._nodes(row), len(row))
+        return len(row) == 1 or bool(nodes[-1] != len(self._levels[len(row) - 1].keys) - 1)
 
     def scorer(self) -> NgramScorer:
         """A reader at the start of a text."""

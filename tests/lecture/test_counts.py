@@ -78,3 +78,11 @@ def test_a_context_is_known_where_it_stands_in_the_text(n: int) -> None:
 def test_different_ngrams_are_counted() -> None:
     vocabulary = Vocabulary.from_text("aabb")
     assert counts.distinct("aabab", vocabulary, longest=3) == (3, 4, 4)  # ^a aa ab ba; ^aa aab aba bab
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_a_model_s_counts_know_what_its_text_knows(n: int) -> None:
+    model = rnnviz.load("timemachine-6gram")
+    read = counts.book()[0]
+    for text in ("the Time Traveller switched his computer off", "qx", "zzz", "and then he"):
+        assert counts.met(model, text, n) == counts.known(text, n, read)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lecture import counts, states
+from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import models
 from rnnviz.ui.pages.learn.scene_1_counts import NAMES, ORDER
 from rnnviz.ui.pages.learn.session import Lecture
@@ -112,3 +113,29 @@ def test_a_step_of_each_rule_is_shown(t: int) -> None:
         chances = [chance for _, chance in row["next"]]
         assert chances == sorted(chances, reverse=True)
         assert sum(chances) <= 1 + 1e-6
+
+
+def test_in_chinese_a_chinese_book_is_counted_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(i18n, "_asks", lambda: "zh")
+    ngram, book = models.ngram("chinese-6gram"), counts.JOURNEY
+    assert book.seen == (ngram.vocabulary.size, *ngram.seen)
+    assert book.held_out == ngram.card["held_out"]["characters"]
+    assert book.costs[-1] == pytest.approx(ngram.card["held_out"]["bits_per_character"], abs=1e-4)
+    assert list(book.costs) == sorted(book.costs, reverse=True)
+    assert book.never[1] == ngram.card["held_out"]["unknown"], "a character that is new is never a context"
+    assert list(book.never) == sorted(book.never)
+    for n in (2, 3, 6, counts.LONGEST):
+        _, shown = said("memory", n=n)
+        n = min(n, len(book.seen))
+        assert shown["table"].replace(",", "") == str(ngram.vocabulary.size**n)
+        assert (shown["n"], shown["longest"]) == (n, 6)
+        for row, model in zip(
+            shown["rows"],
+            (counts.shortened(ngram, 2), counts.shortened(ngram, n), models.network("chinese-gru")),
+            strict=True,
+        ):
+            assert row["bits"] == pytest.approx(counts.bits(model, shown["text"]), abs=1e-3)
+        assert [row["held"] for row in shown["rows"][:2]] == [book.costs[1], book.costs[n - 1]]
+    gru = models.network("chinese-gru").card["held_out"]["bits_per_character"]
+    assert shown["rows"][2]["held"] == pytest.approx(gru)
+    assert not all(shown["known"]), "a telephone is not in the book"

@@ -12,7 +12,7 @@ from rnnviz.networks.numpy_model import Model
 from rnnviz.reading.trace import trace
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn import examples, models
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
 from rnnviz.ui.pages.learn.symbols import here
 
@@ -22,9 +22,14 @@ GROWS, BOOK, SURPRISE, KEPT, ANY, MEMORY = range(STEPS)
 LONGEST, LIMIT, SHORT = counts.LONGEST, 46, 22  # of n, of the text, of the two that are compared
 ORDER = len(counts.COSTS)  # of the longest n-grams that a model counts
 LISTED = 3
+BOOKS = {"en": counts.TIME_MACHINE, "zh": counts.JOURNEY}
+TEXTS = {
+    "en": "the Time Traveller switched his computer off",
+    "zh": "行者取出手机道：“师父莫怕！我打个电话。”",
+}
 CONTROLS = (
     Control("n", whole(1, LONGEST), 5),
-    Control("text", text(LIMIT), "the Time Traveller switched his computer off"),
+    Control("text", text(LIMIT), spoken=lambda: examples.spoken(TEXTS)),
     Control("first", text(SHORT), "the dark machine stood", address="a"),
     Control("second", text(SHORT), "the grey machine stood", address="b"),
     Control("t", whole(1, SHORT), 9, steps=(KEPT, ANY)),
@@ -33,10 +38,10 @@ CONTROLS = (
 
 def notice(state: State) -> str:
     """What to notice."""
-    n, step = state["n"], state["step"]
+    n, step = _n(state), state["step"]
     if step == GROWS:
         return _("Each extra character of context makes the table {symbols} times larger. Move n.").format(
-            symbols=_counted().vocabulary.size
+            symbols=f"{_counted().vocabulary.size:,}"
         )
     if step == BOOK:
         return _book(n)
@@ -51,15 +56,31 @@ def notice(state: State) -> str:
         )
     if step == ANY:
         return _two(state)
+    costs = {kind: f"{cost:.2f}" for kind, cost in _held_out(ORDER).items() if cost}
+    if "rnn" not in costs:
+        return _(
+            "A GRU, an RNN with gates, carries a state. Bits per character on the book's last tenth: "
+            "6-gram {ngram}, GRU {gru}."
+        ).format(**costs)
     return _(
         "RNN and GRU, an RNN with gates, carry a state. Bits per character on the book's last tenth: "
         "6-gram {ngram}, RNN {rnn}, GRU {gru}."
-    ).format(**{kind: f"{cost:.2f}" for kind, cost in _held_out(ORDER).items() if cost})
+    ).format(**costs)
+
+
+def _read() -> counts.Book:
+    """The book of the session's language."""
+    return examples.spoken(BOOKS)
+
+
+def _n(state: State) -> int:
+    """n, as far as the book was counted."""
+    return min(int(state["n"]), len(_read().seen))
 
 
 def _book(n: int) -> str:
     """How often a table has nothing to say."""
-    share = counts.NEVER[n - 1] / counts.HELD_OUT
+    share = _read().never[n - 1] / _read().held_out
     if not share:
         return _("Every context of n = {n} in the book's last tenth came before. Move n up.").format(n=n)
     return _(
@@ -97,14 +118,14 @@ def formula(state: State) -> str:
 def picture(state: State) -> dict[str, Any]:
     """What the step shows: the sizes of tables, each model's bits on a text, or what rules keep of it."""
     step = state["step"]
-    shown = {"n": state["n"], "limit": LIMIT, "words": _words()}
+    shown = {"n": _n(state), "limit": LIMIT, "words": _words()}
     if step in (KEPT, ANY):
         return shown | (_kept(state) if step == KEPT else _compared(state))
-    return shown | _sizes(state["n"]) | (_rows(state) if step in (SURPRISE, MEMORY) else {})
+    return shown | _sizes(_n(state)) | (_rows(state) if step in (SURPRISE, MEMORY) else {})
 
 
 def _counted() -> Any:
-    return models.ngram("timemachine-6gram")
+    return examples.reader("6gram")
 
 
 def _network() -> Any:
@@ -112,30 +133,35 @@ def _network() -> Any:
 
 
 def _sizes(n: int) -> dict[str, Any]:
-    symbols = _counted().vocabulary.size
+    symbols, read, network = _counted().vocabulary.size, _read(), examples.nearest("rnn")
     return {
-        "longest": LONGEST,
+        "longest": len(read.seen),
         "size": symbols,
         # JavaScript's numbers are exact to 2^53 only.
         "table": f"{counts.table_size(symbols, n):,}",
-        "sizes": [[k, float(counts.table_size(symbols, k))] for k in range(1, LONGEST + 1)],
-        "seen": [[k, count] for k, count in enumerate(counts.SEEN, start=1)],
-        "never": [count / counts.HELD_OUT for count in counts.NEVER],
-        "parameters": _network().parameter_count,
+        "sizes": [[k, float(counts.table_size(symbols, k))] for k in range(1, len(read.seen) + 1)],
+        "seen": [[k, count] for k, count in enumerate(read.seen, start=1)],
+        "never": [count / read.held_out for count in read.never],
+        "network": network.upper(),
+        "parameters": examples.reader(network).parameter_count,
         "here": here({"V": symbols}),
     }
 
 
 def _rows(state: State) -> dict[str, Any]:
     """Each model's bits on the text, and where the book has the context."""
-    n, line = state["n"], state["text"]
+    n, line, kinds = _n(state), state["text"], examples.kinds()
+    # Where no MLP ships, counts of two characters look back as far.
+    alone = examples.reader("mlp") if "mlp" in kinds else counts.shortened(_counted(), 2)
     shown: dict[str, Model | None] = {
-        "mlp": models.network("timemachine-mlp"),
+        "mlp": alone,
         "ngram": counts.shortened(_counted(), n) if n <= ORDER else None,
     }
     names = {"mlp": "MLP", "ngram": _("{n}-gram").format(n=n), "rnn": "RNN", "gru": "GRU"}
+    if "mlp" not in kinds:
+        names["mlp"] = _("{n}-gram").format(n=2)
     if state["step"] == MEMORY:
-        shown |= {kind: models.network(f"timemachine-{kind}") for kind in ("rnn", "gru")}
+        shown |= {kind: examples.reader(kind) for kind in ("rnn", "gru") if kind in kinds}
     held_out = _held_out(n)
     rows = []
     for kind, model in shown.items():
@@ -148,19 +174,27 @@ def _rows(state: State) -> dict[str, Any]:
     return {
         "text": line,
         "rows": rows,
-        "known": counts.known(line, n, counts.book()[0]),
+        "known": _known(line, n),
         "full": 8.0,
         "order": ORDER,
     }
 
 
+def _known(line: str, n: int) -> list[bool]:
+    """Whether the book has the n - 1 characters before each one."""
+    if _read() is counts.TIME_MACHINE:
+        return counts.known(line, n, counts.book()[0])
+    return counts.met(_counted(), line, n)
+
+
 def _held_out(n: int) -> dict[str, float | None]:
     """Bits per character on the book's last tenth; None for an n that isn't counted."""
-    found = {
-        kind: float(models.network(f"timemachine-{kind}").card["held_out"]["bits_per_character"])
-        for kind in ("mlp", "rnn", "gru")
+    costs = _read().costs
+    found = {"mlp": costs[1], "ngram": costs[n - 1] if n <= len(costs) else None}
+    networks = [kind for kind in ("mlp", "rnn", "gru") if kind in examples.kinds()]
+    return found | {
+        kind: float(examples.reader(kind).card["held_out"]["bits_per_character"]) for kind in networks
     }
-    return {**found, "ngram": counts.COSTS[n - 1] if n <= len(counts.COSTS) else None}
 
 
 def _at(state: State) -> int:

@@ -34,12 +34,15 @@ function sizes(board, data, ask, height) {
     [data.longest, data.parameters],
   ];
   if (step >= 1) fits.push({ points: flat, colour: theme.model, width: 5 });
-  const { X, Y } = board.chart([x, y, width, height], [1, data.longest], [1, 1e19], {
+  const ten = Math.ceil(Math.log10(data.sizes[data.longest - 1][1]));
+  const { X, Y } = board.chart([x, y, width, height], [1, data.longest], [1, 10 ** ten], {
     log: true,
     xTitle: step < 2 ? words.axis : undefined,
     yTitle: words.sizes,
     xTicks: data.sizes.map(([k]) => [k, String(k)]),
-    yTicks: [0, 6, 12, 18].map((k) => [10 ** k, k ? `10${board.raised(k)}` : "1"]),
+    yTicks: [0, 6, 12, 18, 24]
+      .filter((k) => k <= ten)
+      .map((k) => [10 ** k, k ? `10${board.raised(k)}` : "1"]),
     lines: [{ points: data.sizes, colour: theme.ngram, width: 4, dots: true }, ...fits],
   });
   const at = data.sizes[n - 1];
@@ -57,11 +60,13 @@ function sizes(board, data, ask, height) {
     anchor = "start",
   ) => board.text(px, py, text, `${fill} ${anchor} 600 22`);
   const table = fill(words["line.table"], { symbols: data.size });
-  label(X(8) - 16, Y(data.sizes[7][1]) - 6, table, theme.ngram, "end");
+  const far = Math.round(0.8 * data.longest);
+  label(X(far) - 16, Y(data.sizes[far - 1][1]) - 6, table, theme.ngram, "end");
   if (step >= 1) {
-    const parameters = `RNN: ${board.number(data.parameters, 0)}`;
+    const parameters = `${data.network}: ${board.number(data.parameters, 0)}`;
     label(X(data.longest), Y(data.parameters) - 20, parameters, theme.model, "end");
-    label(X(6) + 12, Y(data.seen[5][1]) + (height > 200 ? 26 : 20), words["line.seen"], theme.ngram);
+    const mid = Math.round(0.6 * data.longest);
+    label(X(mid) + 12, Y(data.seen[mid - 1][1]) + (height > 200 ? 26 : 20), words["line.seen"], theme.ngram);
   }
 
   const right = W - 440;

@@ -213,6 +213,7 @@ export interface Counts {
   sizes: number[][];
   seen: number[][];
   never: number[];
+  network: string;
   parameters: number;
   order: number;
   text: string;
