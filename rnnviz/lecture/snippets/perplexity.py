@@ -41,44 +41,48 @@ def mean(probabilities: Sequence[perplexity.Probability], symbols: int) -> Cell:
 
 
 def endings(model: Model, beginning: str, ends: Sequence[str]) -> Cell:
-    """What each ending costs a model after the same beginning."""
+    """The perplexity of each ending after the same beginning, which is read and not scored."""
     code = """
-        import numpy as np
         import rnnviz
 
         model = rnnviz.load("$model")
         begin = $begin
         for end in $ends:
-            nll = rnnviz.trace(model, begin + end).nll
-            L = nll[len(begin) :].mean()
-            print(f"{np.exp(L):.2f}{end}")
+            found = rnnviz.perplexity(
+                model, text=end, given=begin
+            )
+            print(f"{found.perplexity:.2f}{end}")
     """
     found = [(end, perplexity.continuation(model, beginning, end).perplexity) for end in ends]
     printed = [f"{value:.2f}{end}" for end, value in found]
-    listed = "[\n" + "".join(f"    {end!r},\n" for end in ends) + "]"
-    return cell(code, printed, model=model.name, begin=repr(beginning), ends=listed)
+    return cell(code, printed, model=model.name, begin=repr(beginning), ends=_listed(ends))
 
 
 def beginnings(model: Model, cuts: Sequence[tuple[str, int]]) -> Cell:
-    """Likelihood and perplexity of the beginnings of two texts: a sum and a mean."""
+    """Likelihood and perplexity of the beginnings of texts: one is of a sum, the other of a mean."""
     code = """
-        import numpy as np
+        import math
         import rnnviz
 
         model = rnnviz.load("$model")
-        texts = $texts
-        for text in texts:
-            nll = rnnviz.trace(model, text).nll
-            log10 = -nll.sum() / np.log(10)
-            PP = np.exp(nll.mean())
-            print(f"10^{log10:.1f}  perplexity {PP:.2f}")
+        for text in $texts:
+            found = rnnviz.perplexity(model, text=text)
+            bits = found.bits_per_character * len(text)
+            log10 = -bits * math.log10(2)
+            print(f"likelihood 10^{log10:.1f}")
+            print(f"perplexity {found.perplexity:.2f}")
     """
     printed = []
     for text, cut in cuts:
         found = perplexity.prefixes(model, text[:cut])
-        printed.append(f"10^{found.log10[-1]:.1f}  perplexity {found.perplexity[-1]:.2f}")
-    listed = "[\n" + "".join(f"    {text[:cut]!r},\n" for text, cut in cuts) + "]"
-    return cell(code, printed, model=model.name, texts=listed)
+        printed += [f"likelihood 10^{found.log10[-1]:.1f}", f"perplexity {found.perplexity[-1]:.2f}"]
+    texts = _listed([text[:cut] for text, cut in cuts])
+    return cell(code, printed, model=model.name, texts=texts)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """A list of texts as it is written in code, a line each."""
+    return "[\n" + "".join(f"    {text!r},\n" for text in texts) + "]"
 
 
 def guessed(ranks: Sequence[int]) -> Cell:

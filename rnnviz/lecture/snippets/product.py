@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import Factors
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 
@@ -56,6 +57,24 @@ def one(factors: Factors) -> Cell:
     """
     printed = [_shapes(factors), *tensor(factors.product_of_concatenations(), 4), "True"]
     return cell(_FACTORS + _JOINED + _ONE, printed, **_written(factors))
+
+
+def step(machine: Machine, t: int) -> Cell:
+    """Step `t` of the word's network, in one product.
+
+    >>> step(Machine(), 1).printed.splitlines()[0]
+    '(1, 11) (11, 4)'
+    """
+    factors, net = Factors.of_word(t, machine), machine.net
+    code = (
+        _FACTORS.replace("(4, sci", "(2, sci")
+        + "b_h = $b_h\n"
+        + _JOINED
+        + "print(torch.tanh(XH @ W + b_h))\n"
+    )
+    state = machine.forward.state[t - 1 : t]
+    written = _written(factors) | {"H": literal(factors.H.round(4)), "b_h": literal(net.b_h)}
+    return cell(code, [_shapes(factors), *tensor(state)], **written)
 
 
 def _shapes(factors: Factors) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.pages.learn import controls, scenes, symbols
+from rnnviz.ui.pages.learn import controls, scenes, snippets, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.scenes import Scene
 
@@ -31,6 +31,7 @@ class Lecture:
     def __init__(self, query: Mapping[str, str]) -> None:
         self.number: int = _number(query) or 1
         self.present = query.get("present") == "1"
+        self.code = query.get("code") == "1"
         self._states: dict[int, State] = {}
         step = controls.whole(1, self.scene.STEPS)(query.get("step")) or 1
         self._states[self.number] = {**controls.initial(self.scene.CONTROLS, query), "step": step - 1}
@@ -58,6 +59,8 @@ class Lecture:
         self.number = _number(fields) or self.number
         if isinstance(present := fields.get("present"), bool):
             self.present = present
+        if isinstance(code := fields.get("code"), bool):
+            self.code = code
         step = fields.get("step")
         if type(step) is int:
             step = min(max(step, 0), self.scene.STEPS - 1)
@@ -89,9 +92,10 @@ class Lecture:
             shown = controls.shown(self.scene.CONTROLS, state)
             sent["data"] = self.scene.picture(shown)
             self._states[self.number] = state
+            sent["code"] = self._code(shown, sent["data"])
             sent["notice"] = self.scene.notice(shown)
         except RnnvizError as error:
-            sent |= {"error": describe(error), "notice": ""}
+            sent |= {"error": describe(error), "notice": "", "code": None}
         sent["formula"] = symbols.typeset(self.scene.formula(self.state))
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
@@ -101,11 +105,21 @@ class Lecture:
         asks = getattr(self.scene, "asked", None)
         return None if asks is None else cast("Question | None", asks(self.state))
 
+    def _code(self, state: State, shown: dict[str, Any]) -> dict[str, str] | None:
+        """The step's code and what it prints: None if it has none, empty as long as nobody looks at it."""
+        step = scenes.MODULES[self.number - 1], self.scene.NAMES[state["step"]]
+        if not snippets.has(*step):
+            return None
+        found = snippets.cell(*step, state, shown) if self.code else None
+        return {} if found is None else {"code": found.code, "printed": found.printed}
+
     def query(self) -> dict[str, str]:
         """The lecture as an address, of at most ADDRESS characters."""
         found = {"scene": str(self.number)}
         if self.present:
             found["present"] = "1"
+        if self.code:
+            found["code"] = "1"
         if self.state["step"]:
             found["step"] = str(self.state["step"] + 1)
         for name, value in controls.query(self.scene.CONTROLS, self._set).items():

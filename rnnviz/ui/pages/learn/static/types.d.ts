@@ -18,6 +18,7 @@ export interface Answer extends Header {
   language: string;
   themes: Themes<SceneTheme>;
   notice: string;
+  code: StepCode | null;
   formula: string;
   symbols: Symbols;
   query: Record<string, string>;
@@ -68,6 +69,12 @@ export interface RoomQuestion {
   revealed: boolean;
   over: boolean;
   told?: Untyped;
+}
+
+/** A step's code and what it prints; empty while nobody looks. */
+export interface StepCode {
+  code?: string;
+  printed?: string;
 }
 
 /** What each symbol of symbols.py is, and its shape in letters. */

@@ -6,6 +6,7 @@ import { Numbers } from "../../../browser/static/numbers.js";
 import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
+import { CodePanel } from "./code.js";
 import { Formula, fonts as typefaces } from "./formula.js";
 import { Lights } from "./lights.js";
 import { Room } from "./room.js";
@@ -62,6 +63,7 @@ export class View extends BaseView {
     this.lights.join(this.formula, this.board);
     const [start, redraw] = [() => this.start(), () => this.redraw()];
     this.room = this.board.room = new Room(root, start, redraw);
+    this.code = new CodePanel(root, start);
     this.presents.onclick = () => this.presenting(!this.present);
     // A button that was clicked lets go of the keys: Space means the next step again.
     root.addEventListener("pointerup", () =>
@@ -105,6 +107,7 @@ export class View extends BaseView {
     if (!this.link.wanted || !this.link.owns(answer)) {
       this.scene = answer.scene;
       this.present = answer.present;
+      this.code.wanted = answer.query.code === "1";
     }
     // A step asked for since then is not undone by an older answer.
     if (!this.link.wanted || this.scene !== answer.scene) this.seen[answer.scene] = answer.step;
@@ -165,6 +168,7 @@ export class View extends BaseView {
       ...numbers,
       button("›", say("scene.next"), "", () => this.go(this.scene + 1), scene === titles.length),
     );
+    this.code.show(this.answer.code, say);
     this.presents.textContent = this.present ? "✕" : say("present");
     this.presents.title = say(this.present ? "leave" : "present.help");
     this.presents.setAttribute("aria-label", this.presents.title);
@@ -178,8 +182,9 @@ export class View extends BaseView {
     this.flying = { ...this.flying, ...this.pending };
     this.pending = null;
     const { scene, present, flying } = this;
-    const room = this.room.wish();
-    return { scene, present, ask: flying, room, ...(scene in this.seen && { step: this.seen[scene] }) };
+    const [room, code] = [this.room.wish(), this.code.wanted];
+    const step = scene in this.seen && { step: this.seen[scene] };
+    return { scene, present, code, ask: flying, room, ...step };
   }
 
   /** @param {object} change */
@@ -240,6 +245,7 @@ export class View extends BaseView {
       if (typing) target.blur();
       else if (this.lights.pinned) this.lights.pin("");
       else if (this.room.hide()) return;
+      else if (this.code.open) this.code.toggle(false);
       else if (this.present) this.presenting(false);
       return;
     }
@@ -256,6 +262,8 @@ export class View extends BaseView {
       PageUp: () => this.step(this.at - 1) || this.go(this.scene - 1),
       p: () => this.presenting(!this.present),
       P: () => this.presenting(!this.present),
+      c: () => this.code.toggle(),
+      C: () => this.code.toggle(),
     };
     if (!(event.key in moves)) return;
     event.preventDefault();
@@ -294,7 +302,10 @@ export class View extends BaseView {
     const { style } = this.board.root;
     style.width = wide > w ? `${wide}px` : "";
     style.height = high > h ? `${high}px` : "";
-    this.root.style.setProperty("--type", `${scale * BASE}px`);
+    // Beside its code a picture is smaller; what stands around both isn't.
+    const whole = Math.max(scale, Math.min(this.root.offsetWidth / WIDTH, h / HEIGHT));
+    this.root.style.setProperty("--type", `${whole * BASE}px`);
+    this.stage.style.setProperty("--type", `${scale * BASE}px`);
     this.board.measure(wide / scale, high / scale, scale);
     this.redraw();
   }
@@ -307,6 +318,7 @@ export class View extends BaseView {
     else this.board.draw(module, answer.data, answer.step);
     this.lights.show();
     this.room.words.show();
+    this.code.placed();
     requestAnimationFrame(() => this.paint.port2.postMessage(0));
   }
 

@@ -1,0 +1,191 @@
+"""The code of each step that has some, by the scene's module and the step's name.
+
+cell(module, name, state, shown)      `state` and `shown`: the scene's state, and its picture of it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rnnviz.gradients import state_gradients
+from rnnviz.lecture import perplexity, shannon, word
+from rnnviz.lecture.counts import shortened
+from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.product import NAMES as MATRICES
+from rnnviz.lecture.product import Factors
+from rnnviz.lecture.recurrence import Recurrence
+from rnnviz.lecture.snippets import Cell
+from rnnviz.lecture.snippets import backwards as back
+from rnnviz.lecture.snippets import counts as tables
+from rnnviz.lecture.snippets import memoryless as without
+from rnnviz.lecture.snippets import perplexity as costs
+from rnnviz.lecture.snippets import product as products
+from rnnviz.lecture.snippets import recurrence as loops
+from rnnviz.lecture.snippets import word as words
+from rnnviz.networks.numpy_model import Model
+from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn.controls import State
+
+Shown = dict[str, Any]
+Make = Callable[[State, Shown], Cell | None]
+_MAKE: dict[tuple[str, str], Make] = {}
+
+
+def has(module: str, name: str) -> bool:
+    """Whether the step called `name` has code."""
+    return (module, name) in _MAKE
+
+
+def steps() -> set[tuple[str, str]]:
+    """The steps that have code: a module and a name."""
+    return set(_MAKE)
+
+
+def cell(module: str, name: str, state: State, shown: Shown) -> Cell | None:
+    """The code of the step called `name`; None where there is none, as before a game has begun."""
+    make = _MAKE.get((module, name))
+    return make(state, shown) if make else None
+
+
+def _of(module: str, *names: str) -> Callable[[Make], Make]:
+    def keep(make: Make) -> Make:
+        _MAKE.update({(module, name): make for name in names})
+        return make
+
+    return keep
+
+
+@_of("scene_1_counts", "grows")
+def _grows(state: State, shown: Shown) -> Cell:
+    return tables.grows(state["text"], state["n"], shown["symbols"])
+
+
+@_of("scene_1_counts", "book")
+def _book(state: State, shown: Shown) -> Cell:
+    return tables.book(models.ngram("timemachine-6gram"), models.network("timemachine-rnn"))
+
+
+@_of("scene_1_counts", "surprise", "memory")
+def _surprise(state: State, shown: Shown) -> Cell:
+    ngram = models.ngram("timemachine-6gram")
+    looks = min(state["n"], ngram.order)
+    mlp, rnn, gru = (models.network(f"timemachine-{kind}") for kind in ("mlp", "rnn", "gru"))
+    several: dict[str, Model] = {"mlp": mlp, "ngram": shortened(ngram, looks), "rnn": rnn, "gru": gru}
+    return tables.surprise(state["text"], looks, several)
+
+
+@_of("scene_2_memoryless", "prediction", "layer", "state", "gates")
+def _endings(state: State, shown: Shown) -> Cell:
+    model = models.network(f"timemachine-{shown['kind']}")
+    return without.endings(model, state["left"], state["right"])
+
+
+@_of("scene_3_recurrence", "first", "second", "third", "fourth", "apart")
+def _loop(state: State, shown: Shown) -> Cell:
+    W_xh, W_hh, (b_h,) = (np.array(shown[name]) for name in ("W_xh", "W_hh", "b_h"))
+    return loops.loop("".join(shown["letters"]), shown["word"], W_xh, W_hh, b_h)
+
+
+@_of("scene_3_recurrence", "unit")
+def _unit(state: State, shown: Shown) -> Cell:
+    seen = Recurrence(models.network(shown["model"]), shown["text"])
+    return loops.unit(shown["model"], seen, shown["text"], shown["t"], shown["unit"])
+
+
+def _factors(shown: Shown) -> Factors:
+    return Factors(*(np.array(shown[name], float) for name in MATRICES))
+
+
+@_of("scene_4_product", "two")
+def _two(state: State, shown: Shown) -> Cell:
+    return products.two(_factors(shown))
+
+
+@_of("scene_4_product", "joined")
+def _joined(state: State, shown: Shown) -> Cell:
+    return products.joined(_factors(shown))
+
+
+@_of("scene_4_product", "one", "try")
+def _one(state: State, shown: Shown) -> Cell:
+    return products.one(_factors(shown))
+
+
+@_of("scene_4_product", "word")
+def _step(state: State, shown: Shown) -> Cell:
+    return products.step(Machine(), state["t"])
+
+
+@_of("scene_5_word", "labels")
+def _labels(state: State, shown: Shown) -> Cell:
+    return words.labels(shown["word"])
+
+
+@_of("scene_5_word", "softmax")
+def _losses(state: State, shown: Shown) -> Cell:
+    return words.losses(Machine())
+
+
+@_of("scene_5_word", "train")
+def _trained(state: State, shown: Shown) -> Cell:
+    return words.trained(word.run(state["word"], state["seed"]), state["at"])
+
+
+@_of("scene_5_word", "writes")
+def _writes(state: State, shown: Shown) -> Cell:
+    return words.trained(word.run(state["word"], state["seed"]), state["at"], writes=True)
+
+
+@_of("scene_6_perplexity", "game")
+def _game(state: State, shown: Shown) -> Cell:
+    return costs.mean(shown["p"], shown["symbols"])
+
+
+@_of("scene_6_perplexity", "rain")
+def _rain(state: State, shown: Shown) -> Cell:
+    return costs.endings(models.load(f"timemachine-{state['kind']}"), perplexity.RAINING, state["endings"])
+
+
+@_of("scene_6_perplexity", "length")
+def _length(state: State, shown: Shown) -> Cell:
+    cuts = [(row["text"], row["cut"]) for row in shown["rows"]]
+    return costs.beginnings(models.load(f"timemachine-{state['kind']}"), cuts)
+
+
+@_of("scene_6_perplexity", "shannon")
+def _guessed(state: State, shown: Shown) -> Cell | None:
+    ranks = shannon.play(state["sentence"], state["history"]).ranks
+    return costs.guessed(ranks) if ranks else None
+
+
+@_of("scene_7_backwards", "flow")
+def _flow(state: State, shown: Shown) -> Cell | None:
+    text = state["text"]
+    if len(text) < 3:
+        return None
+    networks = [models.network(f"timemachine-{cell}") for cell in ("rnn", "gru", "lstm")]
+    norms = [state_gradients(network, text, at=len(text) - 1).hidden[:-1, -1] for network in networks]
+    return back.flow(networks, text, [float(norm[-1] / norm[0]) for norm in norms])
+
+
+@_of("scene_7_backwards", "dial")
+def _dial(state: State, shown: Shown) -> Cell:
+    return back.power(state["radius"], state["seed"], state["power"])
+
+
+@_of("scene_7_backwards", "clip")
+def _clip(state: State, shown: Shown) -> Cell:
+    return back.arrow(state["gradient"], state["threshold"])
+
+
+@_of("scene_7_backwards", "cut")
+def _cut(state: State, shown: Shown) -> Cell:
+    return back.cut(state["seed"], state["cut"])
+
+
+@_of("scene_7_backwards", "random")
+def _random(state: State, shown: Shown) -> Cell:
+    return back.random(state["seed"], state["keep"], state["draw"], shown["draws"])

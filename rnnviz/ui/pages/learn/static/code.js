@@ -1,0 +1,94 @@
+// The code of the step that is shown, beside its picture: what it prints, and a button that copies it.
+
+import { find, make, put } from "../../../browser/static/dom.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { StepCode } from "./types" */
+
+export class CodePanel {
+  wanted = false; // at every step that has some
+  open = false;
+  fresh = false; // its code is another than before
+  /** @type {StepCode | null} */
+  cell = null;
+  /** @type {Say} */
+  say = (name) => name;
+
+  /** @param {HTMLElement} root the view's @param {() => void} asked it is wanted, or not any more */
+  constructor(root, asked) {
+    this.asked = asked;
+    this.panel = find(root, "aside.ln-code");
+    this.opener = find(root, "button.ln-opens-code");
+    this.title = make("b");
+    this.copier = Object.assign(make("button", "ln-copy"), { type: "button" });
+    this.closer = Object.assign(make("button", "ln-close", "✕"), { type: "button" });
+    this.code = scrolling("ln-cell");
+    this.prints = make("p", "ln-prints");
+    this.printed = scrolling("ln-printed");
+    this.panel.append(make("header", "", this.title, this.copier, this.closer));
+    this.panel.append(this.code, this.prints, this.printed);
+    this.opener.onclick = () => this.toggle();
+    this.closer.onclick = () => this.toggle(false);
+    this.copier.onclick = () => this.copy();
+  }
+
+  /** Open or close it, where the step has code. */
+  toggle(open = !this.wanted) {
+    if (!this.cell) return;
+    this.wanted = open;
+    this.asked();
+  }
+
+  /** A step is shown. @param {StepCode | null} cell its code @param {Say} say */
+  show(cell, say) {
+    const { code = "", printed = "" } = cell ?? {};
+    const another = code !== this.code.textContent;
+    Object.assign(this, { cell, open: this.wanted && cell !== null, say });
+    this.opener.hidden = cell === null;
+    name(this.opener, say("code"), say("code.help"));
+    this.opener.setAttribute("aria-expanded", String(this.open));
+    this.panel.hidden = !this.open;
+    if (!this.open) return;
+    put(this.title, say("code.label"));
+    name(this.closer, "✕", say("code.close"));
+    this.panel.setAttribute("aria-label", say("code"));
+    this.code.setAttribute("aria-label", say("code.label"));
+    this.printed.setAttribute("aria-label", say("code.prints"));
+    put(this.prints, say(code ? "code.prints" : "code.none"));
+    this.copier.hidden = this.code.hidden = this.printed.hidden = !code;
+    put(this.printed, printed);
+    if (!another) return;
+    put(this.copier, say("copy"));
+    put(this.code, code);
+    this.fresh = true;
+  }
+
+  /** It stands on the screen: of new code the end is seen, as the numbers stand first. */
+  placed() {
+    if (this.fresh && this.open) this.code.scrollTop = this.code.scrollHeight;
+    this.fresh = false;
+  }
+
+  async copy() {
+    const { code = "" } = this.cell ?? {};
+    // Only a page that came safely, or from this machine, may write to the clipboard.
+    const copied = await Promise.resolve(navigator.clipboard?.writeText(code)).then(
+      () => Boolean(navigator.clipboard),
+      () => false,
+    );
+    if (!copied) getSelection()?.selectAllChildren(this.code);
+    put(this.copier, this.say(copied ? "copied" : "copy.failed"));
+  }
+}
+
+/** Text that is scrolled by keys too. @param {string} className */
+function scrolling(className) {
+  return Object.assign(make("pre", className), { tabIndex: 0, role: "region" });
+}
+
+/** @param {HTMLElement} button @param {string} text @param {string} help */
+function name(button, text, help) {
+  put(button, text);
+  button.title = help;
+  if (text === "✕") button.setAttribute("aria-label", help);
+}

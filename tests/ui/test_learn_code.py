@@ -1,0 +1,117 @@
+"""The code beside the picture: there where a step has some, with the picture's numbers, and it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rnnviz.lecture import shannon
+from rnnviz.ui.pages.learn import scenes, snippets
+from rnnviz.ui.pages.learn.session import Lecture
+from tests.lecture.test_snippets import printed
+from tests.ui.test_learn import ALL, answered
+
+
+def opened(module: str, name: str, **ask: Any) -> dict[str, Any]:
+    """What is sent for a step, with its code."""
+    number = scenes.MODULES.index(module) + 1
+    step = scenes.scene(number).NAMES.index(name)
+    lecture = Lecture({"scene": str(number)})
+    answered(lecture, {"step": step})
+    return answered(lecture, {"step": step, "code": True, "ask": ask})
+
+
+def test_code_belongs_to_steps_that_there_are() -> None:
+    names = {(scenes.MODULES[n - 1], name) for n in ALL for name in scenes.scene(n).NAMES}
+    assert snippets.steps() - names == set()
+    for number in range(1, 8):
+        module = scenes.MODULES[number - 1]
+        assert any(snippets.has(module, name) for name in scenes.scene(number).NAMES), module
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_every_cell_runs_and_prints_what_is_shown_beneath(number: int) -> None:
+    for name in scenes.scene(number).NAMES:
+        found = opened(scenes.MODULES[number - 1], name)["code"]
+        if found:
+            assert printed(found["code"]) == found["printed"], name
+
+
+def test_nobody_looks_so_no_code_is_made() -> None:
+    lecture = Lecture({"scene": "4"})
+    assert answered(lecture)["code"] == {}
+    sent = answered(lecture, {"code": True})
+    assert "torch.tensor" in sent["code"]["code"]
+    assert sent["query"]["code"] == "1"
+    assert answered(Lecture(sent["query"]))["code"] == sent["code"]
+    assert answered(lecture, {"code": "no"})["code"] == sent["code"]
+    assert answered(lecture, {"code": False})["code"] == {}
+    assert answered(Lecture({"scene": "8"}), {"code": True})["code"] is None
+
+
+CHANGES: list[tuple[str, str, dict[str, Any]]] = [
+    ("scene_1_counts", "grows", {"n": 5, "text": "a 'quoted' text, \"twice\" \\"}),
+    ("scene_1_counts", "surprise", {"n": 2, "text": "时间 and space"}),
+    ("scene_2_memoryless", "state", {"left": "tea", "right": "sea", "model": "gru"}),
+    ("scene_3_recurrence", "unit", {"text": "grey eyes", "unit": 200, "t": 1}),
+    ("scene_4_product", "try", {"X": [[9.5], [-1.25], [0.0]]}),
+    ("scene_4_product", "one", {"seed": 77}),
+    ("scene_4_product", "word", {"t": 6}),
+    ("scene_5_word", "train", {"word": "tea", "seed": 3, "at": 30}),
+    ("scene_5_word", "writes", {"word": "ab'", "at": 60}),
+    ("scene_6_perplexity", "game", {"case": "zero"}),
+    ("scene_6_perplexity", "game", {"case": "certain"}),
+    ("scene_6_perplexity", "rain", {"kind": "6gram", "endings": [" cats", " dogs", " 猫"]}),
+    ("scene_6_perplexity", "length", {"cuts": [40, 3], "kind": "mlp"}),
+    ("scene_6_perplexity", "shannon", {"history": "x" + shannon.SENTENCES[0][1][:9]}),
+    ("scene_7_backwards", "flow", {"text": "Time"}),
+    ("scene_7_backwards", "dial", {"radius": 1.2, "power": 33, "seed": 5}),
+    ("scene_7_backwards", "clip", {"gradient": [-4.0, 0.5], "threshold": 0.3}),
+    ("scene_7_backwards", "cut", {"cut": 2, "seed": 4}),
+    ("scene_7_backwards", "random", {"keep": 0.5, "draw": 8}),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "ask"), CHANGES)
+def test_a_control_changes_the_code_and_it_still_prints_what_is_shown(
+    module: str, name: str, ask: dict[str, Any]
+) -> None:
+    usual, found = opened(module, name)["code"], opened(module, name, **ask)["code"]
+    assert found != usual
+    assert printed(found["code"]) == found["printed"]
+
+
+def numbers(text: str) -> list[float]:
+    """The numbers that were printed."""
+    words = text.replace("tensor(", " ").replace(",", "")
+    for mark in "[]()":
+        words = words.replace(mark, " ")
+    return [float(word) for word in words.split() if word.strip("-.").replace(".", "").isdigit()]
+
+
+def test_what_is_printed_is_what_the_picture_shows() -> None:
+    sent = opened("scene_4_product", "two", seed=5)
+    found = np.reshape(numbers(sent["code"]["printed"]), (3, 4))
+    np.testing.assert_allclose(found, sent["data"]["sum"], atol=1e-9)
+    sent = opened("scene_1_counts", "surprise", n=4)
+    assert f"4-gram: {sent['data']['rows'][1]['mean']:.2f} bits" in sent["code"]["printed"]
+    sent = opened("scene_2_memoryless", "state")
+    assert f"probability: {sent['data']['prediction']:.2f}" in sent["code"]["printed"]
+    sent = opened("scene_3_recurrence", "unit", unit=3)
+    assert sent["code"]["printed"] == f"sum {sent['data']['sum']:.2f}\ntanh {sent['data']['h']:.2f}\n"
+    sent = opened("scene_5_word", "train", at=55)
+    assert sent["code"]["printed"] == f"perplexity {sent['data']['perplexity']:.2f}\n"
+    sent = opened("scene_6_perplexity", "game")
+    assert f"perplexity {sent['data']['perplexity']:.2f}" in sent["code"]["printed"]
+    sent = opened("scene_6_perplexity", "rain", kind="gru")
+    said = [line.split(" ")[0] for line in sent["code"]["printed"].splitlines()]
+    assert said == [f"{row['perplexity']:.2f}" for row in sent["data"]["rows"]]
+    sent = opened("scene_7_backwards", "clip", threshold=2.0)
+    np.testing.assert_allclose(numbers(sent["code"]["printed"])[1:], sent["data"]["clipped"], atol=0.005)
+    sent = opened("scene_7_backwards", "cut", cut=3)
+    shown = sent["data"]["full"], sent["data"]["truncated"]
+    assert sent["code"]["printed"].split()[1::2] == [f"{value:.3f}" for value in shown]
+    sent = opened("scene_7_backwards", "random")
+    assert f"mean  {sent['data']['last']:.3f} of" in sent["code"]["printed"]
