@@ -98,6 +98,11 @@ def beginnings(*cuts: tuple[str, int]) -> Cell:
     return costs.beginnings(network("gru"), cuts)
 
 
+def stored(name: str) -> Cell:
+    """A text as a model would store it."""
+    return costs.stored(load_numpy(f"timemachine-{name}"), "It was a quiet evening.")
+
+
 def unit(text: str, t: int, j: int) -> Cell:
     """A unit of the shipped network."""
     seen = Recurrence(network("rnn"), text)
@@ -139,6 +144,8 @@ CELLS: list[partial[Cell]] = [
     *(partial(costs.mean, P, 28) for P in ([0.1, 0.4, 0.8, 0.9], [1.0] * 7, [0.9, 0.0, 0.9])),
     *(partial(continued, name) for name in ("mlp", "lstm", "6gram")),
     partial(beginnings, ("It was a quiet evening", 20), ("quiz fog", 7)),
+    partial(costs.books, ["It's A", "B"], [3_000_000, 100_000], [3, 12]),
+    *(partial(stored, name) for name in ("gru", "6gram")),
     *(partial(costs.guessed, GUESSES[:n]) for n in (1, 4, 10)),
     *(partial(back.through_time, Machine(seed)) for seed in (2, 3)),
     *(partial(back.shortened, Machine(), threshold) for threshold in (0.1, 1.0, 9.0)),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rnnviz.lecture import shannon
+from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import scenes, snippets
 from rnnviz.ui.pages.learn.session import Lecture
 from tests.lecture.test_snippets import printed
@@ -31,8 +32,12 @@ def test_code_belongs_to_steps_that_there_are() -> None:
         assert any(snippets.has(module, name) for name in scenes.scene(number).NAMES), module
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("number", range(1, 8))
-def test_every_cell_runs_and_prints_what_is_shown_beneath(number: int) -> None:
+def test_every_cell_runs_and_prints_what_is_shown_beneath(
+    number: int, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(i18n, "_asks", lambda: language)
     for name in scenes.scene(number).NAMES:
         found = opened(scenes.MODULES[number - 1], name)["code"]
         if found:
@@ -64,6 +69,8 @@ CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("scene_6_perplexity", "game", {"case": "zero"}),
     ("scene_6_perplexity", "game", {"case": "certain"}),
     ("scene_6_perplexity", "rain", {"kind": "6gram", "endings": [" cats", " dogs", " 猫"]}),
+    ("scene_6_perplexity", "books", {"read": [5, 50]}),
+    ("scene_6_perplexity", "bits", {"stored": "a 时 in it", "kind": "6gram"}),
     ("scene_6_perplexity", "length", {"cuts": [40, 3], "kind": "mlp"}),
     ("scene_6_perplexity", "shannon", {"history": "x" + shannon.SENTENCES[0][1][:9]}),
     ("scene_7_backwards", "flow", {"text": "Time"}),
@@ -108,6 +115,9 @@ def test_what_is_printed_is_what_the_picture_shows() -> None:
     sent = opened("scene_6_perplexity", "rain", kind="gru")
     said = [line.split(" ")[0] for line in sent["code"]["printed"].splitlines()]
     assert said == [f"{row['perplexity']:.2f}" for row in sent["data"]["rows"]]
+    sent = opened("scene_6_perplexity", "bits", kind="gru")
+    mean = f"{sent['data']['mean']:.2f} a character\nperplexity {sent['data']['perplexity']:.2f}\n"
+    assert sent["code"]["printed"].endswith(mean)
     sent = opened("scene_7_backwards", "clip", threshold=2.0)
     np.testing.assert_allclose(numbers(sent["code"]["printed"])[1:], sent["data"]["clipped"], atol=0.005)
     sent = opened("scene_7_backwards", "cut", cut=3)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rnnviz.lecture import perplexity, shannon
+from rnnviz.lecture.prediction import nats
 from rnnviz.lecture.snippets.cell import Cell, cell, literal
 from rnnviz.networks.numpy_model import Model
 
@@ -78,6 +79,61 @@ def beginnings(model: Model, cuts: Sequence[tuple[str, int]]) -> Cell:
         printed += [f"likelihood 10^{found.log10[-1]:.1f}", f"perplexity {found.perplexity[-1]:.2f}"]
     texts = _listed([text[:cut] for text, cut in cuts])
     return cell(code, printed, model=model.name, texts=texts)
+
+
+def books(titles: Sequence[str], lengths: Sequence[int], read: Sequence[float]) -> Cell:
+    """The likelihood of texts of such lengths, read with such perplexities, and what a mean says instead.
+
+    >>> print(books(["A", "B"], [100, 10], [10, 100]).printed, end="")
+    A: L = 2.30 nats
+    10^-100
+    B: L = 4.61 nats
+    10^-20
+    """
+    code = """
+        import math
+
+        books = [  # title, characters, perplexity
+        $books]
+        for title, T, PP in books:
+            log10 = -T * math.log10(PP)
+            print(f"{title}: L = {math.log(PP):.2f} nats")
+            print(f"10^{log10:,.0f}")
+    """
+    rows = list(zip(titles, lengths, read, strict=True))
+    printed = [
+        line
+        for title, T, PP in rows
+        for line in (
+            f"{title}: L = {math.log(PP):.2f} nats",
+            f"10^{perplexity.log10_likelihood(T, PP):,.0f}",
+        )
+    ]
+    listed = "".join(f"    ({title!r}, {T}, {PP}),\n" for title, T, PP in rows)
+    return cell(code, printed, books=listed)
+
+
+def stored(model: Model, text: str) -> Cell:
+    """What a text takes in a model's ideal code, a character's mean, and the perplexity that this is."""
+    code = """
+        import rnnviz
+
+        model = rnnviz.load("$model")
+        text = $text
+
+        found = rnnviz.perplexity(model, text=text)
+        bits = found.bits_per_character
+        print(f"{len(text) * bits:.1f} bits")
+        print(f"{bits:.2f} a character")
+        print(f"perplexity {2**bits:.2f}")
+    """
+    costs = nats(model, text) / math.log(2)
+    printed = [
+        f"{costs.sum():.1f} bits",
+        f"{costs.mean():.2f} a character",
+        f"perplexity {2 ** costs.mean():.2f}",
+    ]
+    return cell(code, printed, model=model.name, text=repr(text))
 
 
 def _listed(texts: Sequence[str]) -> str:

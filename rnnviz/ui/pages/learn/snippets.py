@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.gradients import state_gradients
-from rnnviz.lecture import perplexity, shannon, word
+from rnnviz.lecture import shannon, word
 from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import NAMES as MATRICES
@@ -26,7 +26,7 @@ from rnnviz.lecture.snippets import product as products
 from rnnviz.lecture.snippets import recurrence as loops
 from rnnviz.lecture.snippets import word as words
 from rnnviz.networks.numpy_model import Model
-from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn import examples, models
 from rnnviz.ui.pages.learn.controls import State
 
 Shown = dict[str, Any]
@@ -146,13 +146,24 @@ def _game(state: State, shown: Shown) -> Cell:
 
 @_of("scene_6_perplexity", "rain")
 def _rain(state: State, shown: Shown) -> Cell:
-    return costs.endings(models.load(f"timemachine-{state['kind']}"), perplexity.RAINING, state["endings"])
+    return costs.endings(examples.reader(state["kind"]), shown["beginning"], state["endings"])
+
+
+@_of("scene_6_perplexity", "books")
+def _books(state: State, shown: Shown) -> Cell:
+    rows = [[row[name] for row in shown["rows"]] for name in ("title", "characters", "perplexity")]
+    return costs.books(*rows)
+
+
+@_of("scene_6_perplexity", "bits")
+def _bits(state: State, shown: Shown) -> Cell:
+    return costs.stored(examples.reader(state["kind"]), state["stored"])
 
 
 @_of("scene_6_perplexity", "length")
 def _length(state: State, shown: Shown) -> Cell:
     cuts = [(row["text"], row["cut"]) for row in shown["rows"]]
-    return costs.beginnings(models.load(f"timemachine-{state['kind']}"), cuts)
+    return costs.beginnings(examples.reader(state["kind"]), cuts)
 
 
 @_of("scene_6_perplexity", "shannon")
