@@ -1,4 +1,4 @@
-"""The code beside the picture in a real browser: opened by a key, copied, closed, and nothing hidden by it."""
+"""The code beside the picture in a real browser: opened by a key, copied, closed; it hides nothing."""
 
 from __future__ import annotations
 

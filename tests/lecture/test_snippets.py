@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from rnnviz.gradients import state_gradients
+from rnnviz.lecture import counts as tables
 from rnnviz.lecture import perplexity, word
 from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import Machine
@@ -24,7 +25,7 @@ from rnnviz.lecture.snippets import word as words
 from rnnviz.lecture.snippets.cell import WIDTH, tensor
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model, NumpyModel
+from rnnviz.networks.numpy_model import NumpyModel
 
 prints_as: Callable[..., None] = torch.set_printoptions
 
@@ -57,30 +58,26 @@ def ngram() -> NgramModel:
     return found
 
 
-def several(looks: int) -> dict[str, Model]:
-    """What scene 1 compares."""
-    return {
-        "mlp": network("mlp"),
-        "ngram": shortened(ngram(), looks),
-        "rnn": network("rnn"),
-        "gru": network("gru"),
-    }
-
-
 def machine(seed: int) -> Cell:
     """The loop of the word's network."""
     one = Machine(seed)
     return recurrence.loop("".join(one.symbols), one.inputs, one.net.W_xh, one.net.W_hh, one.net.b_h)
 
 
-def book() -> Cell:
-    """The n-grams of a book."""
-    return counts.book(ngram(), network("rnn"))
-
-
-def surprise(text: str, looks: int) -> Cell:
+def surprise(text: str, n: int) -> Cell:
     """What scene 1 compares."""
-    return counts.surprise(text, looks, several(looks))
+    counted = shortened(ngram(), n) if n <= 6 else None
+    return counts.surprise(text, n, {"mlp": network("mlp"), "ngram": counted, "gru": network("gru")})
+
+
+def rules(text: str, t: int) -> Cell:
+    """Two states of a text."""
+    return counts.rules(text, t, tables.book()[0])
+
+
+def apart(first: str, second: str, t: int) -> Cell:
+    """Two texts, told apart by a shipped network."""
+    return counts.apart(network("rnn"), first, second, t)
 
 
 def endings(name: str, left: str, right: str) -> Cell:
@@ -124,8 +121,10 @@ CELLS: list[partial[Cell]] = [
     *(partial(counts.grows, LINE, n, 69) for n in (1, 3, 10)),
     partial(counts.grows, QUOTES, 2, 69),
     partial(counts.grows, "it", 10, 69),
-    partial(book),
-    partial(surprise, LINE, 1),
+    *(partial(counts.book, n, 69) for n in (1, 2, 5, 10)),
+    *(partial(surprise, LINE, n) for n in (1, 7)),
+    *(partial(rules, "the 'dark' machine", t) for t in (1, 3, 9)),
+    partial(apart, "the dark machine", "the grey machine stood", 9),
     partial(surprise, "It's raining 时", 6),
     *(partial(memoryless.minibatch, Machine(seed, steps=steps)) for seed, steps in ((2, 3), (3, 6), (4, 1))),
     *(partial(endings, name, "in the dark nig", "I was going") for name in ("mlp", "rnn")),

@@ -58,7 +58,11 @@ def test_nobody_looks_so_no_code_is_made() -> None:
 
 CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("scene_1_counts", "grows", {"n": 5, "text": "a 'quoted' text, \"twice\" \\"}),
-    ("scene_1_counts", "surprise", {"n": 2, "text": "时间 and space"}),
+    ("scene_1_counts", "book", {"n": 7}),
+    ("scene_1_counts", "state", {"t": 5}),
+    ("scene_1_counts", "any", {"first": "a 'b'", "t": 4}),
+    ("scene_1_counts", "surprise", {"n": 9}),
+    ("scene_1_counts", "memory", {"n": 2, "text": "时间 and space"}),
     ("scene_2_memoryless", "state", {"left": "tea", "right": "sea", "model": "gru"}),
     ("scene_3_recurrence", "unit", {"text": "grey eyes", "unit": 200, "t": 1}),
     ("scene_4_product", "try", {"X": [[9.5], [-1.25], [0.0]]}),
@@ -102,8 +106,15 @@ def test_what_is_printed_is_what_the_picture_shows() -> None:
     sent = opened("scene_4_product", "two", seed=5)
     found = np.reshape(numbers(sent["code"]["printed"]), (3, 4))
     np.testing.assert_allclose(found, sent["data"]["sum"], atol=1e-9)
-    sent = opened("scene_1_counts", "surprise", n=4)
-    assert f"4-gram: {sent['data']['rows'][1]['mean']:.2f} bits" in sent["code"]["printed"]
+    sent = opened("scene_1_counts", "memory", n=4)
+    means = {row["kind"]: row["mean"] for row in sent["data"]["rows"]}
+    for kind, name in (("ngram", "4-gram"), ("gru", "gru")):
+        assert f"{name}: {means[kind]:.2f} bits" in sent["code"]["printed"]
+    sent = opened("scene_1_counts", "state", t=2)
+    for row, line in zip(sent["data"]["rows"], sent["code"]["printed"].splitlines()[::2], strict=False):
+        assert line.endswith(f", {row['times']} times")
+    sent = opened("scene_1_counts", "any", t=6)
+    assert sent["code"]["printed"] == f"{100 * sent['data']['rows'][2]['apart'][5]:.1f} %\n"
     sent = opened("scene_2_memoryless", "state")
     assert f"probability: {sent['data']['prediction']:.2f}" in sent["code"]["printed"]
     sent = opened("scene_3_recurrence", "unit", unit=3)

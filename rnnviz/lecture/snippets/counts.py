@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
-from rnnviz.lecture import counts
+from rnnviz.lecture import counts, states
+from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.snippets.cell import Cell, cell
-from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, NumpyModel
 
 
@@ -41,46 +42,115 @@ def grows(text: str, n: int, symbols: int) -> Cell:
     return cell(code, printed, text=repr(text), symbols=symbols, n=n)
 
 
-def book(ngram: NgramModel, rnn: NumpyModel) -> Cell:
-    """The n-grams that occur in a book, beside a network's parameters."""
-    V = ngram.vocabulary.size
-    code = """
-        import rnnviz
+_READ = """
+import rnnviz
 
-        ngram = rnnviz.load("$ngram")
-        rnn = rnnviz.load("$rnn")
+book = rnnviz.corpora.read("$book").split()
+read = book.train + book.validation
+last = book.held_out
+"""
 
-        V = ngram.vocabulary.size
-        for n, seen in enumerate(ngram.seen, start=2):
-            print(f"{n}: {seen:,} of {V**n:,}")
 
-        print(f"{rnn.parameter_count:,} parameters")
+def book(n: int, symbols: int) -> Cell:
+    """How many contexts of the book's last tenth are new, `n` characters together.
+
+    >>> print(book(3, symbols=69).printed, end="")
+    328,509 entries in the table
+    34 of 17,898 contexts are new
     """
-    printed = [f"{n}: {seen:,} of {V**n:,}" for n, seen in enumerate(ngram.seen, start=2)]
-    printed.append(f"{rnn.parameter_count:,} parameters")
-    return cell(code, printed, ngram=ngram.name, rnn=rnn.name)
+    code = (
+        _READ
+        + """
+V, n = $symbols, $n
+places = range(len(read))
+known = {read[i : i + n - 1] for i in places}
+
+text, T = read + last, len(last)
+new = sum(
+    text[t - n + 1 : t] not in known
+    for t in range(len(read), len(text))
+)
+print(f"{V**n:,} entries in the table")
+print(f"{new:,} of {T:,} contexts are new")
+"""
+    )
+    printed = [
+        f"{counts.table_size(symbols, n):,} entries in the table",
+        f"{counts.NEVER[n - 1]:,} of {counts.HELD_OUT:,} contexts are new",
+    ]
+    return cell(code, printed, book=counts.BOOK, symbols=symbols, n=n)
 
 
-def surprise(text: str, looks: int, models: dict[str, Model]) -> Cell:
-    """Bits per character of several models on a text; the n-gram model's n is `looks`."""
-    ngram = next(model for model in models.values() if isinstance(model, NgramModel))
+def surprise(text: str, n: int, models: Mapping[str, Model | None]) -> Cell:
+    """Bits per character of models on a text; the n-gram model's n is `n`, None where it counts no such."""
     code = """
         import rnnviz
 
         text = $text
-        ngram = rnnviz.load("$ngram")
         models = {
-            "mlp": rnnviz.load("$mlp"),
-            "$looks-gram": ngram.shortened($looks),
-            "rnn": rnnviz.load("$rnn"),
-            "gru": rnnviz.load("$gru"),
-        }
+        $models}
         for name, model in models.items():
             found = rnnviz.perplexity(model, text=text)
             bits = found.bits_per_character
             print(f"{name}: {bits:.2f} bits")
     """
-    said = {kind: f"{looks}-gram" if kind == "ngram" else kind for kind in models}
-    printed = [f"{said[kind]}: {counts.bits(model, text).mean():.2f} bits" for kind, model in models.items()]
-    names = {kind: model.name for kind, model in models.items()}
-    return cell(code, printed, text=repr(text), looks=looks, **{**names, "ngram": ngram.name})
+    lines, printed = [], []
+    for kind, model in models.items():
+        if model is not None:
+            name = f"{n}-gram" if kind == "ngram" else kind
+            shorter = f"\n    .shortened({n})" if kind == "ngram" else ""
+            lines.append(f"    {name!r}: rnnviz.load({model.name!r}){shorter},\n")
+            printed.append(f"{name}: {counts.bits(model, text).mean():.2f} bits")
+    return cell(code, printed, text=repr(text), models="".join(lines))
+
+
+def rules(text: str, t: int, read: str) -> Cell:
+    """The state by two rules f, and what follows it in a book."""
+    code = (
+        _READ
+        + """
+from collections import Counter
+
+text, t = $text, $t
+rules = {
+    "store everything": lambda h, x: h + x,
+    "the last character": lambda h, x: x,
+}
+for name, f in rules.items():
+    h = ""
+    for x in text[:t]:
+        h = f(h, x)
+    next = Counter(
+        read[i + len(h)]
+        for i in range(len(read) - len(h))
+        if read.startswith(h, i)
+    )
+    print(f"{name}: {h!r}, {next.total()} times")
+    print(next.most_common(3))
+"""
+    )
+    printed = []
+    for name, h in (("store everything", text[:t]), ("the last character", text[t - 1])):
+        found = states.followers(h, read)
+        printed += [f"{name}: {h!r}, {found.total()} times", str(found.most_common(3))]
+    return cell(code, printed, book=counts.BOOK, text=repr(text), t=t)
+
+
+def apart(model: NumpyModel, first: str, second: str, t: int) -> Cell:
+    """How far apart a network's predictions after `t` characters of two texts are."""
+    code = """
+        import numpy as np
+        import rnnviz
+
+        model = rnnviz.load("$model")
+        one = rnnviz.trace(model, $first)
+        other = rnnviz.trace(model, $second)
+
+        t = $t
+        p = np.exp(one.log_probs[t])
+        q = np.exp(other.log_probs[t])
+        print(f"{50 * abs(p - q).sum():.1f} %")
+    """
+    P, Q = (expected(model, line[:t])[0] for line in (first, second))
+    printed = [f"{100 * float(states.total_variation(P, Q)):.1f} %"]
+    return cell(code, printed, model=model.name, first=repr(first[:t]), second=repr(second[:t]), t=t)

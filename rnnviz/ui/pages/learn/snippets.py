@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rnnviz.gradients import state_gradients
-from rnnviz.lecture import shannon, word
+from rnnviz.lecture import counts, shannon, word
 from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.product import NAMES as MATRICES
@@ -60,21 +60,34 @@ def _of(module: str, *names: str) -> Callable[[Make], Make]:
 
 @_of("scene_1_counts", "grows")
 def _grows(state: State, shown: Shown) -> Cell:
-    return tables.grows(state["text"], state["n"], shown["symbols"])
+    return tables.grows(state["text"], state["n"], shown["size"])
 
 
 @_of("scene_1_counts", "book")
 def _book(state: State, shown: Shown) -> Cell:
-    return tables.book(models.ngram("timemachine-6gram"), models.network("timemachine-rnn"))
+    return tables.book(state["n"], shown["size"])
 
 
 @_of("scene_1_counts", "surprise", "memory")
 def _surprise(state: State, shown: Shown) -> Cell:
-    ngram = models.ngram("timemachine-6gram")
-    looks = min(state["n"], ngram.order)
-    mlp, rnn, gru = (models.network(f"timemachine-{kind}") for kind in ("mlp", "rnn", "gru"))
-    several: dict[str, Model] = {"mlp": mlp, "ngram": shortened(ngram, looks), "rnn": rnn, "gru": gru}
-    return tables.surprise(state["text"], looks, several)
+    ngram, n = models.ngram("timemachine-6gram"), state["n"]
+    several: dict[str, Model | None] = {
+        kind: models.network(f"timemachine-{kind}") if kind != "ngram" else None
+        for kind in (row["kind"] for row in shown["rows"])
+    }
+    if n <= ngram.order:
+        several["ngram"] = shortened(ngram, n)
+    return tables.surprise(state["text"], n, several)
+
+
+@_of("scene_1_counts", "state")
+def _rules(state: State, shown: Shown) -> Cell:
+    return tables.rules(shown["first"], shown["t"], counts.book()[0])
+
+
+@_of("scene_1_counts", "any")
+def _apart(state: State, shown: Shown) -> Cell:
+    return tables.apart(models.network("timemachine-rnn"), shown["first"], shown["second"], shown["t"])
 
 
 @_of("scene_2_memoryless", "prediction", "layer", "state", "gates")
@@ -141,7 +154,7 @@ def _writes(state: State, shown: Shown) -> Cell:
 
 @_of("scene_6_perplexity", "game")
 def _game(state: State, shown: Shown) -> Cell:
-    return costs.mean(shown["p"], shown["symbols"])
+    return costs.mean(shown["p"], shown["size"])
 
 
 @_of("scene_6_perplexity", "rain")
