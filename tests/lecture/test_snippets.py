@@ -58,12 +58,6 @@ def ngram() -> NgramModel:
     return found
 
 
-def machine(seed: int) -> Cell:
-    """The loop of the word's network."""
-    one = Machine(seed)
-    return recurrence.loop("".join(one.symbols), one.inputs, one.net.W_xh, one.net.W_hh, one.net.b_h)
-
-
 def surprise(text: str, n: int) -> Cell:
     """What scene 1 compares."""
     counted = shortened(ngram(), n) if n <= 6 else None
@@ -116,6 +110,7 @@ def flow(text: str) -> Cell:
 LINE = "the Time Traveller and the Psychologist spoke"
 WRITES = partial(words.trained, writes=True)
 QUOTES = 'it\'s "$5" \\ 🙂 {n}'
+PAIRS = ((2, ["ma", "hi", "ne"]), (3, ["ch"]))
 GUESSES = [1, 1, 2, 1, 27, 3, 3, 1, 1, 5]
 CELLS: list[partial[Cell]] = [
     *(partial(counts.grows, LINE, n, 69) for n in (1, 3, 10)),
@@ -126,10 +121,14 @@ CELLS: list[partial[Cell]] = [
     *(partial(rules, "the 'dark' machine", t) for t in (1, 3, 9)),
     partial(apart, "the dark machine", "the grey machine stood", 9),
     partial(surprise, "It's raining 时", 6),
-    *(partial(memoryless.minibatch, Machine(seed, steps=steps)) for seed, steps in ((2, 3), (3, 6), (4, 1))),
+    *(partial(memoryless.hidden, Machine(seed).net, pairs) for seed, pairs in PAIRS),
+    *(partial(memoryless.output, Machine(seed).net, pairs) for seed, pairs in PAIRS),
     *(partial(endings, name, "in the dark nig", "I was going") for name in ("mlp", "rnn")),
     partial(endings, "gru", 'a "b', "a 'b"),
-    *(partial(machine, seed) for seed in (2, 3, 4)),
+    *(partial(recurrence.loop, Machine(seed).net, text) for seed, text in ((2, "machin"), (3, "e"))),
+    *(partial(recurrence.joined, Machine(seed).net, text) for seed, text in ((2, "machin"), (3, "e"))),
+    *(partial(recurrence.rows, Machine().net, texts) for texts in (("machin", "cinema"), ("e",))),
+    partial(recurrence.sizes, Machine().net),
     *(partial(unit, "the Time Traveller", t, j) for t, j in ((2, 12), (18, 200), (1, 3))),
     *(partial(product.two, Factors.drawn(seed)) for seed in range(12)),
     *(partial(product.joined, Factors.drawn(seed)) for seed in (1, 2)),
@@ -140,6 +139,10 @@ CELLS: list[partial[Cell]] = [
     *(partial(words.losses, Machine(seed, steps=steps)) for seed, steps in ((2, 6), (3, 6), (4, 1))),
     *(partial(words.trained, word.run("machine"), at) for at in (0, 1, 40)),
     *(partial(WRITES, word.run(*run), 100) for run in (("tea", 4), ("machine", 0))),
+    *(partial(words.trained, word.run("tea", 1), at, losses=True) for at in (0, 30)),
+    partial(words.losses, Machine(text="cinemas"[:6])),
+    partial(words.why),
+    partial(words.batch, ["the t", " mach", "ine t"], "themacin ?", 3),
     *(partial(costs.mean, P, 28) for P in ([0.1, 0.4, 0.8, 0.9], [1.0] * 7, [0.9, 0.0, 0.9])),
     *(partial(continued, name) for name in ("mlp", "lstm", "6gram")),
     partial(beginnings, ("It was a quiet evening", 20), ("quiz fog", 7)),
@@ -147,14 +150,12 @@ CELLS: list[partial[Cell]] = [
     *(partial(stored, name) for name in ("gru", "6gram")),
     *(partial(costs.guessed, GUESSES[:n]) for n in (1, 4, 10)),
     *(partial(back.through_time, Machine(seed)) for seed in (2, 3)),
+    partial(back.through_time, Machine(recurrent=False)),
     *(partial(back.shortened, Machine(), threshold) for threshold in (0.1, 1.0, 9.0)),
     *(partial(back.detached, Machine(), cut) for cut in range(1, 7)),
     partial(flow, LINE),
     *(partial(back.power, radius, 1, k) for radius, k in ((0.9, 8), (1.1, 40), (0.6, 1))),
-    *(partial(back.arrow, [3.0, 2.0], threshold) for threshold in (0.1, 1.0, 50.0)),
-    partial(back.arrow, [0.0, 0.0], 1.0),
-    *(partial(back.cut, seed, cut) for seed, cut in ((1, 1), (1, 4), (7, 12))),
-    *(partial(back.random, 1, keep, 3, 10_000) for keep in (0.3, 0.7, 1.0)),
+    *(partial(back.random, 1, keep, 3, 10_000, cut=5) for keep in (0.3, 0.7, 1.0)),
 ]
 NAMED = [pytest.param(make, id=f"{n} {make.func.__name__}") for n, make in enumerate(CELLS)]
 

@@ -64,10 +64,18 @@ CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("scene_1_counts", "surprise", {"n": 9}),
     ("scene_1_counts", "memory", {"n": 2, "text": "时间 and space"}),
     ("scene_2_memoryless", "state", {"left": "tea", "right": "sea", "model": "gru"}),
+    ("scene_2_memoryless", "hidden", {"pairs": 3}),
+    ("scene_2_memoryless", "output", {"pairs": 4}),
+    ("scene_3_recurrence", "first", {"word": "ice", "seed": 9}),
+    ("scene_3_recurrence", "adjacent", {"word": "ice"}),
+    ("scene_3_recurrence", "minibatch", {"word": "ice", "seed": 9}),
     ("scene_3_recurrence", "unit", {"text": "grey eyes", "unit": 200, "t": 1}),
     ("scene_4_product", "try", {"X": [[9.5], [-1.25], [0.0]]}),
     ("scene_4_product", "one", {"seed": 77}),
     ("scene_4_product", "word", {"t": 6}),
+    ("scene_5_word", "softmax", {"at": 20}),
+    ("scene_5_word", "path", {"letters": "machcne"}),
+    ("scene_5_word", "batch", {"n": 5, "t": 7}),
     ("scene_5_word", "train", {"word": "tea", "seed": 3, "at": 30}),
     ("scene_5_word", "writes", {"word": "ab'", "at": 60}),
     ("scene_6_perplexity", "game", {"case": "zero"}),
@@ -79,9 +87,11 @@ CHANGES: list[tuple[str, str, dict[str, Any]]] = [
     ("scene_6_perplexity", "shannon", {"history": "x" + shannon.SENTENCES[0][1][:9]}),
     ("scene_7_backwards", "flow", {"text": "Time"}),
     ("scene_7_backwards", "dial", {"radius": 1.2, "power": 33, "seed": 5}),
-    ("scene_7_backwards", "clip", {"gradient": [-4.0, 0.5], "threshold": 0.3}),
-    ("scene_7_backwards", "cut", {"cut": 2, "seed": 4}),
-    ("scene_7_backwards", "random", {"keep": 0.5, "draw": 8}),
+    ("scene_7_backwards", "word", {"steps": 6}),
+    ("scene_7_backwards", "word", {"net": "memoryless"}),
+    ("scene_7_backwards", "clip", {"threshold": 0.3, "steps": 5}),
+    ("scene_7_backwards", "cut", {"tau": 4, "length": 5}),
+    ("scene_7_backwards", "random", {"keep": 0.5, "draw": 8, "cut": 6}),
 ]
 
 
@@ -129,10 +139,22 @@ def test_what_is_printed_is_what_the_picture_shows() -> None:
     sent = opened("scene_6_perplexity", "bits", kind="gru")
     mean = f"{sent['data']['mean']:.2f} a character\nperplexity {sent['data']['perplexity']:.2f}\n"
     assert sent["code"]["printed"].endswith(mean)
-    sent = opened("scene_7_backwards", "clip", threshold=2.0)
-    np.testing.assert_allclose(numbers(sent["code"]["printed"])[1:], sent["data"]["clipped"], atol=0.005)
-    sent = opened("scene_7_backwards", "cut", cut=3)
-    shown = sent["data"]["full"], sent["data"]["truncated"]
-    assert sent["code"]["printed"].split()[1::2] == [f"{value:.3f}" for value in shown]
+    sent = opened("scene_2_memoryless", "hidden")
+    found = np.reshape(numbers(sent["code"]["printed"].split("\n", 1)[1]), np.shape(sent["data"]["H"]))
+    np.testing.assert_allclose(found, sent["data"]["H"], atol=0.0051)
+    sent = opened("scene_3_recurrence", "third")
+    last = numbers(sent["code"]["printed"].splitlines()[-1])
+    np.testing.assert_allclose(last, sent["data"]["states"][-1][0], atol=0.0051)
+    sent = opened("scene_5_word", "path", letters="machcne")
+    losses = numbers(sent["code"]["printed"].splitlines()[1])
+    assert losses[sent["data"]["at"] - 1] == pytest.approx(sent["data"]["losses"][1], abs=0.0051)
+    sent = opened("scene_7_backwards", "word")
+    found = np.reshape(numbers(sent["code"]["printed"])[:-1], (4, 4))
+    np.testing.assert_allclose(found, sent["data"]["added"][0], atol=0.0051)
+    sent = opened("scene_7_backwards", "clip", threshold=0.5)
+    assert sent["code"]["printed"].startswith(f"norm {sent['data']['norm']:.2f}\n")
+    found = numbers(sent["code"]["printed"])[1:]
+    assert np.linalg.norm(found) == pytest.approx(sent["data"]["sizes"]["W_hh"][1], abs=0.01)
     sent = opened("scene_7_backwards", "random")
-    assert f"mean  {sent['data']['last']:.3f} of" in sent["code"]["printed"]
+    shown = (sent["data"][name] for name in ("full", "regular", "last"))
+    assert sent["code"]["printed"].split()[1:6:2] == [f"{value:.3f}" for value in shown]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rnnviz.gradients import clip
 from rnnviz.lecture import backwards
 from rnnviz.lecture.machine import Machine
 from rnnviz.lecture.snippets.cell import Cell, cell, tensor
@@ -15,23 +14,24 @@ from rnnviz.networks.numpy_model import NumpyModel
 
 
 def through_time(machine: Machine) -> Cell:
-    """∂L/∂W_hh of the small network, by autograd.
+    """∂L/∂W_hh of the small network by autograd; without a state ∂L/∂W_xh.
 
     >>> len(through_time(Machine(steps=2)).printed.splitlines())
     5
     """
-    back = machine.backward()
+    back, name = machine.backward(), "W_hh" if "W_hh" in machine.names else "W_xh"
     code = (
-        _with_gradients()
+        _with_gradients(recurrent="W_hh" in machine.names)
         + """
 cross_entropy(O, labels).backward()
-print(W_hh.grad)
+print($name.grad)
 
 g = torch.stack([w.grad.norm() for w in weights])
 print(f"norm {g.norm():.2f}")
 """
     )
-    return cell(code, [*tensor(back.gradients["W_hh"]), f"norm {back.norm:.2f}"], **written(machine))
+    printed = [*tensor(back.gradients[name]), f"norm {back.norm:.2f}"]
+    return cell(code, printed, name=name, **written(machine))
 
 
 def shortened(machine: Machine, threshold: float) -> Cell:
@@ -76,12 +76,16 @@ for t, x in enumerate(ids[:-1]):
 """
 
 
-def _with_gradients(*, cut: bool = False) -> str:
-    """FORWARD with gradients, and with a cut in its loop."""
+def _with_gradients(*, cut: bool = False, recurrent: bool = True) -> str:
+    """FORWARD with gradients, and with a cut in its loop; without W_hh if it isn't `recurrent`."""
     numbers, reading = FORWARD.split("\nsymbols, text", 1)
     if cut:
         reading = reading.replace("\nfor x in ids[:-1]:\n", _LOOP)
-    return f"{numbers}{_LEAVES}\nsymbols, text{reading}"
+    code = f"{numbers}{_LEAVES}\nsymbols, text{reading}"
+    if not recurrent:
+        for part in ("W_hh = $W_hh\n", " + H @ W_hh", "W_hh, "):
+            code = code.replace(part, "")
+    return code
 
 
 def flow(models: Sequence[NumpyModel], text: str, factors: Sequence[float]) -> Cell:
@@ -131,31 +135,6 @@ def power(radius: float, seed: int, k: int) -> Cell:
     return cell(code, printed, seed=seed, units=backwards.UNITS, radius=radius, k=k)
 
 
-def arrow(gradient: Sequence[float], threshold: float) -> Cell:
-    """One gradient of two numbers, clipped.
-
-    >>> print(arrow([3.0, 4.0], 1.0).printed, end="")
-    norm 5.00
-    tensor([0.60, 0.80])
-    """
-    code = """
-        import torch
-
-        torch.set_printoptions(2, sci_mode=False)
-        w = torch.zeros(2, requires_grad=True)
-        g = torch.tensor($gradient)
-        (g @ w).backward()  # its gradient is g
-
-        norm = torch.nn.utils.clip_grad_norm_(w, $threshold)
-        print(f"norm {norm:.2f}")
-        print(w.grad)
-    """
-    found = clip(np.array(gradient), threshold)
-    given = [float(f"{v:.6g}") for v in gradient]
-    printed = [f"norm {np.linalg.norm(gradient):.2f}", *tensor(found.gradient)]
-    return cell(code, printed, gradient=given, threshold=threshold)
-
-
 _CHAIN = """
 import numpy as np
 import torch
@@ -163,8 +142,7 @@ import torch
 T = $steps
 rng = np.random.default_rng($seed)
 xs = torch.tensor(0.3 * rng.standard_normal(T))
-"""
-_CUT = """
+
 def gradient(cut):  # through the last steps
     w = torch.tensor($w, requires_grad=True)
     h = torch.tensor(0.0)
@@ -177,32 +155,16 @@ def gradient(cut):  # through the last steps
 """
 
 
-def cut(seed: int, steps: int) -> Cell:
-    """The chain's gradient in full and through its last steps alone.
+def random(seed: int, keep: float, draw: int, draws: int, cut: int) -> Cell:
+    """The mean of many gradients, each cut at random and weighed by 1/π at each step that it went.
 
-    >>> print(cut(seed=1, steps=12).printed.splitlines()[0][:5])
+    >>> print(random(seed=1, keep=0.7, draw=1, draws=10_000, cut=4).printed.splitlines()[0][:5])
     full
     """
-    chain = backwards.chain(backwards.WEIGHT, seed)
-    code = (
-        _CHAIN
-        + _CUT
-        + """
-print(f"full  {gradient(T):.3f}")
-print(f"cut   {gradient($cut):.3f}")
-"""
-    )
-    printed = [f"full  {chain.gradient:.3f}", f"cut   {chain.truncated(steps):.3f}"]
-    return cell(code, printed, steps=backwards.STEPS, seed=seed, w=chain.w, cut=steps)
-
-
-def random(seed: int, keep: float, draw: int, draws: int) -> Cell:
-    """The mean of many gradients, each cut at random and weighed by 1/π at each step that it went."""
     chain = backwards.chain(backwards.WEIGHT, seed)
     estimates = backwards.random_truncation(chain, keep, draws, draw)
     code = (
         _CHAIN
-        + _CUT
         + """
 g = [gradient(k) for k in range(1, T + 1)]
 g = torch.stack([torch.tensor(0.0), *g])
@@ -215,8 +177,14 @@ weights = (on / pi).cumprod(dim=1)  # 1/pi a step
 z = terms[0] + weights.float() @ terms[1:]
 
 print(f"full  {gradient(T):.3f}")
+print(f"cut   {gradient($cut):.3f}")
 print(f"mean  {z.mean():.3f} of {draws:,} draws")
 """
     )
-    printed = [f"full  {chain.gradient:.3f}", f"mean  {estimates.mean():.3f} of {draws:,} draws"]
-    return cell(code, printed, steps=backwards.STEPS, seed=seed, w=chain.w, keep=keep, draws=draws, draw=draw)
+    printed = [
+        f"full  {chain.gradient:.3f}",
+        f"cut   {chain.truncated(cut):.3f}",
+        f"mean  {estimates.mean():.3f} of {draws:,} draws",
+    ]
+    chosen = {"seed": seed, "keep": keep, "draw": draw, "draws": draws, "cut": cut}
+    return cell(code, printed, steps=backwards.STEPS, w=chain.w, **chosen)

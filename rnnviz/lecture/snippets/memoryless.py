@@ -2,45 +2,68 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from rnnviz.lecture.machine import Machine
-from rnnviz.lecture.memoryless import compare, ending
+from rnnviz.gradients.small import SmallRNN
+from rnnviz.lecture.machine import WORD
+from rnnviz.lecture.memoryless import compare, ending, minibatch
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 from rnnviz.networks.numpy_model import NumpyModel
 
+_LAYER = """
+import torch
+from torch.nn.functional import one_hot
 
-def minibatch(machine: Machine) -> Cell:
-    """H = φ(X W_xh + b_h), a row for each of the machine's inputs: the bias is broadcast over the rows.
+torch.set_printoptions(2, sci_mode=False)
+W_xh = $W_xh
+b_h = $b_h
 
-    >>> minibatch(Machine(steps=2)).printed.splitlines()[0]
+symbols, pairs = $symbols, $pairs
+ids = [symbols.index(x) for x, _ in pairs]
+ids = torch.tensor(ids)
+X = one_hot(ids, len(symbols)).float()
+H = torch.tanh(X @ W_xh + b_h)
+"""
+_HIDDEN = """
+print("X", tuple(X.shape), " H", tuple(H.shape))
+print(H)
+"""
+_OUTPUT = """
+from torch.nn.functional import cross_entropy
+
+W_hq = $W_hq
+b_q = $b_q
+labels = [symbols.index(y) for _, y in pairs]
+labels = torch.tensor(labels)
+O = H @ W_hq + b_q
+
+P = torch.softmax(O, dim=1)
+print(P[range(len(pairs)), labels])
+print(f"loss {cross_entropy(O, labels):.2f} nats")
+"""
+
+
+def hidden(net: SmallRNN, pairs: list[str]) -> Cell:
+    """H = φ(X W_xh + b_h), a row for each pair: the bias is broadcast over the rows.
+
+    >>> from rnnviz.lecture.machine import Machine
+    >>> hidden(Machine().net, ["ma", "hi"]).printed.splitlines()[0]
     'X (2, 7)  H (2, 4)'
     """
-    net, x = machine.net, machine.forward.x
-    code = """
-        import torch
-        from torch.nn.functional import one_hot
+    found = minibatch(net, pairs)
+    printed = [f"X {found.x.shape}  H {found.hidden.shape}", *tensor(found.hidden)]
+    return cell(_LAYER + _HIDDEN, printed, **_written(net, pairs))
 
-        torch.set_printoptions(2, sci_mode=False)
-        W_xh = $W_xh
-        b_h = $b_h
 
-        ids = torch.tensor($ids)  # $inputs
-        X = one_hot(ids, num_classes=$symbols).float()
-        H = torch.tanh(X @ W_xh + b_h)
+def output(net: SmallRNN, pairs: list[str]) -> Cell:
+    """O = H W_hq + b_q: the probability of each pair's second character, and the mean loss."""
+    found = minibatch(net, pairs)
+    right = found.probabilities[range(len(pairs)), found.targets]
+    printed = [*tensor(right), f"loss {found.loss:.2f} nats"]
+    return cell(_LAYER + _OUTPUT, printed, **_written(net, pairs))
 
-        print("X", tuple(X.shape), " H", tuple(H.shape))
-        print(H)
-    """
-    state = np.tanh(x @ net.W_xh + net.b_h)
-    values = {
-        "W_xh": literal(net.W_xh),
-        "b_h": literal([net.b_h]),
-        "ids": machine.ids,
-        "inputs": machine.inputs,
-        "symbols": x.shape[1],
-    }
-    return cell(code, [f"X {x.shape}  H {state.shape}", *tensor(state)], **values)
+
+def _written(net: SmallRNN, pairs: list[str]) -> dict[str, str]:
+    weights = {name: literal(getattr(net, name)) for name in ("W_xh", "b_h", "W_hq", "b_q")}
+    return {**weights, "symbols": repr(WORD), "pairs": repr(pairs)}
 
 
 def endings(model: NumpyModel, left: str, right: str) -> Cell:

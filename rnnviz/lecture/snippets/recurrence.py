@@ -2,43 +2,122 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Sequence
 
-from rnnviz.lecture.recurrence import Recurrence
+import numpy as np
+
+from rnnviz.gradients.small import SmallRNN
+from rnnviz.lecture.machine import WORD, numbers
+from rnnviz.lecture.recurrence import Recurrence, walk
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 
-Doubles = npt.NDArray[np.float64]
+_NUMBERS = """
+import torch
+
+torch.set_printoptions(2, sci_mode=False)
+W_xh = $W_xh
+W_hh = $W_hh
+b_h = $b_h
+symbols = $symbols
+"""
 
 
-def loop(symbols: str, text: str, W_xh: Doubles, W_hh: Doubles, b_h: Doubles) -> Cell:
+def loop(net: SmallRNN, text: str) -> Cell:
     """The state after each character of `text`: the same two matrices and bias at every step.
 
-    >>> zero = np.zeros((2, 2))
-    >>> print(loop("ab", "aa", np.ones((2, 2)), zero, zero[0]).printed, end="")
-    a tensor([0.76, 0.76])
-    a tensor([0.76, 0.76])
+    >>> from rnnviz.lecture.machine import Machine
+    >>> loop(Machine().net, "ma").printed.splitlines()[0][:9]
+    'm tensor('
     """
+    code = (
+        _NUMBERS
+        + """
+H = torch.zeros(len(b_h))  # H_0
+for x in $text:
+    X = W_xh[symbols.index(x)]  # picks a row
+    H = torch.tanh(X + H @ W_hh + b_h)
+    print(x, H)
+"""
+    )
+    return cell(code, _states(net, text), **_written(net), text=repr(text))
+
+
+def joined(net: SmallRNN, text: str) -> Cell:
+    """The same, each step in the two parts of the figure: concatenate, then one layer with φ."""
+    code = (
+        _NUMBERS
+        + """
+W = torch.cat((W_xh, W_hh))  # (7 + 4, 4)
+
+def step(x, H):
+    X = torch.zeros(len(symbols))
+    X[symbols.index(x)] = 1
+    return torch.tanh(torch.cat((X, H)) @ W + b_h)
+
+H = torch.zeros(len(b_h))
+for x in $text:
+    H = step(x, H)
+    print(x, H)
+"""
+    )
+    return cell(code, _states(net, text), **_written(net), text=repr(text))
+
+
+def rows(net: SmallRNN, texts: Sequence[str]) -> Cell:
+    """Sequences side by side, a row each: the state after their last characters."""
+    steps = walk(net, *map(numbers, texts))
+    code = (
+        _NUMBERS
+        + """
+texts = $texts
+H = torch.zeros(len(texts), len(b_h))
+for column in zip(*texts):
+    ids = [symbols.index(x) for x in column]
+    H = torch.tanh(W_xh[ids] + H @ W_hh + b_h)
+
+print(tuple(H.shape))
+print(H)
+"""
+    )
+    printed = [str(steps.state[-1].shape), *tensor(steps.state[-1])]
+    return cell(code, printed, **_written(net), texts=repr(list(texts)))
+
+
+def sizes(net: SmallRNN) -> Cell:
+    """The numbers that a network stores, for any number of time steps.
+
+    >>> from rnnviz.lecture.machine import Machine
+    >>> print(sizes(Machine().net).printed, end="")
+    83 parameters
+    T = 1: a table has 7 rows
+    T = 3: a table has 343 rows
+    T = 6: a table has 117,649 rows
+    """
+    d, (h, q) = len(net.W_xh), net.W_hq.shape
     code = """
-        import torch
+        d, h, q = $d, $h, $q
 
-        torch.set_printoptions(2, sci_mode=False)
-        W_xh = $W_xh
-        W_hh = $W_hh
-        b_h = $b_h
+        W_xh, W_hh, b_h = d * h, h * h, h
+        W_hq, b_q = h * q, q
+        total = W_xh + W_hh + b_h + W_hq + b_q
+        print(total, "parameters")
 
-        H = torch.zeros($units)  # H_0
-        for x in $text:
-            X = W_xh[$symbols.index(x)]
-            H = torch.tanh(X + H @ W_hh + b_h)
-            print(x, H)
+        for T in (1, 3, 6):
+            print(f"T = {T}: a table has {d**T:,} rows")
     """
-    state, printed = np.zeros(len(b_h)), []
-    for x in text:
-        state = np.tanh(W_xh[symbols.index(x)] + state @ W_hh + b_h)
-        printed.append(f"{x} {tensor(state)[0]}")
-    matrices = {"W_xh": literal(W_xh), "W_hh": literal(W_hh), "b_h": literal(b_h)}
-    return cell(code, printed, **matrices, units=len(b_h), text=repr(text), symbols=repr(symbols))
+    printed = [f"{d * h + h * h + h + h * q + q} parameters"]
+    printed += [f"T = {T}: a table has {d**T:,} rows" for T in (1, 3, 6)]
+    return cell(code, printed, d=d, h=h, q=q)
+
+
+def _states(net: SmallRNN, text: str) -> list[str]:
+    states = walk(net, numbers(text)).state[:, 0]
+    return [f"{x} {tensor(state)[0]}" for x, state in zip(text, states, strict=True)]
+
+
+def _written(net: SmallRNN) -> dict[str, str]:
+    weights = {name: literal(getattr(net, name)) for name in ("W_xh", "W_hh", "b_h")}
+    return {**weights, "symbols": repr(WORD)}
 
 
 def unit(model_name: str, seen: Recurrence, text: str, t: int, unit: int) -> Cell:

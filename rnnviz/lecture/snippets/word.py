@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from rnnviz.lecture import word
+from collections.abc import Sequence
+
+from rnnviz.lecture import tokens, word
 from rnnviz.lecture.machine import NAMES, UNITS, Machine
 from rnnviz.lecture.snippets.cell import Cell, cell, literal, tensor
 
@@ -120,12 +122,13 @@ def step(H, x):
     H = torch.tanh(W_xh[x] + H @ W_hh + b_h)
     return H, H @ W_hq + b_q
 
-def loss():
+def loss(how="mean"):
     H, O = torch.zeros(h).double(), []
     for x in ids[:-1]:
         H, o = step(H, x)
         O.append(o)
-    return cross_entropy(torch.stack(O), labels)
+    O = torch.stack(O)
+    return cross_entropy(O, labels, reduction=how)
 
 adam = torch.optim.AdamW(
     weights, betas=$betas, weight_decay=0
@@ -154,16 +157,24 @@ print(said)
 """
 
 
-def trained(run: word.WordRun, at: int, *, writes: bool = False) -> Cell:
-    """The page's training in torch, from the same weights, and what the network then writes.
+_LOSSES = """
+torch.set_printoptions(2, sci_mode=False)
+print(loss("none").detach().float())
+"""
+
+
+def trained(run: word.WordRun, at: int, *, writes: bool = False, losses: bool = False) -> Cell:
+    """The page's training in torch, from the same weights, and what the network then writes, or each loss.
 
     >>> print(trained(word.run("tea"), 100, writes=True).printed.splitlines()[-1])
     tea
     """
     seen = run.at(at)
-    printed = [f"perplexity {seen.perplexity:.2f}", *([seen.written] if writes else [])]
+    printed = [f"perplexity {seen.perplexity:.2f}"]
+    printed += [seen.written] if writes else []
+    printed += tensor(seen.losses) if losses else []
     return cell(
-        _TRAINING + (_WRITING if writes else ""),
+        _TRAINING + (_WRITING if writes else "") + (_LOSSES if losses else ""),
         printed,
         text=repr(run.word),
         units=UNITS,
@@ -176,3 +187,55 @@ def trained(run: word.WordRun, at: int, *, writes: bool = False) -> Cell:
         whole=run.steps,
         clip=word.CLIP,
     )
+
+
+def why() -> Cell:
+    """A book's characters and words: different ones, and the time steps that reading it takes.
+
+    >>> print(why().printed, end="")
+    28 symbols, 173,427 time steps
+    4,580 symbols, 32,775 time steps
+    """
+    code = """
+        import re
+        import rnnviz
+
+        text = rnnviz.corpora.read("timemachine").text
+        book = re.sub("[^a-z]+", " ", text.lower())
+        book = book.strip()
+
+        # and one symbol for what is unknown
+        for tokens in (book, book.split()):
+            V, T = len(set(tokens)) + 1, len(tokens)
+            print(f"{V:,} symbols, {T:,} time steps")
+    """
+    printed = [f"{kind.symbols:,} symbols, {kind.tokens:,} time steps" for kind in tokens.vocabularies()]
+    return cell(code, printed)
+
+
+def batch(windows: Sequence[str], symbols: Sequence[str], t: int) -> Cell:
+    """X_t of a minibatch: a row for each place that is read, one-hot.
+
+    >>> print(batch(["the t", " mach"], ["t", "h", "e", " ", "m", "a", "c", "?"], t=1).printed, end="")
+    X_1 (2, 8)
+    't' -> 'h'
+    ' ' -> 'm'
+    """
+    code = """
+        import torch
+        from torch.nn.functional import one_hot
+
+        windows = $windows
+        symbols = $symbols
+        t = $t
+
+        ids = [symbols.index(w[t - 1]) for w in windows]
+        ids = torch.tensor(ids)
+        X = one_hot(ids, len(symbols)).float()
+        print(f"X_{t}", tuple(X.shape))
+        for w in windows:
+            print(repr(w[t - 1]), "->", repr(w[t]))
+    """
+    printed = [f"X_{t} ({len(windows)}, {len(symbols)})"]
+    printed += [f"{w[t - 1]!r} -> {w[t]!r}" for w in windows]
+    return cell(code, printed, windows=repr(list(windows)), symbols=repr("".join(symbols)), t=t)

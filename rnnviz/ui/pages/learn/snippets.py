@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from rnnviz.gradients import state_gradients
-from rnnviz.lecture import counts, shannon, word
+from rnnviz.lecture import counts, shannon, tokens, word
 from rnnviz.lecture.counts import shortened
-from rnnviz.lecture.machine import Machine
+from rnnviz.lecture.machine import WORD, Machine
 from rnnviz.lecture.product import NAMES as MATRICES
 from rnnviz.lecture.product import Factors
 from rnnviz.lecture.recurrence import Recurrence
@@ -96,10 +96,34 @@ def _endings(state: State, shown: Shown) -> Cell:
     return without.endings(model, state["left"], state["right"])
 
 
-@_of("scene_3_recurrence", "first", "second", "third", "fourth", "apart")
+@_of("scene_2_memoryless", "hidden")
+def _hidden(state: State, shown: Shown) -> Cell:
+    return without.hidden(Machine().net, shown["pairs"])
+
+
+@_of("scene_2_memoryless", "output")
+def _output(state: State, shown: Shown) -> Cell:
+    return without.output(Machine().net, shown["pairs"])
+
+
+@_of("scene_3_recurrence", "first", "second", "third", "apart")
 def _loop(state: State, shown: Shown) -> Cell:
-    W_xh, W_hh, (b_h,) = (np.array(shown[name]) for name in ("W_xh", "W_hh", "b_h"))
-    return loops.loop("".join(shown["letters"]), shown["word"], W_xh, W_hh, b_h)
+    return loops.loop(Machine(state["seed"]).net, state["word"])
+
+
+@_of("scene_3_recurrence", "parameters")
+def _sizes(state: State, shown: Shown) -> Cell:
+    return loops.sizes(Machine(state["seed"]).net)
+
+
+@_of("scene_3_recurrence", "adjacent")
+def _figure(state: State, shown: Shown) -> Cell:
+    return loops.joined(Machine(state["seed"]).net, state["word"])
+
+
+@_of("scene_3_recurrence", "minibatch")
+def _rows(state: State, shown: Shown) -> Cell:
+    return loops.rows(Machine(state["seed"]).net, shown["texts"])
 
 
 @_of("scene_3_recurrence", "unit")
@@ -139,7 +163,25 @@ def _labels(state: State, shown: Shown) -> Cell:
 
 @_of("scene_5_word", "softmax")
 def _losses(state: State, shown: Shown) -> Cell:
-    return words.losses(Machine())
+    if state["at"] == 0 and state["word"] == WORD:
+        return words.losses(Machine(state["seed"]))
+    return words.trained(word.run(state["word"], state["seed"]), state["at"], losses=True)
+
+
+@_of("scene_5_word", "path")
+def _path(state: State, shown: Shown) -> Cell:
+    return words.losses(Machine(state["seed"], text=shown["letters"]))
+
+
+@_of("scene_5_word", "why")
+def _why(state: State, shown: Shown) -> Cell:
+    return words.why()
+
+
+@_of("scene_5_word", "batch")
+def _batch(state: State, shown: Shown) -> Cell:
+    windows = tokens.windows(tokens.book(), state["n"], shown["T"])
+    return words.batch(windows, [*sorted(set(tokens.book())), "?"], state["t"])
 
 
 @_of("scene_5_word", "train")
@@ -200,16 +242,21 @@ def _dial(state: State, shown: Shown) -> Cell:
     return back.power(state["radius"], state["seed"], state["power"])
 
 
+@_of("scene_7_backwards", "word")
+def _back(state: State, shown: Shown) -> Cell:
+    return back.through_time(Machine(steps=shown["steps"], recurrent=shown["recurrent"]))
+
+
 @_of("scene_7_backwards", "clip")
 def _clip(state: State, shown: Shown) -> Cell:
-    return back.arrow(state["gradient"], state["threshold"])
+    return back.shortened(Machine(steps=state["steps"]), state["threshold"])
 
 
 @_of("scene_7_backwards", "cut")
 def _cut(state: State, shown: Shown) -> Cell:
-    return back.cut(state["seed"], state["cut"])
+    return back.detached(Machine(steps=shown["steps"]), shown["tau"])
 
 
 @_of("scene_7_backwards", "random")
 def _random(state: State, shown: Shown) -> Cell:
-    return back.random(state["seed"], state["keep"], state["draw"], shown["draws"])
+    return back.random(state["seed"], state["keep"], state["draw"], shown["draws"], state["cut"])
