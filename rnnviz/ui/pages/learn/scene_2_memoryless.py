@@ -34,8 +34,8 @@ def notice(state: State) -> str:
     left, right = state["left"], state["right"]
     if state["step"] == HIDDEN:
         return _(
-            "Each row is one pair, and each gets the same bias: broadcasting. "
-            "Rows know nothing of each other, so pairs may be drawn in any order."
+            "One pair a row; every row gets the same bias. "
+            "Rows know nothing of each other, so any order will do."
         )
     if state["step"] == OUTPUT:
         return _("Softmax turns every row of O into probabilities. Framed: the label, the next character.")

@@ -52,12 +52,11 @@ def notice(state: State) -> str:
         return _("Recurrent: the same definition at every step, applied to its own result.")
     return {
         "parameters": _(
-            "Every step uses the same weights, so their number does not grow with T. "
-            "A table of all texts would."
+            "Every step uses the same weights: their number does not grow with T. A table of all texts grows."
         ),
         "apart": _(
-            "A hidden layer is hidden between input and output. "
-            "A hidden state is an input of the step, computed from earlier steps only."
+            "A hidden layer is between input and output. "
+            "A hidden state is an input of the step, computed before it."
         ),
         "adjacent": _("Each step: concatenate, then one layer with φ. Its state goes on and to the output."),
         "minibatch": _(

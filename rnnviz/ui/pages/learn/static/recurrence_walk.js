@@ -254,20 +254,20 @@ export function parameters(board, data, y) {
     if (k) board.text(k * each - 20, y + 3.5 * cell, "+", "28 middle muted");
   });
 
-  const low = y + 7 * cell + 92;
+  const low = y + 7 * cell + 84;
   const [left, wide] = [250, (W - 260) / tables.length];
   board.text(0, low, "T", "24 700");
-  board.text(0, low + 52, words.parameters, "24 700 model");
-  board.text(0, low + 104, words.table, "22 muted");
+  board.text(0, low + 48, words.parameters, "24 700 model");
+  board.text(0, low + 96, words.table, "22 muted");
   tables.forEach((table, k) => {
     const middle = left + (k + 0.5) * wide;
     const here = k + 1 === t;
     if (here) {
       const frame = { fill: "none", stroke: theme.pinned, "stroke-width": 3, rx: 8 };
-      board.rect(left + k * wide + 4, low - 24, wide - 8, 152, frame);
+      board.rect(left + k * wide + 4, low - 24, wide - 8, 144, frame);
     }
     board.text(middle, low, String(k + 1), `24 middle ${here ? "700 pinned" : ""}`);
-    board.text(middle, low + 52, String(data.parameters), "28 middle 700 model");
-    board.text(middle, low + 104, board.number(table, 0), "24 middle came");
+    board.text(middle, low + 48, String(data.parameters), "28 middle 700 model");
+    board.text(middle, low + 96, board.number(table, 0), "24 middle came");
   });
 }

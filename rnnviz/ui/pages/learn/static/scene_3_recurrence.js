@@ -16,7 +16,7 @@ export function draw(board, data, ask) {
   const spare = Math.max(0, board.H - 540);
   unrolled(board, data, ask, 70 + spare * 0.15);
   if (data.show === "walk") numbers(board, data, 192 + spare * 0.25);
-  else parameters(board, data, 226 + spare * 0.4);
+  else parameters(board, data, 206 + spare * 0.4);
 }
 
 // ---- the real one ---------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import { fill } from "../../../browser/static/words.js";
 
 const LEFT = 118;
 const EACH = 122;
+const FADED = 0.45;
 
 /** @param {Board} board @param {Said<WordPath>} data @param {Ask} ask */
 export function path(board, data, ask) {
@@ -26,17 +27,17 @@ export function path(board, data, ask) {
   for (let t = 1; t <= T; t++) {
     const x = X(t);
     const on = t <= at; // on the way to the output
-    const g = board.group({ opacity: on ? 1 : 0.3 });
+    const g = board.group({ opacity: on ? 1 : FADED });
     const look = { stroke: on ? path : theme.axis, width: on ? 5 : 2, head: on ? 15 : 9 };
     g.arrow(x, input - 26, x, state + 28, look);
     g.strip({ x: x - 40, y: state - 12, width: 80, height: 36, values: data.hidden[t - 1] });
     if (t < T) {
-      const next = board.group({ opacity: t < at ? 1 : 0.3 });
+      const next = board.group({ opacity: t < at ? 1 : FADED });
       const look = { stroke: t < at ? path : theme.axis, width: t < at ? 5 : 2, head: t < at ? 15 : 9 };
       next.arrow(x + 42, state + 6, X(t + 1) - 43, state + 6, look);
     }
     g.text(x, input + 36, String(t), "20 middle muted");
-    const faded = board.group({ opacity: t === at ? 1 : 0.3 });
+    const faded = board.group({ opacity: t === at ? 1 : FADED });
     faded.text(x, top, letters[t], `32 middle mono 700 ${hot}`);
     const thick = t === at ? { stroke: path, width: 5, head: 15 } : { stroke: theme.axis, width: 2, head: 9 };
     faded.arrow(x, state - 16, x, t === at ? bottom + 6 : top + 24, thick);
