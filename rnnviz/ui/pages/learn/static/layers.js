@@ -12,7 +12,7 @@ export function layers(board, data, ask) {
   const { words } = data;
   board.text(0, 22, words.pairs, "22");
   data.pairs.forEach((pair, i) => board.text(560 + i * 130, 22, [...pair].join(" → "), "26 mono 700 model"));
-  board.button("draw", [board.W - 240, 2, 240], words.draw, () => ask({ pairs: (data.seed + 1) % 10000 }));
+  board.button("draw", [board.W - 242, 2, 240], words.draw, () => ask({ pairs: (data.seed + 1) % 10000 }));
   const top = 62 + board.spare * 0.4;
   if (board.step === 2) hidden(board, data, top);
   else output(board, data, top);

@@ -27,7 +27,7 @@ export function head(board, data, ask) {
   const field = { label: words.word, limit: longest };
   board.field("word", [0, 2, 250], texts[0], field, change).title = words["word.help"];
   reader(board, data, ask, 282, texts[0].length);
-  board.button("draw", [board.W - 236, 2, 236], words.draw, () =>
+  board.button("draw", [board.W - 240, 2, 238], words.draw, () =>
     ask({ seed: 1 + Math.floor(Math.random() * 9998) }),
   );
   board.text(board.W - 250, 21, fill(words.seed, { n: data.seed }), "end muted 20");
