@@ -143,6 +143,15 @@ def _small(state: State) -> dict[str, Any]:
         "sizes": sizes,
         "parameters": sum(sizes.values()),
         "tables": [len(SYMBOLS) ** T for T in range(1, LONGEST + 1)],
+        "here": symbols.here(
+            {
+                **{name: np.atleast_2d(getattr(net, name)) for name in machine.NAMES},
+                "X_t": steps.x[t - 1],
+                "H_t-1": steps.before[t - 1],
+                "H_t": steps.state[t - 1],
+                "O_t": steps.output[t - 1],
+            }
+        ),
     }
 
 

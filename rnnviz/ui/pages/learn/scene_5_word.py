@@ -177,6 +177,7 @@ def _path(state: State) -> dict[str, Any]:
         "before": usual.probabilities[AT - 1].tolist(),
         "change": float(np.abs(outputs[1] - outputs[0]).max()),
         "losses": [float(usual.losses[AT - 1]), float(here.losses[AT - 1])],
+        "here": symbols.here({"O_t": here.output[AT - 1], "t": AT}),
         "words": {
             **_names(),
             "press": _("character {t}: {character}; press to change it"),
@@ -210,7 +211,7 @@ def _why(state: State) -> dict[str, Any]:
 
 def _batch(state: State) -> dict[str, Any]:
     book = tokens.book()
-    symbols = sorted(set(book))
+    alphabet = sorted(set(book))
     windows = tokens.windows(book, state["n"], WINDOW)
     column = [window[state["t"] - 1] for window in windows]
     return {
@@ -222,8 +223,9 @@ def _batch(state: State) -> dict[str, Any]:
         "units": tokens.UNITS,
         "windows": [[visible(c) for c in window] for window in windows],
         # The last symbol is the unknown one, which the book has not got.
-        "symbols": [*map(visible, symbols), "?"],
-        "x": tokens.one_hot(column, [*symbols, ""]).tolist(),
+        "symbols": [*map(visible, alphabet), "?"],
+        "x": (x := tokens.one_hot(column, [*alphabet, ""])).tolist(),
+        "here": symbols.here({"X_t": x}),
         "words": {
             "n": _("rows n"),
             "t": "t",

@@ -55,12 +55,12 @@ export function unrolled(board, data, ask, y) {
       arrow.arrow(box(k - 1) + wide + 3, y + high / 2, x - 4, y + high / 2, {
         ...{ stroke: orange, width: 3, head: 12 },
       });
-      const style = `middle ${orange} 20`;
+      const style = `middle ${orange} 22`;
       const stands = there ? "W_hh" : undefined;
       if (grown) arrow.symbol((box(k - 1) + wide + x) / 2, y - 4, "W", "hh", { style, stands });
       if (k === t && board.step === 1) board.move(arrow.svg, { x: -60, opacity: 0 });
       g.arrow(x + wide / 2, y + high + 26, x + wide / 2, y + high + 3, { stroke: teal, width: 3, head: 12 });
-      const input = { style: `${teal} 20`, ...(there && { stands: "W_xh" }) };
+      const input = { style: `${teal} 22`, ...(there && { stands: "W_xh" }) };
       g.symbol(x + wide / 2 + 12, y + high + 13, "W", "xh", input);
       const frame = { fill: "none", stroke: teal, rx: 6, "stroke-width": 2 };
       g.rect(x + wide / 2 - 19, y + high + 27, 38, n * letter, frame);
@@ -68,7 +68,7 @@ export function unrolled(board, data, ask, y) {
         g.text(x + wide / 2, y + high + 27 + (i + 0.5) * letter, text[k - 1], "middle mono 700"),
       );
     }
-    g.symbol(x + wide / 2, y - 18, "H", String(k), `middle 21 ${k === t ? "pinned" : "text"}`);
+    g.symbol(x + wide / 2, y - 18, "H", String(k), `middle 24 ${k === t ? "pinned" : "text"}`);
     const row = high / n;
     data.states[k].forEach((values, i) =>
       values.forEach((value, j) =>

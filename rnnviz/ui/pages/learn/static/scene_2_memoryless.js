@@ -34,12 +34,12 @@ function texts(board, data, ask) {
     );
     seen(board, side.marks, data.kind !== "mlp", x, top + 66, column, words.sees);
     if (step >= 1) {
-      board.text(x, top + 156, fill(words.units, { n: side.state.length }), "19 muted");
+      board.text(x, top + 156, fill(words.units, { n: side.state.length }), "20 muted");
       const state = board.group({ stands: "H_t" });
       state.strip({ x, y: top + 174, width: column, height: 46, values: side.state });
     }
     const from = top + (step >= 1 ? 262 : 172);
-    board.text(x, from - 14, words.next, "19 muted");
+    board.text(x, from - 14, words.next, "20 muted");
     board.bars({
       x,
       y: from + 4,
@@ -64,13 +64,13 @@ function texts(board, data, ask) {
   };
   sign(middle - 20, data.prediction);
   board
-    .say("largest", [W / 2 - 95, middle + 50, 190], words.largest, { size: 17, align: "center" })
+    .say("largest", [W / 2 - 95, middle + 50, 190], words.largest, { size: 20, align: "center" })
     .classList.add("ln-quiet");
   if (step >= 1) {
     const same = data.state === 0;
     board.text(W / 2, top + 197, same ? "=" : "≠", `48 middle 700 ${same ? "model" : "came"}`);
   }
-  if (!data.alike) board.text(W / 2, top + 20, words.unlike, "17 middle came");
+  if (!data.alike) board.text(W / 2, top + 20, words.unlike, "20 middle came");
 }
 
 /**
@@ -80,7 +80,7 @@ function texts(board, data, ask) {
  */
 function seen(board, marks, all, x, y, width, caption) {
   const { theme } = board;
-  board.text(x, y, caption, "19 muted");
+  board.text(x, y, caption, "20 muted");
   const each = Math.min(30, width / marks.length);
   marks.forEach((mark, t) => {
     const last = t === marks.length - 1;

@@ -178,7 +178,7 @@ function training(board, data, ask, x) {
       },
     ],
   });
-  board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "19 end muted");
+  board.text(x + width - 10, 336, fill(words.step, { n: at, count: data.steps }), "20 end muted");
   board.text(x + 46, 386, words.perplexity, "22 muted");
   board.text(x + width - 10, 384, board.number(data.perplexity, data.perplexity < 1.1 ? 3 : 2), {
     style: "46 end 700 model",
