@@ -1,14 +1,15 @@
-"""Check yourself: fourteen questions, each answered by trying it out.
+"""Check yourself: eighteen questions, each answered by trying it out.
 
-The first four are the exercises of the textbook's chapter in our own words. `evidence` computes what happens
-at a question's setting and which option is right, so no answer is written down. The words are the page's.
+The first four are the exercises of the textbook's chapter in our own words, the last four answer the fourth
+further. `evidence` computes what happens at a question's setting and which option is right, so no answer
+is written down. The words are the page's.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -16,33 +17,42 @@ import numpy as np
 
 from rnnviz.errors import ConfigError
 from rnnviz.gradients import clip
-from rnnviz.lecture import backwards, memorising, perplexity
+from rnnviz.lecture import backwards, memorising, perplexity, writing
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.product import Factors
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.networks.numpy_model import Model
+from rnnviz.networks.numpy_model import Model, NumpyModel
 from rnnviz.reading import sampling
 
 Load = Callable[[str], "Model"]
 Setting = str | float
+Spread = tuple[float, float]
+"""A mean and its standard error."""
+
 Value = float | int | str
 Find = Callable[[Any, Load], "Evidence"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What happened at a setting: the right option and the rows computed."""
+    """What happened at a setting: the right option and the rows computed.
+
+    table     rows of measurements, a Spread for each of the `columns`; `column` is that of the setting
+    """
 
     answer: str
     rows: Mapping[str, Value]
+    table: Mapping[str, Sequence[Spread]] = field(default_factory=dict)
+    columns: Sequence[Setting] = ()
+    column: int | None = None
 
 
 @dataclass(frozen=True)
 class Question:
     """A question's options (keys), its settings and the index of the `first` one, and how it is answered.
 
-    >>> BY_KEY["hundredth"].evidence(0, load=lambda name: None)
-    Evidence(answer='44', rows={'radius': 0.5, 'steps': 7, 'power': 0.0078125})
+    >>> BY_KEY["hundredth"].evidence(0, load=lambda name: None).rows
+    {'radius': 0.5, 'steps': 7, 'power': 0.0078125}
     """
 
     key: str
@@ -50,6 +60,11 @@ class Question:
     settings: tuple[Setting, ...]
     first: int
     _find: Find
+
+    @property
+    def exercise(self) -> int | None:
+        """The number of the chapter's exercise that it answers, if any."""
+        return EXERCISES.get(self.key)
 
     def evidence(self, setting: int, load: Load) -> Evidence:
         """What happens at settings[setting]; `load` gives a shipped model by its name."""
@@ -64,6 +79,8 @@ class Question:
 
 
 QUESTIONS: list[Question] = []
+EXERCISES = {"output": 1, "all_before": 2, "long_way": 3, "greedy": 4}
+EXERCISES |= dict.fromkeys(("temperature", "beams", "own_input", "far"), 4)
 
 
 def _question(
@@ -81,6 +98,8 @@ def _question(
 TEXT = "The Time Traveller put his hand on the lever, and the room went dark before our eyes."
 DISCOVERY = "It is a remarkable discover"
 SEED = 1
+FAINT = 0.02
+"""Nats of a character below which what stands further back is as good as not read."""
 
 
 def apart(model: Model, one: str, other: str) -> float:
@@ -114,16 +133,19 @@ def _all_before(back: float, load: Load) -> Evidence:
     place = len(DISCOVERY) - int(back)
     other = DISCOVERY[:place] + "x" + DISCOVERY[place + 1 :]
     changes = {n: apart(load(f"timemachine-{n}"), DISCOVERY, other) for n in ("mlp", "6gram", "lstm")}
-    return Evidence("carried" if changes["lstm"] > 0 else "lost", {"text": other, **changes})
+    # Of all texts of so many characters, with the next one.
+    table = load("timemachine-lstm").vocabulary.size ** (int(back) + 1)
+    return Evidence("carried" if changes["lstm"] > 0 else "lost", {"text": other, **changes, "table": table})
 
 
-@_question(("same", "vanishes", "both"), (0.8, 0.9, 1.0, 1.1, 1.2), first=0)
-def _long_way(radius: float, load: Load) -> Evidence:
-    small, large = (backwards.dial(r, SEED).linear[-1] for r in (0.8, 1.2))
+@_question(("same", "vanishes", "both"), (5, 10, 20, 40), first=3)
+def _long_way(steps: float, load: Load) -> Evidence:
+    k = int(steps)
+    dials = {radius: backwards.dial(radius, SEED) for radius in (0.8, 1.0, 1.2)}
+    small, large = (float(dials[radius].linear[-1]) for radius in (0.8, 1.2))
     answer = "both" if small < 1e-2 and large > 1e2 else "vanishes" if large < 1 else "same"
-    dial = backwards.dial(radius, SEED)
-    linear = {f"lag.{k}": float(dial.linear[k]) for k in (10, 20, 40)}
-    return Evidence(answer, {"radius": radius, **linear, "tanh.40": float(dial.tanh[40])})
+    linear = {f"linear.{radius:g}": float(dial.linear[k]) for radius, dial in dials.items()}
+    return Evidence(answer, {"steps": k, **linear, "tanh.1.2": float(dials[1.2].tanh[k])})
 
 
 @_question(("story", "loop", "noise"), ("timemachine-rnn", "timemachine-gru", "timemachine-lstm"), first=0)
@@ -148,15 +170,21 @@ def repeats(text: str) -> int:
 # Ten more.
 
 
-@_question(("more", "same", "fewer"), (1, 2, 5, 10, 100, 1000), first=3)
+@_question(("more", "same", "fewer"), (2, 5, 10, 100, 1000), first=2)
 def _parameters(steps: float, load: Load) -> Evidence:
     model = load("timemachine-rnn")
-    assert not isinstance(model, NgramModel)
-    count = model.parameter_count  # no T in it: every step uses the same ones
-    table = model.vocabulary.size ** int(steps)
-    digits = f"{table:,}" if table < 10**12 else f"> 10^{len(str(table)) - 1}"
-    answer = "same" if table > count or steps < 3 else "more"
-    return Evidence(answer, {"steps": int(steps), "parameters": count, "table": digits})
+    assert isinstance(model, NumpyModel)
+    T = int(steps)
+    here, longer = (_used(model, n) for n in (T, 10 * T))
+    answer = "same" if longer == here else "more" if longer > here else "fewer"
+    rows = {"steps": T, "parameters": here, "longer": longer, "table": model.vocabulary.size**T}
+    return Evidence(answer, rows)
+
+
+def _used(model: NumpyModel, steps: int) -> int:
+    """How many different parameters so many time steps use: each name counts once."""
+    shapes = model.config.shapes()
+    return sum({name: math.prod(shape) for _ in range(steps) for name, shape in shapes.items()}.values())
 
 
 @_question(("one", "log", "symbols", "square"), (2, 28, 69, 100, 3843), first=1)
@@ -174,14 +202,15 @@ def _one_zero(p: float, load: Load) -> Evidence:
     return Evidence(answer, {"p": p, "perplexity": here, "characters": 1000})
 
 
-@_question(("both", "likelihood", "perplexity"), (40, 80, 160, 320), first=0)
+@_question(("both", "likelihood", "perplexity"), (40, 80, 160), first=1)
 def _twice(characters: float, load: Load) -> Evidence:
     cut = perplexity.prefixes(load("timemachine-lstm"), (TEXT + " ") * 4)
     n = int(characters)
-    grows = cut.log10[159] / cut.log10[79] > 1.8
-    stays = abs(cut.perplexity[159] / cut.perplexity[79] - 1) < 0.1
+    grows = cut.log10[2 * n - 1] / cut.log10[n - 1] > 1.5
+    stays = abs(cut.perplexity[2 * n - 1] / cut.perplexity[n - 1] - 1) < 0.25
     answer = "likelihood" if grows and stays else "both" if grows else "perplexity"
-    rows = {"log10": float(cut.log10[n - 1]), "perplexity": float(cut.perplexity[n - 1])}
+    numbers = {"log10": cut.log10, "perplexity": cut.perplexity}
+    rows = {f"{name}.{at}": float(of[at * n - 1]) for name, of in numbers.items() for at in (1, 2)}
     return Evidence(answer, {"characters": n, **rows})
 
 
@@ -236,6 +265,71 @@ def _print(passes: float, load: Load) -> Evidence:
     answer = "held_out" if run.held_out[-1] > run.uniform > run.train[-1] else "train"
     rows = {"train": run.train[at], "held_out": run.held_out[at], "uniform": run.uniform}
     return Evidence(answer, {"passes": round(run.passes[at]), **rows})
+
+
+# The fourth exercise further: what goes wrong with such a model, measured by rnnviz.lecture.writing.
+
+
+@_question(("invents", "repeats", "nothing"), writing.TEMPERATURES, first=0)
+def _temperature(temperature: float, load: Load) -> Evidence:
+    rows = writing.recorded()["temperatures"]
+    cold, hot, book = rows[0], rows[-2], rows[-1]
+    repeats = _above(cold["repeated"], book["repeated"])
+    invents = _above(hot["made_up"], book["made_up"])
+    answer = "repeats" if repeats and invents else "invents" if invents else "nothing"
+    return _measured(answer, rows, "temperature", temperature, ("repeated", "made_up"))
+
+
+@_question(("better", "dull", "less"), writing.WIDTHS, first=4)
+def _beams(width: float, load: Load) -> Evidence:
+    rows = writing.recorded()["beams"]
+    searched, book = rows[1 : len(writing.WIDTHS)], rows[-1]
+    likelier = all(row["likelier"] > row["less_likely"] for row in searched)
+    dull = all(_above(row["repeated"], book["repeated"]) for row in searched)
+    answer = "less" if not likelier else "dull" if dull else "better"
+    return _measured(answer, rows, "width", width, ("nats", "repeated"))
+
+
+def _above(one: Spread, other: Spread) -> bool:
+    """Whether a mean is above another by more than chance: three standard errors of the difference."""
+    return one[0] - other[0] > 3 * math.hypot(one[1], other[1])
+
+
+def _measured(
+    answer: str, rows: Sequence[Mapping[str, Any]], of: str, setting: float, names: Sequence[str]
+) -> Evidence:
+    """Evidence from rows of measurements, one for each column."""
+    columns = [row[of] if row[of] is not None else "book" for row in rows]
+    at = columns.index(setting)
+    table = {name: [(row[name][0], row[name][1]) for row in rows] for name in names}
+    return Evidence(answer, {"written": rows[at]["example"]}, table, columns, at)
+
+
+@_question(("six", "three", "accident"), writing.NETWORKS, first=2)
+def _own_input(cell: str, load: Load) -> Evidence:
+    rows = {row["cell"]: row for row in writing.recorded()["own_input"]}
+    at = writing.STAGES.index(20) - 1
+    forced, free, accident = (rows["lstm"][name][at][0] for name in ("forced", "free", "by_accident"))
+    found = {"six": forced, "three": forced / 2, "accident": accident}
+    answer = min(found, key=lambda key: abs(found[key] - free))
+    table = {name: [(m, e) for m, e in rows[cell][name]] for name in ("forced", "free", "by_accident")}
+    for name in ("own", "book"):  # from nats to perplexity; exp's slope is its value
+        table[name] = [(math.exp(m), math.exp(m) * e) for m, e in rows[cell][name]]
+    return Evidence(answer, {}, table, writing.STAGES[1:])
+
+
+@_question(("3", "10", "100"), writing.NETWORKS, first=2)
+def _far(cell: str, load: Load) -> Evidence:
+    rows = {row["cell"]: row for row in writing.recorded()["contexts"]}
+    lost = rows["lstm"]["lost"]
+    reach = next(k for k, (mean, _) in zip(writing.CONTEXTS, lost, strict=True) if mean < FAINT)
+    answer = min(("3", "10", "100"), key=lambda key: abs(math.log(int(key) / reach)))
+    nats = rows[cell]["nats"]
+    table = {"perplexity": [(math.exp(m), math.exp(m) * e) for m, e in nats]}
+    table["lost"] = [(math.exp(m) - 1, math.exp(m) * e) for m, e in rows[cell]["lost"]]
+    table["lost"].append((0.0, 0.0))
+    table["error"] = [(error, 0.0) for _, error in table["lost"]]
+    return Evidence(answer, {}, table, (*writing.CONTEXTS, "all"))
 
 
 BY_KEY = {question.key: question for question in QUESTIONS}

@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from rnnviz.ui.i18n import N_
-
-
-@dataclass(frozen=True)
-class Words:
-    """One question of rnnviz.lecture.questions, untranslated.
-
-    A row's {cell} is its key in capitals; `bars` are the rows drawn as shares of 1.
-    """
-
-    question: str
-    formula: str
-    options: dict[str, str]
-    dial: str
-    rows: dict[str, str]
-    reason: str
-    bars: frozenset[str] = frozenset()
+from rnnviz.ui.pages.learn.question import Words
+from rnnviz.ui.pages.learn.question_words_writing import WRITING
 
 
 def setting(key: str, value: str | float) -> str:
@@ -29,25 +14,33 @@ def setting(key: str, value: str | float) -> str:
     if key == "forgets" and isinstance(value, str):
         return " / ".join(f"…{text[-3:]}".replace(" ", "·") for text in value.split("|"))
     if isinstance(value, str):
-        return value.removeprefix("timemachine-").upper() if value.startswith("timemachine-") else value
-    return f"{value:g}"
+        name = value.removeprefix("timemachine-")
+        return name.upper() if name != value or key in WRITING else value
+    return f"10{_raised(round(math.log10(value)))}" if 0 < value < 1e-3 else f"{value:g}"
 
 
 def said(value: float | int | str) -> str:
     """A value of the evidence, rounded to be read from the back row."""
     if isinstance(value, str):
         return value
+    if isinstance(value, int) and abs(value) >= 10**12:
+        digits = str(value)
+        return f"{digits[0]}.{digits[1]} × 10{_raised(len(digits) - 1)}"
     if isinstance(value, int):
         return f"{value:,}"
     if math.isinf(value):
         return "∞"
     if value == 0 or 1e-3 <= abs(value) < 1e4:
-        return f"{value:.4g}"
+        return f"{value:.4g}".replace("-", "−")
     ten = math.floor(math.log10(abs(value)))
-    return f"{value / 10**ten:.1f} × 10{str(ten).translate(_RAISED)}"
+    return f"{value / 10**ten:.1f} × 10{_raised(ten)}"
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+def _raised(number: int) -> str:
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 WORDS = {
@@ -87,10 +80,11 @@ WORDS = {
             "mlp": N_("MLP: change of the prediction"),
             "6gram": N_("6-gram: change of the prediction"),
             "lstm": N_("LSTM: change of the prediction"),
+            "table": N_("entries of a table of all such texts"),
         },
         reason=N_(
-            "H is computed from H one step earlier, and so on back to the first character; "
-            "a 6-gram sees five."
+            "The state comes from the state before, back to the first character. "
+            "A 6-gram sees five, and a table of all texts can't be stored or filled."
         ),
         bars=frozenset({"mlp", "6gram", "lstm"}),
     ),
@@ -102,17 +96,17 @@ WORDS = {
             "vanishes": N_("it always vanishes"),
             "both": N_("it vanishes or explodes, as the recurrent weights decide"),
         },
-        dial=N_("largest eigenvalue modulus"),
+        dial=N_("steps back"),
         rows={
-            "radius": N_("largest eigenvalue modulus"),
-            "lag.10": N_("linear network, 10 steps back"),
-            "lag.20": N_("linear network, 20 steps back"),
-            "lag.40": N_("linear network, 40 steps back"),
-            "tanh.40": N_("with tanh, 40 steps back"),
+            "steps": N_("steps back"),
+            "linear.0.8": N_("linear network, ρ = 0.8"),
+            "linear.1": N_("linear network, ρ = 1"),
+            "linear.1.2": N_("linear network, ρ = 1.2"),
+            "tanh.1.2": N_("with tanh, ρ = 1.2"),
         },
         reason=N_(
-            "A linear network multiplies it by W_hh at every step back. In the long run that vanishes for "
-            "ρ < 1; only ρ > 1 lets it explode, and tanh's slopes, at most 1, may still prevent that."
+            "A linear network multiplies by W_hh at every step back: ρ < 1 vanishes in the long run, ρ > 1 "
+            "explodes. The slopes of tanh are at most 1 and damp."
         ),
     ),
     "greedy": Words(
@@ -142,6 +136,7 @@ WORDS = {
         rows={
             "steps": N_("time steps"),
             "parameters": N_("parameters of the RNN"),
+            "longer": N_("parameters for ten times as many steps"),
             "table": N_("entries of a table of all such texts"),
         },
         reason=N_(
@@ -190,8 +185,10 @@ WORDS = {
         dial=N_("characters"),
         rows={
             "characters": N_("characters"),
-            "log10": N_("log10 likelihood"),
-            "perplexity": N_("perplexity"),
+            "log10.1": N_("log₁₀ of the likelihood"),
+            "log10.2": N_("… for twice as many characters"),
+            "perplexity.1": N_("perplexity"),
+            "perplexity.2": N_("… for twice as many"),
         },
         reason=N_("Likelihoods multiply with every character; perplexity is a mean per character."),
     ),
@@ -293,4 +290,5 @@ WORDS = {
             "Training perplexity only says that the text is known by heart. Held-out text is the test."
         ),
     ),
+    **WRITING,
 }

@@ -1,4 +1,4 @@
-"""Scene 8: fourteen questions. Predict first, then try it out."""
+"""Scene 8: eighteen questions. Predict first, then try it out."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def notice(state: State) -> str:
     """What to notice."""
     words, pick = WORDS[QUESTIONS[state["step"]].key], state["picks"][state["step"]]
     if pick == NONE:
-        if state["step"] < 4:
+        if QUESTIONS[state["step"]].exercise:
             return _("One of the chapter's exercises, in our words. Predict, then see.")
         return _("Predict, then see.")
     return _(words.reason)
@@ -82,7 +82,7 @@ def picture(state: State) -> dict[str, Any]:
         "key": question.key,
         "number": step + 1,
         "count": STEPS,
-        "chapter": step < 4,
+        "exercise": question.exercise,
         "question": _(words.question),
         "options": [_(words.options[key]) for key in question.options],
         "pick": None,
@@ -93,7 +93,7 @@ def picture(state: State) -> dict[str, Any]:
             "wrong": _("Not so"),
             "again": _("Predict again"),
             "try": _("Try it"),
-            "chapter": _("question {n} of {count}, from the chapter"),
+            "chapter": _("question {n} of {count}, the chapter's exercise {exercise}"),
             "own": _("question {n} of {count}"),
             "score": _("{right} of {given} right"),
         },
@@ -117,7 +117,43 @@ def picture(state: State) -> dict[str, Any]:
         "settings": [setting(question.key, value) for value in question.settings],
         "dial": _(words.dial),
         "rows": rows,
+        "table": _table(question, evidence),
     }
+
+
+def _table(question: Question, evidence: Evidence) -> dict[str, Any] | None:
+    """The measurements: each row's label and its means as they are written, a column for each condition."""
+    if not evidence.table:
+        return None
+    words = WORDS[question.key]
+    errors = [error for key in words.shares for _m, error in evidence.table[key]]
+    return {
+        "title": _(words.columns),
+        "columns": [_column(column) for column in evidence.columns],
+        "column": evidence.column,
+        "rows": [
+            {
+                "label": _(words.table[key]),
+                "values": [_mean(mean, key in words.shares) for mean, _e in spreads],
+            }
+            for key, spreads in evidence.table.items()
+        ],
+        "measured": _(words.measured).format(error=_mean(max(errors), True)),
+    }
+
+
+def _column(column: float | str) -> str:
+    named = {0: _("drawn"), "book": _("book"), "all": _("all")}
+    return named[column] if column in named else f"{column:g}" if not isinstance(column, str) else column
+
+
+def _mean(mean: float, share: bool) -> str:
+    """A share in percent, anything else with two decimals."""
+    if not share:
+        return f"{mean:.2f}".replace("-", "−")
+    percent = 100 * mean
+    written = f"{percent:.0f}" if abs(percent) >= 9.95 else f"{percent:.1f}".replace("-0.0", "0.0")
+    return written.replace("-", "−") + " %"
 
 
 def _score(picks: str) -> dict[str, int]:

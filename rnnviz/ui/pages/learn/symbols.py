@@ -52,6 +52,8 @@ SYMBOLS = {
     "x_t+1": Symbol("x_{t+1}", N_("the next character")),
     "x_t-1": Symbol("x_{t-1}", N_("the character one step earlier")),
     "x_t-n+1": Symbol("x_{t-n+1}", N_("the earliest character that a table of n-grams sees")),
+    "x_t-k": Symbol("x_{t-k}", N_("the earliest character that is read")),
+    "temperature": Symbol(N_("temperature"), N_("below 1 it sharpens, above 1 it flattens"), word=True),
     "x_1": Symbol("x_1", N_("the first character")),
     "x_T": Symbol("x_T", N_("the last character")),
     "x": Symbol("x", N_("any character that may come")),

@@ -4,7 +4,7 @@ import { fill } from "../../../browser/static/words.js";
 import { tally } from "./tally.js";
 
 /** @import { Board } from "./board.js" */
-/** @import { Ask, Questions, Said } from "./types" */
+/** @import { Ask, Measured, Questions, Said } from "./types" */
 
 /** @param {Board} board @param {Said<Questions>} data @param {Ask} ask */
 export function draw(board, data, ask) {
@@ -12,8 +12,8 @@ export function draw(board, data, ask) {
   const { words } = data;
   const open = data.pick === null;
   const half = open ? board.W : board.W * 0.46;
-  const number = { n: data.number, count: data.count };
-  board.text(0, 20, fill(data.chapter ? words.chapter : words.own, number), "20 muted");
+  const number = { n: data.number, count: data.count, exercise: data.exercise ?? 0 };
+  board.text(0, 20, fill(data.exercise ? words.chapter : words.own, number), "20 muted");
   if (data.score.given) board.text(board.W, 20, fill(words.score, data.score), "20 end 600 model");
   board.say("question", [0, 48, open ? board.W * 0.86 : half], [[data.question, "strong"]], {
     size: open ? 34 : 27,
@@ -71,7 +71,7 @@ export function draw(board, data, ask) {
     board.text(x, y, label, "21 muted");
     if (long) {
       board.say("long", [x, y + 20, side, 150], [[value, "mono"]], { size: 20 });
-      y += 170;
+      y += data.table ? 126 : 170;
       continue;
     }
     if ((width(label) * 21 + width(value) * 28) * 0.54 > side) y += 34;
@@ -83,6 +83,34 @@ export function draw(board, data, ask) {
     }
     y += 46;
   }
+  if (data.table) measurements(board, data.table, x, y, side);
+}
+
+/**
+ * A row for each measure, a column for each condition.
+ * @param {Board} board @param {Measured} table @param {number} x @param {number} y @param {number} side
+ */
+function measurements(board, { title, columns, column, rows, measured }, x, y, side) {
+  const { theme } = board;
+  const each = side / columns.length;
+  const high = 34 + rows.length * 52;
+  const lit = (/** @type {number} */ i, /** @type {number} */ middle) => {
+    if (i === column) board.rect(x + i * each + 6, middle - 14, each - 2, 28, { fill: theme.grid, rx: 6 });
+  };
+  board.text(x, y, title, "20 muted");
+  columns.forEach((name, i) => {
+    lit(i, y + 28);
+    board.text(x + (i + 1) * each - 4, y + 28, name, `20 end 600 ${i === column ? "text" : "muted"}`);
+  });
+  rows.forEach(({ label, values }, n) => {
+    const middle = y + 58 + n * 52;
+    board.text(x, middle, label, "20 muted");
+    values.forEach((value, i) => {
+      lit(i, middle + 25);
+      board.text(x + (i + 1) * each - 4, middle + 25, value, `20 end ${i === column ? 700 : 400}`);
+    });
+  });
+  board.text(x, y + high + 28, measured, "20 muted");
 }
 
 /** A line's width in halves of a Chinese character. @param {string} text */

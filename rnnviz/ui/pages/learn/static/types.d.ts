@@ -619,7 +619,7 @@ export interface Questions {
   key: string;
   number: number;
   count: number;
-  chapter: boolean;
+  exercise: number | null;
   question: string;
   options: string[];
   pick: number | null;
@@ -630,4 +630,14 @@ export interface Questions {
   settings?: string[];
   dial?: string;
   rows?: { label: string; value: string; share: number | null }[];
+  table?: Measured | null;
+}
+
+/** What was measured under some conditions, one a column. */
+export interface Measured {
+  title: string;
+  columns: string[];
+  column: number | null;
+  rows: { label: string; values: string[] }[];
+  measured: string;
 }

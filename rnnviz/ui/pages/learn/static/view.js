@@ -293,21 +293,25 @@ export class View extends BaseView {
     const beside = this.title.offsetWidth < this.head.clientWidth * 0.8 ? this.title.offsetWidth : 0;
     this.formula.fit(this.head.clientWidth - taken - beside);
     this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
-    const { offsetWidth: w, offsetHeight: h } = this.stage;
-    const size = `${w} ${h}`;
+    const size = `${this.stage.offsetWidth} ${this.stage.offsetHeight}`;
     if (!always && size === this.size) return;
-    this.size = size;
+    this.measure();
+    // A line of type decides how high the foot is, and that how much is left for the picture.
+    if (this.stage.offsetHeight < Number(this.size.split(" ")[1])) this.measure();
+    this.redraw();
+  }
+
+  measure() {
+    const { offsetWidth: w, offsetHeight: h } = this.stage;
+    this.size = `${w} ${h}`;
     const scale = Math.max(SMALLEST, Math.min(w / WIDTH, h / HEIGHT));
     const [wide, high] = [Math.max(w, WIDTH * scale), Math.max(h, HEIGHT * scale)];
-    const { style } = this.board.root;
-    style.width = wide > w ? `${wide}px` : "";
-    style.height = high > h ? `${high}px` : "";
+    Object.assign(this.board.root.style, { width: `${wide}px`, height: `${high}px` });
     // Beside its code a picture is smaller; what stands around both isn't.
     const whole = Math.max(scale, Math.min(this.root.offsetWidth / WIDTH, h / HEIGHT));
     this.root.style.setProperty("--type", `${whole * BASE}px`);
     this.stage.style.setProperty("--type", `${scale * BASE}px`);
     this.board.measure(wide / scale, high / scale, scale);
-    this.redraw();
   }
 
   redraw() {
