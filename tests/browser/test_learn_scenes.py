@@ -182,3 +182,17 @@ def test_every_question_is_predicted_revealed_and_fits(lectern: Lectern, languag
             lectern.press("Space")
     assert wrong == {}
     assert lectern.query()["answers"] == "0" * len(questions.QUESTIONS)
+
+
+def test_a_chosen_setting_can_be_read_under_the_pointer(lectern: Lectern) -> None:
+    lectern.open(scene=8, step=15, answers="0" * len(questions.QUESTIONS))
+    chosen = lectern.control("setting").get_by_role("radio", name="1.5")
+    chosen.click()
+    lectern.rest()
+    expect(chosen).to_have_attribute("aria-checked", "true")
+    colours = chosen.evaluate(
+        "e => { const style = getComputedStyle(e); return [style.color, style.backgroundColor] }"
+    )
+    assert colours[0] != colours[1]
+    light = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
+    assert abs(light[0] - light[1]) > 300

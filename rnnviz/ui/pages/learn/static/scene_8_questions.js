@@ -93,7 +93,7 @@ export function draw(board, data, ask) {
 function measurements(board, { title, columns, column, rows, measured }, x, y, side) {
   const { theme } = board;
   const each = side / columns.length;
-  const high = 34 + rows.length * 52;
+  const high = 32 + rows.length * 49;
   const lit = (/** @type {number} */ i, /** @type {number} */ middle) => {
     if (i === column) board.rect(x + i * each + 6, middle - 14, each - 2, 28, { fill: theme.grid, rx: 6 });
   };
@@ -103,14 +103,14 @@ function measurements(board, { title, columns, column, rows, measured }, x, y, s
     board.text(x + (i + 1) * each - 4, y + 28, name, `20 end 600 ${i === column ? "text" : "muted"}`);
   });
   rows.forEach(({ label, values }, n) => {
-    const middle = y + 58 + n * 52;
+    const middle = y + 56 + n * 49;
     board.text(x, middle, label, "20 muted");
     values.forEach((value, i) => {
-      lit(i, middle + 25);
-      board.text(x + (i + 1) * each - 4, middle + 25, value, `20 end ${i === column ? 700 : 400}`);
+      lit(i, middle + 24);
+      board.text(x + (i + 1) * each - 4, middle + 24, value, `20 end ${i === column ? 700 : 400}`);
     });
   });
-  board.text(x, y + high + 28, measured, "20 muted");
+  board.text(x, y + high + 22, measured, "20 muted");
 }
 
 /** A line's width in halves of a Chinese character. @param {string} text */
