@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import expected, nats
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, Network, weights_of
 from rnnviz.networks.stepping import NetworkReader
 from rnnviz.reading import sampling
@@ -161,17 +162,19 @@ def beams(load: Load, texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     """
     rows = []
     greedy: list[float] = []
+    writer = load(WRITER)
+    assert not isinstance(writer, NgramModel)
     for width in (*WIDTHS, 0, None):
         written = [
             real[:SEARCHED]
             if width is None
-            else beam(load(WRITER), prompt, SEARCHED, width)
+            else beam(writer, prompt, SEARCHED, width)
             if width
-            else sampling.sample(load(WRITER), prompt, SEARCHED, seed=i)
+            else sampling.sample(writer, prompt, SEARCHED, seed=i)
             for i, (prompt, real) in enumerate(texts)
         ]
         found = [
-            -float(nats(load(WRITER), prompt + text)[len(prompt) :].mean())
+            -float(nats(writer, prompt + text)[len(prompt) :].mean())
             for (prompt, _), text in zip(texts, written, strict=True)
         ]
         greedy = greedy or found
