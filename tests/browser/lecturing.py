@@ -59,6 +59,11 @@ AUDIT = """
     inside(formula.getBoundingClientRect(), screen, 'the formula');
   }
   for (const error of head.querySelectorAll('.katex-error')) wrong.push(`no formula: ${error.title}`);
+  // From scene 2 to 7 something in the picture is what a symbol of the formula stands for.
+  const named = [...head.querySelectorAll('.ln-math [data-symbol]')].map((e) => e.dataset.symbol);
+  const drawn = [...root.querySelectorAll('[data-stands]')].flatMap((e) => e.dataset.stands.split(' '));
+  if (root.dataset.scene > 1 && root.dataset.scene < 8 && !named.some((name) => drawn.includes(name)))
+    wrong.push(`nothing in the picture is one of ${named}`);
   const foot = root.querySelector('.ln-foot');
   const notice = root.querySelector('.ln-notice');
   inside(foot.getBoundingClientRect(), screen, 'the foot');

@@ -66,7 +66,7 @@ def formula(state: State) -> str:
     if _shown(state) == "mlp":
         return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{b_h})"
     if _shown(state) == "gru":
-        return r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H~_t}"
+        return r"\s{H_t} = \s{Z_t} \odot \s{H_t-1} + (1 - \s{Z_t}) \odot \s{H_t.new}"
     return r"\s{H_t} = \s{phi}(\s{X_t}\s{W_xh} + \s{H_t-1}\s{W_hh} + \s{b_h})"
 
 

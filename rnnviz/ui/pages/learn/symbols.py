@@ -88,7 +88,7 @@ SYMBOLS = {
     "H": Symbol(r"\mathbf{H}", N_("hidden layer's output, without a state"), _UNITS),
     "O": Symbol(r"\mathbf{O}", N_("output of a network without a state"), "n × q"),
     "Z_t": Symbol(r"\mathbf{Z}_t", N_("update gate: the share of the old state that stays"), _UNITS),
-    "H~_t": Symbol(r"\tilde{\mathbf{H}}_t", N_("candidate state: what the GRU would take in"), _UNITS),
+    "H_t.new": Symbol(r"\tilde{\mathbf{H}}_t", N_("candidate state: what the GRU would take in"), _UNITS),
     "h_t-1": Symbol(r"\mathbf{h}_{t-1}", N_("hidden state: what was kept of all characters so far"), "h"),
     "h_t.state": Symbol(r"\mathbf{h}_t", N_("hidden state, or hidden variable: what is kept"), "h"),
     "f": Symbol("f", N_("the rule that makes the new state: any function")),

@@ -197,7 +197,8 @@ export class Board extends Controls {
    * @param {E} element @param {...string} names
    */
   stands(element, ...names) {
-    element.setAttribute("data-stands", names.join(" "));
+    const said = names.filter(Boolean).join(" ");
+    if (said) element.setAttribute("data-stands", said);
     return element;
   }
 

@@ -25,7 +25,7 @@ export function random(board, data, ask) {
   board.button("draw", [board.W - 260, 2, 260], words.draw, () => ask({ draw: (data.draw + 1) % 1000 }), {
     strong: true,
   });
-  board.text(0, 66, words.net, "22 600");
+  board.text(0, 66, words.net, { style: "22 600", stands: "w f_t h_t" });
   weights(board, data);
   running(board, data, LEFT + steps * EACH + 88);
 }
@@ -96,6 +96,7 @@ function running(board, data, x) {
   board.path(`M${data.at.map((n, i) => place(n, data.mean[i])).join("L")}`, {
     stroke: theme.model,
     width: 6,
+    stands: "E z_t",
   });
   board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2 });
   const dash = { stroke: theme.came, width: 2.5, "stroke-dasharray": "8 6" };

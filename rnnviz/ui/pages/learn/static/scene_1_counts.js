@@ -71,8 +71,10 @@ function sizes(board, data, ask, height) {
 
   const right = W - 440;
   const top = step >= 2 ? 22 : 62;
-  board.slider("n", [right, top, 430], words.n, { min: 1, max: data.longest, value: n }, (v) =>
-    ask({ n: v }),
+  const long = { min: 1, max: data.longest, value: n };
+  board.stands(
+    board.slider("n", [right, top, 430], words.n, long, (v) => ask({ n: v })),
+    "x_t-n+1",
   );
   const size = data.table.length > 19 ? 30 : 38;
   /** @type {[string, string][]} */
@@ -81,7 +83,7 @@ function sizes(board, data, ask, height) {
     [fill(words.table, { n }), "line quiet"],
   ];
   if (step >= 1) lines.push([fill(words.seen, { count: board.number(data.seen[n - 1][1], 0) }), "line"]);
-  const said = board.say("table", [right, top + 42, 430], lines);
+  const said = board.stands(board.say("table", [right, top + 42, 430], lines), "P");
   /** @type {HTMLElement} */ (said.firstChild).style.fontSize = `${size * board.scale}px`;
 }
 

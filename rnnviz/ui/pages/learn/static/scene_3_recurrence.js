@@ -83,9 +83,14 @@ function sum(board, data, x, y) {
   const { words, t, unit } = data;
   /** @type {Term[]} */
   const rows = [
-    { said: fill(words.reads, { character: data.marks[t - 1] }), value: data.input, colour: theme.model },
-    { said: words.before, value: data.before, colour: theme.ngram },
-    { said: words.bias, value: data.bias, colour: theme.muted },
+    {
+      said: fill(words.reads, { character: data.marks[t - 1] }),
+      value: data.input,
+      colour: theme.model,
+      stands: "X_t W_xh",
+    },
+    { said: words.before, value: data.before, colour: theme.ngram, stands: "h_t-1i w_ij i" },
+    { said: words.bias, value: data.bias, colour: theme.muted, stands: "b_j" },
     { said: words.sum, value: data.sum, strong: true, line: true },
     { said: "φ", value: data.h, strong: true, phi: true },
   ];
@@ -96,16 +101,17 @@ function sum(board, data, x, y) {
   const full = Math.max(0.6, ...rows.map((row) => Math.abs(row.value)));
   const zero = from + track / 2;
   const scale = track / 2 / full;
-  board.text(x, y - 14, `${fill(words.unit, { n: unit })},  t = ${t}`, "700 pinned");
+  board.text(x, y - 14, `${fill(words.unit, { n: unit })},  t = ${t}`, { style: "700 pinned", stands: "j" });
   board.line(zero, y + 4, zero, y + pace * rows.length, { stroke: theme.axis });
   rows.forEach((row, i) => {
     const middle = y + (i + 0.5) * pace + 6;
     const fillOf = row.colour ?? board.colour(Math.sign(row.value) * 0.62);
     if (row.line) board.line(x, middle - pace / 2, W, middle - pace / 2, { stroke: theme.muted, width: 2 });
     const weight = row.strong ? 700 : 400;
-    if (row.phi) board.symbol(x, middle, "H", `${t}, ${unit}`, "28 pinned");
-    else board.text(x, middle, row.said, `${weight} 22`);
-    if (row.phi) board.text(x + names - 16, middle, "φ(Σ)", "end 22 italic muted");
+    if (row.phi) board.symbol(x, middle, "H", `${t}, ${unit}`, { style: "28 pinned", stands: "h_tj" });
+    else board.text(x, middle, row.said, { style: `${weight} 22`, stands: row.stands });
+    const phi = { style: "end 22 italic muted", stands: "phi" };
+    if (row.phi) board.text(x + names - 16, middle, "φ(Σ)", phi);
     const long = row.value * scale;
     const high = pace * 0.56;
     board.rect(Math.min(zero, zero + long), middle - high / 2, Math.max(1.5, Math.abs(long)), high, {
@@ -113,6 +119,7 @@ function sum(board, data, x, y) {
       rx: 3,
       stroke: row.phi ? theme.pinned : "none",
       "stroke-width": 2.5,
+      stands: row.phi ? "h_tj" : row.stands,
     });
     board.text(W, middle, board.number(row.value), `end ${weight}`);
   });

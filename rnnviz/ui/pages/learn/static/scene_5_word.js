@@ -70,7 +70,8 @@ function learned(board, data, ask) {
       board.path(d, { stroke: hot, width: 2.5, "stroke-dasharray": "7 6", opacity: 0.75 });
       board.arrow(X(t + 1) - 33, input, X(t + 1) - 20, input, { stroke: hot, head: 12 });
     }
-    board.arrow(x, input - 22, x, state + 28, { stroke: theme.axis, head: 8, width: 2 });
+    const into = { stroke: theme.axis, head: 8, width: 2 };
+    board.arrow(x, input - 22, x, state + 28, { ...into, stands: "W_xh" });
     const wide = Math.min(each - 26, 92);
     const strip = board.group({ stands: "H_t" });
     strip.strip({ x: x - wide / 2, y: state - 12, width: wide, height: 36, values: data.hidden[t] });
@@ -78,8 +79,9 @@ function learned(board, data, ask) {
       board.arrow(x + wide / 2 + 1, state + 6, X(t + 1) - wide / 2 - 2, state + 6, {
         stroke: theme.model,
         head: 8,
+        stands: "W_hh H_t-1",
       });
-    board.arrow(x, state - 16, x, deep ? bottom + 5 : 90, { stroke: theme.axis, head: 8, width: 2 });
+    board.arrow(x, state - 16, x, deep ? bottom + 5 : 90, { ...into, stands: "W_hq" });
     if (!deep) continue;
     const column = board.group({ stands: "softmax P O_t" });
     data.p[t].forEach((p, v) => {

@@ -19,7 +19,7 @@ export function cost(board, data, ask) {
     },
     { strong: true },
   );
-  board.choice(
+  const pieces = board.choice(
     "piece",
     [board.W - 210, 2],
     words.cut,
@@ -30,6 +30,7 @@ export function cost(board, data, ask) {
       ask({ piece, ...(done && { measure: 0 }) });
     },
   );
+  board.stands(pieces, "tau");
   board.text(board.W - 226, 22, words.cut, "20 end muted");
   times(board, data);
   memory(board, data);

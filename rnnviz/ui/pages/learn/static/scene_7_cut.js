@@ -14,8 +14,10 @@ export function cut(board, data, ask) {
   board.slider("steps", [0, 6, 300], words.steps, { min: 2, max: 6, value: steps }, (to) =>
     ask({ length: to }),
   );
-  board.slider("tau", [340, 6, 380], words.tau, { min: 1, max: steps, value: data.tau }, (tau) =>
-    ask({ tau }),
+  const length = { min: 1, max: steps, value: data.tau };
+  board.stands(
+    board.slider("tau", [340, 6, 380], words.tau, length, (tau) => ask({ tau })),
+    "tau",
   );
   board.text(770, 24, `${words.forward} →`, "22 600 model");
   board.text(board.W, 24, `← ${words.backward}`, "22 end 600 came");
@@ -42,7 +44,7 @@ function chain(board, data, each) {
       });
     });
     board.rect(x - wide / 2, y, wide, 30, { fill: "none", stroke: theme.axis, "stroke-width": 1.5 });
-    maths(board, x, y + 50, `H_{${t}} “${data.inputs[t - 1]}”`, "22 middle");
+    maths(board, x, y + 50, `H_{${t}} “${data.inputs[t - 1]}”`, { style: "22 middle", stands: "H_s-1" });
     if (t === steps) continue;
     const [from, to] = [x + wide / 2 + 4, x + each - wide / 2 - 4];
     board.arrow(from, y + 8, to, y + 8, { stroke: theme.model, width: 3.5, head: 12 });
@@ -60,7 +62,7 @@ function terms(board, data, each) {
   const most = Math.max(...sizes.flat());
   for (let t = 1; t <= steps; t++) {
     const y = top + (t - 1) * row;
-    maths(board, 30, y + row / 2, `ℓ_{${t}}`, "26 middle");
+    maths(board, 30, y + row / 2, `ℓ_{${t}}`, { style: "26 middle", stands: "l_t" });
     for (let s = 1; s <= t; s++) {
       const x = LEFT + (s - 1) * each;
       const [value, there] = [sizes[t - 1][s - 1], heard[t - 1][s - 1]];
@@ -73,7 +75,8 @@ function terms(board, data, each) {
         rx: 5,
       });
       const ink = there ? board.ink(fillWith) : theme.muted;
-      board.text(x + each / 2, y + row / 2, board.number(value), `22 middle ${ink} ${there ? 600 : 400}`);
+      const style = `22 middle ${ink} ${there ? 600 : 400}`;
+      board.text(x + each / 2, y + row / 2, board.number(value), { style, stands: "delta_ts" });
       if (!there)
         board.line(x + 20, y + row - 12, x + each - 20, y + 12, { stroke: theme.muted, width: 1.5 });
     }
@@ -129,7 +132,7 @@ function sums(board, data, x) {
   both.forEach(([said, values, norm, colour], i) => {
     const y = 58 + i * gap;
     board.text(x, y + 20, said, `22 600 ${colour}`);
-    maths(board, x, y + 56, "‖∂L/∂W_{hh}‖", "24");
+    maths(board, x, y + 56, "‖∂L/∂W_{hh}‖", { style: "24", stands: "L W_hh" });
     board.text(x, y + 102, board.number(norm), `38 700 ${colour}`);
     board.matrix({ x: right, y, values, cell, full: 1, colour });
   });

@@ -52,6 +52,7 @@ export function flow(board, data, ask) {
         points: c.points.map((v, k) => [k, v || null]),
         colour: theme.cells[c.cell],
         width: 5,
+        stands: "l_T H_t",
       })),
     },
   );

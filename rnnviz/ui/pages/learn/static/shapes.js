@@ -21,7 +21,7 @@ export class Shapes {
   make(tag, attributes, text = "", into = this.svg) {
     const element = document.createElementNS(SVG, tag);
     for (const [name, value] of Object.entries(attributes))
-      if (value !== undefined && value !== null)
+      if (value !== undefined && value !== null && (value || name !== "stands"))
         element.setAttribute(name === "stands" ? "data-stands" : name, String(value));
     if (text) element.textContent = text;
     into.append(element);

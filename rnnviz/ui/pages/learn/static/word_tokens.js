@@ -19,7 +19,8 @@ export function why(board, data) {
     const y = top + 70 + i * pace;
     const [few, many] = kinds.map((kind) => kind[i]);
     const better = few < many;
-    board.text(0, y, said, "24");
+    const stands = said === words.symbols ? "O_t b_q" : said === words.readout ? "W_hq" : "";
+    board.text(0, y, said, { style: "24", stands });
     board.text(first, y, board.number(few, 0), `36 end ${better ? "700 model" : "muted"}`);
     board.text(second, y, board.number(many, 0), `36 end ${better ? "muted" : "700 ngram"}`);
   });
@@ -83,7 +84,7 @@ export function batch(board, data, ask) {
   ]);
   shapes.forEach(([letter, named, columns], i) => {
     const y = lower + 18 + i * 46;
-    board.symbol(left + 60, y, letter, String(t), "28");
+    board.symbol(left + 60, y, letter, String(t), { style: "28", stands: `${letter}_t` });
     board.text(left + 112, y, `${named} = ${n} × ${columns}`, "24 600 muted");
   });
   board.text(left + 60, lower + 18 + shapes.length * 46, words.weights, "22 muted");
