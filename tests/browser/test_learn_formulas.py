@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Browser, Locator, expect
 
-from rnnviz.ui.pages.learn import symbols
+from rnnviz.ui.pages.learn import scene_7_backwards, symbols
 from tests.browser.lecturing import Lectern
 from tests.ui.formulas import every_formula
 
@@ -100,7 +100,7 @@ def test_pointing_at_the_picture_lights_the_symbol_beside_which_the_tip_stands(l
 
 
 def test_a_number_is_said_in_its_value(lectern: Lectern) -> None:
-    lectern.open(scene=7, step=3, theta=2)
+    lectern.open(scene=7, step=scene_7_backwards.CLIP + 1, theta=2)
     symbol(lectern, "theta").hover()
     expect(lectern.root.locator(".ln-tip")).to_contain_text(re.compile("threshold.*= 2$"))
     assert lectern.root.locator(".ln-light > *").count() >= 2

@@ -103,7 +103,7 @@ function running(board, data, x) {
   board.line(x, Y(data.regular), x + width, Y(data.regular), dash);
   board.text(x + width + 10, Y(data.full), words.whole, "20 600");
   board.text(x + width + 10, Y(data.regular), words.regular, "20 600 came");
-  board.text(x + width, 104, words.band, "20 end muted");
+  board.text(x + width, 80, words.band, "20 end muted");
   const said = {
     mean: board.number(data.last, 3),
     error: board.number(data.error, 3),
