@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from rnnviz.lecture import perplexity
 from rnnviz.lecture.prediction import nats
-from rnnviz.ui.i18n import _
+from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.learn import examples, symbols
 from rnnviz.ui.pages.learn.controls import Control, Controls, Row, State, one_of, text, whole
 
@@ -180,6 +181,12 @@ def bits(state: State) -> dict[str, Any]:
 
 def _lengths(stored: str) -> dict[str, float]:
     """Bits of the text in the ideal code of each model that reads its language."""
+    return _read(stored, language())
+
+
+@lru_cache(maxsize=16)
+def _read(stored: str, spoken: str) -> dict[str, float]:
+    """`_lengths` in a language, kept: the picture and the sentence beside it need them."""
     return {kind: float(nats(examples.reader(kind), stored).sum()) / math.log(2) for kind in examples.kinds()}
 
 
