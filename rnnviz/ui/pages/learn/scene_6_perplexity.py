@@ -46,19 +46,19 @@ def notice(state: State) -> str:
         return say[state["step"]](state)
     return {
         RAIN: _(
-            "Only the ending counts; the {m} characters before it are read for nothing. "
-            "The less a character was expected, the more bits it costs."
+            "Only the ending counts; the {m} characters before are read for nothing. "
+            "The less expected a character, the more bits it costs."
         ).format(m=len(examples.spoken(scored_texts.RAINING))),
         BOOKS: _(
             "Even where War and Peace is read far better, The Little Prince is likelier: it is shorter. "
             "What is missing is a mean."
         ),
         LENGTH: _(
-            "No further character ever raises a text's likelihood. "
+            "No further character ever raises a likelihood. "
             "Perplexity is a mean per character, so texts of any length can be compared."
         ),
         SHANNON: _(
-            "F is the entropy of a letter given all before it. The bounds hold over a long text, "
+            "F: the entropy of a letter given all before. The bounds hold over a long text, "
             "for a player who guesses the likeliest letter first."
         ),
     }[state["step"]]
@@ -154,7 +154,9 @@ def _game(state: State) -> dict[str, Any]:
         "perplexity": _finite(found),
         "here": symbols.here({"T": len(p), "perplexity": round(found, 3) if found < math.inf else "∞"}),
         "words": {
-            "text": _("labels"),
+            "text": _("text")
+            if state["text"] != word.labels
+            else _("labels of “{inputs}”").format(inputs=word.inputs),
             "given": _("probability given to the actual character"),
             "inverse": "1/P",
             "cost": _("nats"),
@@ -176,9 +178,9 @@ def _game_notice(state: State) -> str:
     found = float(perplexity.perplexity(_probabilities(state)))
     if case == "network" and found > size:
         return _(
-            "The small network reads “{inputs}” and is untrained: its perplexity of {found:.2f} is worse "
+            "The small network is untrained: its perplexity of {found:.2f} is worse "
             "than the {symbols} of a uniform guess. Drag its bars up."
-        ).format(inputs=Machine().inputs, found=found, symbols=size)
+        ).format(found=found, symbols=size)
     if math.isinf(found):
         return _("One character held impossible makes the perplexity infinite, however high the other bars.")
     if found == 1:
