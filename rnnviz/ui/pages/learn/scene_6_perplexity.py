@@ -58,8 +58,7 @@ def notice(state: State) -> str:
             "Perplexity is a mean per character, so texts of any length can be compared."
         ),
         SHANNON: _(
-            "F: the entropy of a letter given all before. The bounds hold over a long text, "
-            "for a player who guesses the likeliest letter first."
+            "The bounds hold for F over a long text, for a player who guesses the likeliest letter first."
         ),
     }[state["step"]]
 

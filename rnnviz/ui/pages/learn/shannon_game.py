@@ -68,10 +68,13 @@ def picture(state: State) -> dict[str, Any]:
             "class": _("the class"),
             "blind": _("uniform guess"),
             "bits": _("bits per character"),
-            "few": _("Bounds of F appear after {least} letters; {n} so far."),
+            "few": _(
+                "Bounds of F, a letter's entropy given all before, appear after {least} letters; {n} so far."
+            ),
             "begin": _("Say the next letter. Guess until it is right."),
             "exact": _(
-                "After {n} letters. Bar: bounds of F; line: 95 % interval; dot: what the model pays here."
+                "After {n} letters. Bar: bounds of F, a letter's entropy given all before; "
+                "line: 95 % interval; dot: what the model pays here."
             ),
         },
     }

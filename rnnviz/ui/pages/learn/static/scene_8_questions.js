@@ -56,10 +56,10 @@ export function draw(board, data, ask) {
   const side = board.W - x;
   board.text(x, 62, good ? words.right : words.wrong, `36 700 ${good ? "model" : "came"}`);
   board.line(x - 28, 48, x - 28, 520, { stroke: theme.grid });
-  board.text(x, 116, `${words.try}: ${data.dial}`, "20 muted");
+  board.text(x, 113, `${words.try}: ${data.dial}`, "20 muted");
   board.choice(
     "setting",
-    [x, 134],
+    [x, 136],
     data.dial ?? "",
     data.settings.map((s, i) => [i, s]),
     data.setting,
