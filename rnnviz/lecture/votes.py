@@ -1,9 +1,10 @@
 """A class that guesses together: its votes for the next character as a distribution, and what that costs.
 
 Each voter names one character. With n_c votes for character c, N votes and V symbols, the class's
-distribution is the share of votes, smoothed by half a vote for every symbol (Krichevsky & Trofimov 1981):
+distribution is the share of votes after one more vote that all symbols share equally (Perks 1947; Berger,
+Bernardo & Sun, "Overall objective priors", 2015):
 
-    P(c) = (n_c + ½) / (N + V/2)
+    P(c) = (n_c + 1/V) / (N + 1)
 
 So no character is impossible, and without votes the class guesses uniformly. A vote names the character that
 a voter finds likeliest, not how likely: where all agree the class is surer than its members may be.
@@ -12,7 +13,7 @@ a voter finds likeliest, not how likely: where all agree the class is surer than
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,20 +22,17 @@ from rnnviz.errors import ConfigError
 from rnnviz.lecture.prediction import Doubles
 from rnnviz.lecture.shannon import ALPHABET, PASS, SENTENCES
 
-SMOOTHING = 0.5
-"""Votes that every symbol is given beforehand."""
-
 
 def distribution(votes: Sequence[int]) -> Doubles:
     """(V,) the class's probabilities from the votes (V,) for each symbol; ConfigError for negative ones.
 
-    >>> distribution([3, 0]).tolist()  # (3 + ½) / (3 + 1)
+    >>> distribution([3, 0]).tolist()  # (3 + 1/2) / (3 + 1)
     [0.875, 0.125]
     """
     counts = np.asarray(votes, np.float64)
     if counts.ndim != 1 or not counts.size or (counts < 0).any():
         raise ConfigError("votes are counts, one a symbol; received {votes!r}", votes=list(votes)[:5])
-    return np.asarray((counts + SMOOTHING) / (counts.sum() + SMOOTHING * counts.size))
+    return np.asarray((counts + 1 / counts.size) / (counts.sum() + 1))
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Guessed:
         return sum(self.bits) / len(self.bits) if self.bits else None
 
 
-def guessed(sentence: int, votes: dict[int, Sequence[int]]) -> Guessed:
+def guessed(sentence: int, votes: Mapping[int, Sequence[int]]) -> Guessed:
     """What a class's votes (27,) for hidden characters of a sentence, by position from 0, cost.
 
     Raises ConfigError for a position that the sentence hasn't got.

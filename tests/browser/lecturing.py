@@ -67,8 +67,9 @@ AUDIT = """
   const foot = root.querySelector('.ln-foot');
   const notice = root.querySelector('.ln-notice');
   inside(foot.getBoundingClientRect(), screen, 'the foot');
-  inside(notice.getBoundingClientRect(), foot.getBoundingClientRect(), 'the notice', 3);
+  if (!notice.hidden) inside(notice.getBoundingClientRect(), foot.getBoundingClientRect(), 'the notice', 3);
   add(notice, 'the notice', 0.02);
+  add(root.querySelector('.ln-asking'), "the room's line", 0.02);
   add(root.querySelector('.ln-tools'), 'the tools', 0.02);
   boxes.forEach((a, i) => {
     for (const b of boxes.slice(0, i)) {

@@ -19,8 +19,9 @@ counts = st.lists(st.integers(0, 1000), min_size=27, max_size=27)
 @given(counts)
 def test_the_distribution_is_the_smoothed_share_in_exact_fractions(votes_for: list[int]) -> None:
     found = votes.distribution(votes_for)
-    total = 2 * sum(votes_for) + 27
-    assert found.tolist() == pytest.approx([float(Fraction(2 * n + 1, total)) for n in votes_for], abs=1e-15)
+    total = 27 * (sum(votes_for) + 1)
+    exact = [float(Fraction(27 * n + 1, total)) for n in votes_for]
+    assert found.tolist() == pytest.approx(exact, rel=1e-12)
     assert found.sum() == pytest.approx(1)
     assert (found > 0).all()
 
@@ -48,7 +49,7 @@ def test_the_cross_entropy_on_paper() -> None:
     first[shannon.ALPHABET.index("h")], first[shannon.ALPHABET.index("t")] = 3, 1
     second[shannon.ALPHABET.index("a")] = second[shannon.ALPHABET.index("x")] = 1
     found = votes.guessed(0, {1: second, 0: first})
-    on_paper = [-math.log2(3.5 / 17.5), -math.log2(1.5 / 15.5)]
+    on_paper = [-math.log2((3 + 1 / 27) / 5), -math.log2((1 + 1 / 27) / 3)]
     assert found.positions == (0, 1)
     assert found.bits == pytest.approx(on_paper)
     assert found.mean == pytest.approx(sum(on_paper) / 2)
@@ -57,7 +58,7 @@ def test_the_cross_entropy_on_paper() -> None:
 def test_a_class_that_is_sure_of_the_wrong_letter_pays_more_than_a_uniform_guess() -> None:
     wrong = [0] * 27
     wrong[shannon.ALPHABET.index("z")] = 200
-    assert votes.guessed(0, {0: wrong}).mean == pytest.approx(-math.log2(0.5 / 213.5))
+    assert votes.guessed(0, {0: wrong}).mean == pytest.approx(math.log2(27 * 201))
     assert votes.guessed(0, {0: wrong}).mean > shannon.UNIFORM_BITS
 
 

@@ -11,6 +11,7 @@ from rnnviz.lecture.machine import Machine
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import examples, scored_texts, shannon_game, symbols
 from rnnviz.ui.pages.learn.controls import Control, Row, State, numbers, one_of, text, whole
+from rnnviz.ui.room.room import Question
 
 NAMES = ("game", "rain", "books", "length", "bits", "heart", "shannon")
 STEPS = len(NAMES)
@@ -101,6 +102,17 @@ def picture(state: State) -> dict[str, Any]:
         shannon_game.picture,
     )[state["step"]]
     return {"show": NAMES[state["step"]], **show(state)}
+
+
+def asked(state: State) -> Question | None:
+    """The vote, once the run is over, and each letter of Shannon's game."""
+    if state["step"] == SHANNON:
+        return shannon_game.asked(state)
+    if state["step"] != HEART or (state["pass"] < memorising.PASSES and not state["vote"]):
+        return None
+    options = _("training perplexity"), _("held-out perplexity")
+    right, over = (1, True) if state["vote"] else (None, False)
+    return Question("vote", _("One number goes into the paper. Which one?"), options, right=right, over=over)
 
 
 # ---- a probability for each character ----------------------------------------------------------------

@@ -97,7 +97,7 @@ export class RoomWords {
     const asks = Boolean(question && !question.revealed && !sheet);
     const shown = Boolean(question && !question.over && !sheet);
     this.line.hidden = !shown;
-    this.notice.hidden = asks;
+    this.notice.hidden = asks || Boolean(shown && next);
     if (!question || !say) return;
     for (const element of [this.reminder, this.answered, this.reveal]) element.hidden = !asks;
     this.again.hidden = asks;

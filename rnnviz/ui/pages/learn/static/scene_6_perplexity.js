@@ -4,6 +4,7 @@ import { visible } from "../../../browser/static/characters.js";
 import { fill } from "../../../browser/static/words.js";
 import { bits, halo, length, rain, short } from "./scored_texts.js";
 import { shannon } from "./shannon.js";
+import { tally } from "./tally.js";
 
 /** @import { Untyped } from "../../../browser/static/types" */
 /** @import { Board } from "./board.js" */
@@ -272,6 +273,13 @@ function heart(board, data, ask) {
       { strong: data.vote === key },
     ),
   );
+  const votes = tally(board, "vote");
+  for (const [i, name] of votes ? [words.train, words.held].entries() : []) {
+    const y = 452 + i * 50;
+    votes?.bar(board, i, [x, y - 20, side, 40]);
+    board.text(x + 10, y, name, "22");
+    board.text(x + side, y, votes?.said(i) ?? "", "24 end 700 came");
+  }
   if (data.vote)
     board.say("verdict", [x, 344, side], [[data.vote === "held_out" ? words.right : words.wrong, "strong"]]);
 }

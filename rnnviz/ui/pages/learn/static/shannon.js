@@ -1,6 +1,7 @@
 // Shannon's game, the last step of scene 6: guess the next letter, and how many bits that says it has.
 
 import { fill } from "../../../browser/static/words.js";
+import { letters } from "./room_letters.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, PerplexityShannon, Said } from "./types" */
@@ -37,6 +38,7 @@ export function shannon(board, data, ask) {
     for (let i = 1; i < data.left; i++)
       board.line((at + i) * step + 3, 80, (at + i + 1) * step - 3, 80, { stroke: theme.axis, width: 2 });
   }
+  if (letters(board, data, ask, [2 + at * step, step])) return;
   const key = 42;
   KEYS.forEach((row, r) =>
     [...row].forEach((c, i) => {
@@ -72,7 +74,7 @@ export function shannon(board, data, ask) {
     },
   );
   input.value = "";
-  board.button("pass", [268, 226], words.pass, () => guess("?"), { off: !data.left });
+  board.button("give-up", [268, 226], words.pass, () => guess("?"), { off: !data.left });
   const other = () => ask({ sentence: (data.sentence + 1) % data.sentences, history: "" });
   board.button("other", [420, 226], words.other, other);
 

@@ -59,6 +59,14 @@ export interface RoomLive {
   question: RoomQuestion | null;
 }
 
+/** What a revealed letter of Shannon's game shows: probabilities in the phone's order, costs in bits. */
+export interface ToldLetters {
+  truth: string;
+  rows: { kind: string; p: number[]; bits: number; mean: number }[];
+  letters: number;
+  moves: string;
+}
+
 export interface RoomQuestion {
   number: number;
   key: string;

@@ -76,6 +76,7 @@ export class View extends BaseView {
     window.addEventListener("resize", this.onSize);
     this.observer = new ResizeObserver(this.onSize);
     this.observer.observe(/** @type {Element} */ (root.parentElement ?? root));
+    this.observer.observe(this.stage); // the room's line may be lower than what to notice
     this.paint.port1.onmessage = () => this.painted();
   }
 
@@ -102,6 +103,7 @@ export class View extends BaseView {
   receive(answer) {
     const moved = this.answer?.scene !== answer.scene;
     if (moved || this.answer.step !== answer.step) this.lights.forget();
+    if (moved) this.module = undefined; // it would draw another scene's data
     this.answer = answer;
     this.flying = null;
     if (!this.link.wanted || !this.link.owns(answer)) {

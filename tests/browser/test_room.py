@@ -1,0 +1,216 @@
+"""The class answers in real browsers: a lecturer's stage, and phones each in a browser context of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from rnnviz.lecture import shannon
+from rnnviz.ui.pages.learn import scene_6_perplexity, scene_8_questions
+from tests.browser.lecturing import Lectern
+
+LETTERS = scene_6_perplexity.SHANNON + 1
+VOTE = scene_6_perplexity.HEART + 1
+
+Join = Callable[[], Page]
+
+HEAR = """() => {
+  window.heard = [];
+  new BroadcastChannel("rnnviz-room").onmessage = (event) => window.heard.push(event.data);
+}"""
+
+
+@pytest.fixture
+def join(browser: Browser, lectern: Lectern) -> Iterator[Join]:
+    """Take out another phone, and open the address that the stage shows."""
+    contexts = []
+    wrong: list[str] = []
+
+    def phone() -> Page:
+        address = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
+        context = browser.new_context(viewport={"width": 390, "height": 760}, locale="en-GB")
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(f"http://127.0.0.1:{address.partition(':')[2]}")
+        return page
+
+    yield phone
+    close(lectern)
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def ask(lectern: Lectern, **query: object) -> None:
+    """Open a step, and the room."""
+    lectern.open(present=1, **query)
+    lectern.root.get_by_role("button", name="Ask the room").click()
+    expect(lectern.root.locator(".ln-sheet .ln-room-address")).to_have_text(re.compile(r":\d+/[a-z]{5}$"))
+
+
+def close(lectern: Lectern) -> None:
+    """Close the room, if it is open."""
+    button = lectern.root.locator(".ln-ask")
+    if lectern.page.url.startswith("http") and "ln-on" in (button.get_attribute("class") or ""):
+        if not lectern.root.locator(".ln-sheet").is_visible():
+            button.click()
+        lectern.root.get_by_role("button", name="Close the room").click()
+        expect(button).to_have_text("Ask the room")
+
+
+def line(lectern: Lectern) -> str:
+    """What the foot says of the question."""
+    return lectern.root.locator(".ln-asking").inner_text()
+
+
+def chosen(phone: Page) -> str | None:
+    """The answer that a phone shows as its own."""
+    return phone.locator("#options [aria-pressed=true]").text_content()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900)])
+def test_two_phones_answer_the_stage_counts_and_space_reveals(
+    lectern: Lectern, join: Join, width: int, height: int
+) -> None:
+    lectern.page.set_viewport_size({"width": width, "height": height})
+    ask(lectern, scene=8, step=1)
+    code = lectern.root.locator("img.ln-room-code")
+    box = code.bounding_box()
+    assert box is not None
+    assert box["height"] > height / 2, "the last row scans it"
+    one, two = join(), join()
+    expect(lectern.root.locator(".ln-room-count b")).to_have_text("2")
+    lectern.press("Space")
+    expect(lectern.root.locator(".ln-sheet")).to_be_hidden()
+    lectern.at(8, 0)
+    question = lectern.root.locator("[data-name=question]").inner_text()
+    expect(one.get_by_role("heading")).to_have_text(question)
+    one.get_by_role("button").nth(0).click()
+    two.get_by_role("button").nth(1).click()
+    expect(two.get_by_text("Your answer counts")).to_be_visible()
+    two.get_by_role("button").nth(0).click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
+    assert "%" not in lectern.root.inner_text(), "counts are not shown before they are revealed"
+    assert lectern.wrong() == []
+    lectern.press("Space")
+    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("2 · 100 %")
+    expect(lectern.root.locator("[data-hit='option.1']")).to_contain_text("0 · 0 %")
+    lectern.at(8, 0)
+    assert lectern.wrong() == []
+    expect(one.get_by_text("Closed. Look at the screen.")).to_be_visible()
+    expect(one.get_by_role("button").nth(1)).to_be_disabled()
+    lectern.root.locator("[data-hit='option.1']").click()
+    expect(two.get_by_text(re.compile("^Right: "))).to_be_visible()
+    lectern.rest()
+    assert lectern.wrong() == []
+    lectern.press("Space")
+    lectern.at(8, 1)
+    expect(two.get_by_role("heading")).not_to_have_text(question)
+    assert chosen_none(two)
+
+
+def chosen_none(phone: Page) -> bool:
+    """Whether a phone shows no answer of its own."""
+    return phone.locator("#options [aria-pressed=true]").count() == 0
+
+
+def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lectern, join: Join) -> None:
+    ask(lectern, scene=8, step=3)
+    phone = join()
+    lectern.press("Space")
+    phone.get_by_role("button").nth(1).click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    lectern.root.get_by_role("button", name="Reveal").click()
+    lectern.root.get_by_role("button", name="Ask again").click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("0 of 1")
+    expect(phone.get_by_role("button").nth(1)).to_be_enabled()
+    assert chosen_none(phone)
+    phone.get_by_role("button").nth(0).click()
+    phone.reload()
+    expect(phone.locator("[aria-pressed=true]")).to_have_text(
+        scene_8_questions.asked({"step": 2, "picks": "-" * 20, "settings": []}).options[0]
+    )
+    lectern.press("ArrowLeft")  # a scene that asks nothing
+    expect(phone.get_by_text("You are in. Wait for the next question.")).to_be_visible()
+    close(lectern)
+    expect(phone.get_by_text("The room is closed. Thank you.")).to_be_visible()
+    lectern.rest()
+    assert lectern.root.locator(".ln-asking").is_hidden()
+
+
+def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
+    ask(lectern, scene=6, step=LETTERS)
+    one, two = join(), join()
+    lectern.press("Space")
+    given, hidden = shannon.SENTENCES[0]
+    for n, (first, second) in enumerate([("h", "h"), ("e", "a")]):
+        expect(one.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:n]}_”")
+        one.get_by_role("button", name=first, exact=True).click()
+        two.get_by_role("button", name=second, exact=True).click()
+        expect(lectern.root.locator(".ln-asking")).to_contain_text("2 of 2")
+        assert lectern.wrong() == []
+        lectern.press("Space")
+        expect(lectern.root.get_by_role("button", name="Next letter")).to_be_visible()
+        lectern.rest()
+        assert lectern.wrong() == []
+        expect(one.get_by_text(f"Right: {hidden[n]}")).to_be_visible()
+        shown = lectern.root.locator(".ln-picture").text_content() or ""
+        assert f"mean of {n + 1}" in shown
+        lectern.press("Space")
+    lectern.at(6, LETTERS - 1)
+    expect(one.get_by_role("heading")).to_contain_text(f"“{given}{hidden[:2]}_”")
+    assert lectern.query()["guesses"] == "ha"
+    lectern.press("ArrowUp")  # the step is left
+    expect(one.get_by_text("You are in.")).to_be_visible()
+
+
+def test_the_vote_is_asked_when_the_run_is_over(lectern: Lectern, join: Join) -> None:
+    ask(lectern, scene=6, step=VOTE)
+    phone = join()
+    lectern.press("Space")
+    expect(phone.get_by_text("You are in.")).to_be_visible()
+    lectern.control("pass").get_by_role("slider").press("End")
+    phone.get_by_role("button", name="held-out perplexity").click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    lectern.control("vote.train").click()
+    expect(lectern.root.locator("text", has_text="1 · 100 %")).to_be_visible()
+    expect(phone.get_by_text("Right: held-out perplexity")).to_be_visible()
+    lectern.rest()
+    assert lectern.wrong() == []
+
+
+def test_a_page_that_is_loaded_again_has_its_room_and_another_tab_has_none(
+    lectern: Lectern, join: Join, browser: Browser
+) -> None:
+    ask(lectern, scene=8, step=1)
+    phone = join()
+    lectern.press("Space")
+    phone.get_by_role("button").nth(0).click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    lectern.page.reload()
+    expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    other = browser.new_context().new_page()
+    other.goto(f"{lectern.url}/learn?scene=8")
+    expect(other.get_by_role("button", name="Ask the room")).to_be_visible()
+    other.context.close()
+    lectern.press("Space")
+    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+
+
+def test_other_windows_hear_what_the_room_says(lectern: Lectern, join: Join) -> None:
+    lectern.open(scene=8, present=1)
+    lectern.page.evaluate(HEAR)
+    lectern.root.get_by_role("button", name="Ask the room").click()
+    expect(lectern.root.locator(".ln-sheet .ln-room-address")).to_contain_text(":")
+    phone = join()
+    lectern.press("Space")
+    phone.get_by_role("button").nth(1).click()
+    lectern.page.wait_for_function("window.heard.some((said) => said?.question?.counts[1] === 1)")
+    close(lectern)
+    lectern.page.wait_for_function("window.heard.at(-1) === null")
