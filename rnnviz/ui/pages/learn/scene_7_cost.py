@@ -5,9 +5,12 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from rnnviz.lecture import cost
 from rnnviz.lecture.machine import Machine
 from rnnviz.ui.i18n import _
+from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import Ask, State
 
 COUNT = len(cost.LENGTHS)
@@ -67,7 +70,9 @@ def picture(state: State) -> dict[str, Any]:
         "units": cost.UNITS,
         "measured": [[1e3 * m.forward, 1e3 * m.both, 1e3 * m.update] for m in state.get("measured", ())],
         "kept": [[cost.kept(n) / 1024, cost.kept(min(n, cut)) / 1024] for n in cost.LENGTHS],
+        "alone": np.zeros(cost.UNITS).nbytes / 1024,  # a state, which the next one replaces
         "flows": flows,
+        "symbols": symbols.here({"tau": cut}),
         "words": {
             "measure": _("Measure on this computer"),
             "cut": _("cut after τ steps"),

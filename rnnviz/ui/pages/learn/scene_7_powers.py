@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rnnviz.gradients import state_gradients
 from rnnviz.lecture import backwards
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said
 
@@ -126,6 +126,7 @@ def dial(state: State) -> dict[str, Any]:
         "tanh": short(dial.tanh),
         "rule": short(dial.power),
         "norms": NORMS,
+        "symbols": symbols.here({"rho": state["radius"], "k": k, "W_hh": dial.matrix}),
         "words": {
             "dial": _("largest eigenvalue modulus"),
             "power": _("power k"),

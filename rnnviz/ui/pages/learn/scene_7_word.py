@@ -116,7 +116,7 @@ def walk(state: State) -> dict[str, Any]:
             "variable": _("variable"),
             "parameter": _("parameter"),
             "operator": _("operator"),
-            "mean": _("mean loss L = {loss} nats"),
+            "mean": _("L = {loss} nats"),
             "step": _("t = {t}: reads {input}, label {label}"),
             "start": _("The way there: every step has its loss."),
             "there": _("t = {t}: reads {input}, should say {label}: P = {p}, ℓ{low} = {loss} nats"),
@@ -196,6 +196,7 @@ def cut(state: State) -> dict[str, Any]:
         "left": _rounded(left),
         "norms": [float(np.linalg.norm(g)) for g in (full, left, full - left)],
         "kept": [whole["numbers"], whole["numbers"] * tau // word.steps],
+        "symbols": symbols.here({"T": word.steps}),
         "words": {
             "steps": _("time steps T"),
             "tau": _("cut after τ steps"),

@@ -78,8 +78,8 @@ function running(board, data, x) {
   const width = board.W - x - 122;
   const shown = data.at.findIndex((n) => n >= 3); // fewer draws have no band to speak of
   const middle = [data.full, data.regular, ...data.mean.slice(shown)];
-  const low = Math.min(...middle) - data.band[18] / 2;
-  const high = Math.max(...middle) + data.band[18] / 2;
+  const low = Math.min(...middle) - data.band[18] / 2 - 0.05;
+  const high = Math.max(...middle) + data.band[18] / 2 + 0.05;
   const { X, Y } = board.chart([x, 124, width, 268 + board.spare], [1, data.draws], [low, high], {
     logX: true,
     size: 20,
@@ -101,9 +101,11 @@ function running(board, data, x) {
   board.line(x, Y(data.full), x + width, Y(data.full), { stroke: theme.text, width: 2 });
   const dash = { stroke: theme.came, width: 2.5, "stroke-dasharray": "8 6" };
   board.line(x, Y(data.regular), x + width, Y(data.regular), dash);
-  board.text(x + width + 10, Y(data.full), words.whole, "20 600");
-  board.text(x + width + 10, Y(data.regular), words.regular, "20 600 came");
-  board.text(x + width, 80, words.band, "20 end muted");
+  const apart = Math.max(0, 26 - Math.abs(Y(data.full) - Y(data.regular))) / 2;
+  const side = Y(data.full) <= Y(data.regular) ? -apart : apart;
+  board.text(x + width + 10, Y(data.full) + side, words.whole, "20 600");
+  board.text(x + width + 10, Y(data.regular) - side, words.regular, "20 600 came");
+  board.text(x, 432 + board.spare, words.band, "20 muted");
   const said = {
     mean: board.number(data.last, 3),
     error: board.number(data.error, 3),

@@ -20,7 +20,7 @@ export function clip(board, data, ask) {
     (v) => ask({ threshold: Number((10 ** v).toFixed(3)) }),
   );
   board.stands(threshold, "theta");
-  arrow(board, data, ask, 270, 276 + board.spare / 2);
+  arrow(board, data, ask, 270 + board.spare / 8, 276 + board.spare / 2);
   parts(board, data, 640);
 }
 
@@ -28,7 +28,7 @@ export function clip(board, data, ask) {
 function arrow(board, data, ask, cx, cy) {
   const { theme, local } = board;
   const { words } = data;
-  const unit = 44;
+  const unit = 44 + board.spare / 20;
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
   const g = local.arrow ?? data.gradient;
   for (let v = -4; v <= 4; v++) {

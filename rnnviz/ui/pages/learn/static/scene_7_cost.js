@@ -1,6 +1,7 @@
 // Scene 7: what the way back costs, measured when asked for, and why one cuts.
 
 import { fill } from "../../../browser/static/words.js";
+import { beside } from "./scene_7_powers.js";
 
 /** @import { Board } from "./board.js" */
 /** @import { Ask, BackwardsCost, Line, Said } from "./types" */
@@ -47,12 +48,18 @@ function chart(board, x, width, title, data, lines) {
   const values = lines.flatMap((line) => line.points.map(([, v]) => Number(v)));
   const longest = data.lengths[data.lengths.length - 1];
   board.text(x - 60, 74, title, "20 600");
-  return board.chart(
+  const bare = lines.map((line) => ({ ...line, label: undefined })); // names are kept apart below
+  const { Y } = board.chart(
     [x, 104, width, 190 + board.spare * 0.8],
     [0, longest],
     [0, Math.max(1e-9, ...values) * 1.05],
-    { xTitle: data.words.length, lines, size: 20, ...(!lines.length && { yTicks: [] }) },
+    { xTitle: data.words.length, lines: bare, size: 20, ...(!lines.length && { yTicks: [] }) },
   );
+  const names = lines.map(({ label = "", colour = "", points }) => {
+    return { label, colour, y: Y(Number(points[points.length - 1][1])) };
+  });
+  const whole = lines.every(({ points }) => points[points.length - 1][0] === longest);
+  if (whole && names.length) beside(board, names, x + width + 12, 25, 290 + board.spare * 0.8, 20);
 }
 
 /** @param {Board} board @param {Said<BackwardsCost>} data */
@@ -67,7 +74,6 @@ function times(board, data) {
   const lines = measured.length
     ? looks.map((look, k) => ({
         ...look,
-        label: measured.length === lengths.length ? look.label : undefined,
         points: measured.map((row, i) => [lengths[i], row[k]]).filter(([T]) => k < 2 || T >= data.cut),
         dots: true,
         width: 4,
@@ -102,6 +108,13 @@ function memory(board, data) {
       label: fill(words.update, { n: data.cut }),
       width: 4,
       dash: "9 6",
+      dots: true,
+    },
+    {
+      points: lengths.map((T) => [T, data.alone]),
+      colour: theme.model,
+      label: words.forward,
+      width: 4,
       dots: true,
     },
   ]);

@@ -74,11 +74,15 @@ function terms(board, data, each) {
         "stroke-dasharray": there ? undefined : "6 5",
         rx: 5,
       });
-      const ink = there ? board.ink(fillWith) : theme.muted;
-      const style = `22 middle ${ink} ${there ? 600 : 400}`;
-      board.text(x + each / 2, y + row / 2, board.number(value), { style, stands: "delta_ts" });
       if (!there)
         board.line(x + 20, y + row - 12, x + each - 20, y + 12, { stroke: theme.muted, width: 1.5 });
+      const ink = there ? board.ink(fillWith) : theme.muted;
+      const style = `22 middle ${ink} ${there ? 600 : 400}`;
+      board.text(x + each / 2, y + row / 2, board.number(value), {
+        style,
+        stands: "delta_ts",
+        ...(!there && behind(board)),
+      });
     }
   }
 }
@@ -109,11 +113,13 @@ function knives(board, data, ask, each) {
   });
 }
 
+/** Words that stand before a line, not under it. @param {Board} board */
+const behind = ({ theme }) => ({ "paint-order": "stroke", stroke: theme.background, "stroke-width": 10 });
+
 /** What a square is, in the corner that has none. @param {Board} board @param {Said<BackwardsCut>} data */
 function caption(board, { words }) {
-  const behind = { "paint-order": "stroke", stroke: board.theme.background, "stroke-width": 10 };
   [words.pairs, words.zero].forEach((said, i) => {
-    board.text(776, 160 + i * 26, said, { style: "20 end muted", ...behind });
+    board.text(776, 160 + i * 26, said, { style: "20 end muted", ...behind(board) });
   });
 }
 

@@ -1,6 +1,7 @@
 // The dependency graph of a few time steps: boxes are variables and parameters, circles are operators. Grey
 // arrows point the way there; where the way back has been they are turned round.
 
+import { still } from "../../../browser/static/dom.js";
 import { fill } from "../../../browser/static/words.js";
 import { maths } from "./maths.js";
 
@@ -22,12 +23,15 @@ export function graph(board, data, ask, [left, top, width, height]) {
     rows.map((name, i) => [name, top + 20 + (i * (height - 66)) / (rows.length - 1)]),
   );
 
+  const walk = walker(board, data);
   /** An edge, there in grey, or back in the gradient's colour. @param {number[]} from @param {number[]} to @param {number} [t] the step that walks it, 0 for none */
   const edge = (from, to, t = 0) => {
     const back = t >= now && t > 0;
     const [[x1, y1], [x2, y2]] = back ? [to, from] : [from, to];
     const stroke = back ? theme.came : theme.axis;
-    board.arrow(x1, y1, x2, y2, { stroke, head: back ? 13 : 10, width: back ? (t === now ? 5 : 3.5) : 2 });
+    const look = { stroke, head: back ? 13 : 10, width: back ? (t === now ? 5 : 3.5) : 2 };
+    const drawn = board.arrow(x1, y1, x2, y2, look);
+    if (t === now) walk(drawn.svg, x1 - x2, y1 - y2);
   };
   parameters(board, data, { x, y, left });
   for (let t = 1; t <= steps; t++) {
@@ -80,6 +84,21 @@ export function graph(board, data, ask, [left, top, width, height]) {
     fill(data.words.mean, { loss: board.number(data.loss) }),
     "20 muted",
   );
+}
+
+/**
+ * Lets the arrows of the step just walked to come one after another, unless less motion is asked for.
+ * @param {Board} board @param {Said<BackwardsWord>} data
+ * @returns {(arrow: Element, x: number, y: number) => void}
+ */
+function walker(board, { walked }) {
+  const fresh = walked === (board.local.walked ?? walked) + 1 && !still();
+  board.local.walked = walked;
+  return (arrow, x, y) => {
+    if (!fresh) return;
+    const from = { opacity: 0, transform: `translate(${x * 0.7}px, ${y * 0.7}px)` };
+    arrow.animate([from, { opacity: 1, transform: "none" }], { duration: 500, easing: "ease-out" });
+  };
 }
 
 /** What boxes and circles are. @param {Board} board @param {Said<BackwardsWord>} data @param {number} left @param {number} top */

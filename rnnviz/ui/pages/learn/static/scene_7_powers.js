@@ -12,7 +12,7 @@ const WORST = 1e-18;
  * @param {Board} board @param {{ label: string, y: number, colour: string }[]} names
  * @param {number} x @param {number} apart @param {number} lowest @param {number} size
  */
-function beside(board, names, x, apart, lowest, size) {
+export function beside(board, names, x, apart, lowest, size) {
   names.sort((a, b) => a.y - b.y);
   names.forEach((name, i) => {
     if (i) name.y = Math.max(name.y, names[i - 1].y + apart);
@@ -129,10 +129,10 @@ function powers(board, data, x, cy) {
   const [size, rule] = [board.power(data.size), board.power(data.rule[data.power])];
   maths(
     board,
-    middle,
+    middle - 12,
     cy + 194,
     `‖(W_{hh})^{${data.power}}‖ = ${size}  ≥  ρ^{${data.power}} = ${rule}`,
-    "24 middle",
+    "22 middle",
   );
 }
 

@@ -540,6 +540,7 @@ export interface BackwardsCost {
   units: number;
   measured: [forward: number, both: number, update: number][];
   kept: [all: number, cut: number][];
+  alone: number;
   flows: [withState: number, without: number];
 }
 
