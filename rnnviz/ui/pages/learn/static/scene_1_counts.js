@@ -13,10 +13,9 @@ export function draw(board, data, ask) {
   else if (step === 4) compared(board, data, ask);
   else {
     const reading = step >= 2;
-    // The tables keep the upper part once the text is there.
-    sizes(board, data, ask, reading ? 130 + (H - 540) * 0.5 : H - 150);
-    if (reading) rows(board, data, ask, H - 300);
-    else if (step === 1) never(board, data);
+    if (reading) rows(board, data, ask);
+    else sizes(board, data, ask, H - 150);
+    if (step === 1) never(board, data);
   }
 }
 
@@ -37,7 +36,7 @@ function sizes(board, data, ask, height) {
   const ten = Math.ceil(Math.log10(data.sizes[data.longest - 1][1]));
   const { X, Y } = board.chart([x, y, width, height], [1, data.longest], [1, 10 ** ten], {
     log: true,
-    xTitle: step < 2 ? words.axis : undefined,
+    xTitle: words.axis,
     yTitle: words.sizes,
     xTicks: data.sizes.map(([k]) => [k, String(k)]),
     yTicks: [0, 6, 12, 18, 24]
@@ -66,16 +65,12 @@ function sizes(board, data, ask, height) {
     const parameters = `${data.network}: ${board.number(data.parameters, 0)}`;
     label(X(data.longest), Y(data.parameters) - 20, parameters, theme.model, "end");
     const mid = Math.round(0.6 * data.longest);
-    label(X(mid) + 12, Y(data.seen[mid - 1][1]) + (height > 200 ? 26 : 20), words["line.seen"], theme.ngram);
+    label(X(mid) + 12, Y(data.seen[mid - 1][1]) + 26, words["line.seen"], theme.ngram);
   }
 
   const right = W - 440;
-  const top = step >= 2 ? 22 : 62;
-  const long = { min: 1, max: data.longest, value: n };
-  board.stands(
-    board.slider("n", [right, top, 430], words.n, long, (v) => ask({ n: v })),
-    "x_t-n+1",
-  );
+  const top = 62;
+  steer(board, data, ask, [right, top, 430]);
   const size = data.table.length > 19 ? 30 : 38;
   /** @type {[string, string][]} */
   const lines = [
@@ -85,6 +80,12 @@ function sizes(board, data, ask, height) {
   if (step >= 1) lines.push([fill(words.seen, { count: board.number(data.seen[n - 1][1], 0) }), "line"]);
   const said = board.stands(board.say("table", [right, top + 42, 430], lines), "P");
   /** @type {HTMLElement} */ (said.firstChild).style.fontSize = `${size * board.scale}px`;
+}
+
+/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {[number, number, number]} area */
+function steer(board, { n, longest, words }, ask, area) {
+  const slider = board.slider("n", area, words.n, { min: 1, max: longest, value: n }, (v) => ask({ n: v }));
+  board.stands(slider, "x_t-n+1");
 }
 
 /** How often there are no counts at all, by n. @param {Board} board @param {Said<Counts>} data */
@@ -110,21 +111,17 @@ function never(board, data) {
   });
 }
 
-/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask @param {number} y */
-function rows(board, data, ask, y) {
-  const { theme, W, local } = board;
+/** @param {Board} board @param {Said<Counts>} data @param {Ask} ask */
+function rows(board, data, ask) {
+  const { theme, W, H, local } = board;
   const { words } = data;
   const characters = [...data.text];
-  board.field(
-    "text",
-    [0, y, 700],
-    data.text,
-    { label: words.text, limit: data.limit },
-    (text) => text && ask({ text }),
-  );
+  const field = { label: words.text, limit: data.limit };
+  board.field("text", [0, 2, 720], data.text, field, (text) => text && ask({ text }));
+  steer(board, data, ask, [760, 4, W - 760]);
   const [left, right] = [110, 220];
   const each = Math.min(30, (W - left - right) / characters.length);
-  const [top, high] = [y + 88, 46];
+  const [top, high] = [128, Math.min(92, (H - 210) / 4)];
   const over = local.over < characters.length ? local.over : undefined;
   const size = Math.min(24, Math.max(20, each * 1.1));
   const unseen = data.known.filter((known) => !known).length;
@@ -137,7 +134,7 @@ function rows(board, data, ask, y) {
   data.rows.forEach((row, i) => {
     const at = top + i * high;
     const colour = theme.cells[row.kind];
-    board.text(left - 16, at + high / 2 - 3, row.name, `end 600 ${colour}`);
+    board.text(left - 16, at + high / 2 - 4, row.name, `24 end 600 ${colour}`);
     characters.forEach((character, t) => {
       const background = row.bits
         ? board.colour(Math.min(row.bits[t], data.full), "surprisal", data.full)
@@ -146,7 +143,7 @@ function rows(board, data, ask, y) {
       const framed = row.kind === "ngram" && !data.known[t];
       const pointed = t === over;
       const stroke = pointed ? theme.pinned : framed ? theme.text : row.bits ? "none" : theme.grid;
-      cell.rect(left + t * each, at + (framed ? 1 : 0), each - 1, high - 6, {
+      cell.rect(left + t * each, at + (framed ? 1 : 0), each - 1, high - 8, {
         fill: background,
         rx: 3,
         stroke,
@@ -154,22 +151,22 @@ function rows(board, data, ask, y) {
         "stroke-dasharray": framed && !pointed ? "5 3" : null,
       });
       const mark = character === " " ? "·" : character;
-      cell.text(left + (t + 0.5) * each, at + high / 2 - 3, mark, `${size} middle mono`);
+      cell.text(left + (t + 0.5) * each, at + high / 2 - 4, mark, `${size} middle mono`);
       board.on(cell.svg, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
     });
-    const middle = at + high / 2 - 3;
-    if (row.mean !== undefined) board.text(W - 110, middle, board.number(row.mean, 2), `end 700 ${colour}`);
-    if (row.held !== null) board.text(W, middle, board.number(row.held, 2), `end 700 ${colour}`);
+    const middle = at + high / 2 - 4;
+    if (row.mean !== undefined)
+      board.text(W - 110, middle, board.number(row.mean, 2), `28 end 700 ${colour}`);
+    if (row.held !== null) board.text(W, middle, board.number(row.held, 2), `28 end 700 ${colour}`);
   });
+  const foot = top + data.rows.length * high + 34;
   if (over === undefined) {
     const said = data.n > data.order ? fill(words.uncounted, { n: data.order }) : "";
     const count = fill(words.framed, { count: unseen, all: characters.length });
-    board.say("framed", [720, y + (said ? -8 : 6), 520], [[said || count, said ? "strong" : "quiet"]], {
-      size: 20,
-    });
+    board.say("framed", [left, foot - 18, W - left], [[said || count, "strong"]], { size: 24 });
     return;
   }
-  const line = board.text(720, y + 20, "", "22");
+  const line = board.text(left, foot, "", "24");
   board.span(line, `P(${characters[over] === " " ? "·" : characters[over]}):  `, { fill: theme.muted });
   for (const row of data.rows)
     if (row.chances)
