@@ -86,6 +86,30 @@ AUDIT = """
 }
 """
 
+# Words and numbers on the stage that the last row can't read, on axes too: below 20 pixels. What stands below
+# or above a letter is smaller, as in every formula.
+SMALL = """
+() => {
+  const hosts = [...document.querySelectorAll('*')].filter((e) => e.shadowRoot);
+  const root = hosts.map((e) => e.shadowRoot.querySelector('.rnnviz-learn')).find(Boolean);
+  const wrong = [];
+  const check = (element, words) => {
+    const unit = element.ownerSVGElement ? element.getScreenCTM().a : 1;
+    const size = parseFloat(getComputedStyle(element).fontSize) * unit;
+    if (size < 19.95) wrong.push(`“${words.slice(0, 40)}” is ${size.toFixed(1)} pixels high`);
+  };
+  const walk = document.createTreeWalker(root.querySelector('.ln-stage'), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const words = walk.currentNode.textContent.trim();
+    const element = walk.currentNode.parentElement;
+    if (!/[\\p{L}\\p{N}]/u.test(words) || element.hasAttribute('dy') || !element.checkVisibility()) continue;
+    check(element, words);
+  }
+  for (const input of root.querySelectorAll('.ln-stage input:not([type=range])')) check(input, input.value);
+  return [...new Set(wrong)];
+}
+"""
+
 # Resolves as soon as the lecture's attributes are these: polling would take longer than the lecture does.
 REACHED = """
 (root, wanted) => new Promise((resolve) => {
@@ -138,6 +162,11 @@ class Lectern:
     def wrong(self) -> list[str]:
         """What is wrong with the layout."""
         found: list[str] = self.page.evaluate(AUDIT)
+        return found
+
+    def small(self) -> list[str]:
+        """Words on the stage that are too small, presenting at 1280 × 720."""
+        found: list[str] = self.page.evaluate(SMALL)
         return found
 
     def control(self, name: str) -> Any:
