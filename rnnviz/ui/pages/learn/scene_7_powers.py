@@ -97,8 +97,8 @@ def dial_notice(state: State) -> str:
     dial = backwards.dial(state["radius"], state["seed"])
     change = np.diff(dial.linear)
     return _(
-        "In the long run the linear network's gradient follows ρᵏ. On the way {up} of {n} steps make it "
-        "larger and {down} smaller. With tanh, whose slope is at most 1, {tanh} arrives instead of {linear}."
+        "In the long run the linear gradient follows ρᵏ; {up} of {n} steps make it larger and {down} "
+        "smaller. With tanh, {tanh} arrives instead of {linear}."
     ).format(
         n=len(change),
         up=int((change > 0).sum()),
