@@ -8,6 +8,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
+from rnnviz.ui.standalone import command
 
-spin_briefly()
-run()
+
+def main() -> None:
+    """Run the command in sys.argv and exit with its code."""
+    spin_briefly()
+    run(command)
+
+
+if __name__ == "__main__":
+    main()

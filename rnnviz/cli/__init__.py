@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any, Protocol
 
 from rnnviz import __version__
 from rnnviz.cli import (
@@ -36,18 +37,25 @@ from rnnviz.errors import RnnvizError
 STOPPED = 130  # what a shell expects of a command that Ctrl-C ended
 
 
-def run() -> None:
-    """Run the command in sys.argv and exit with its code."""
-    sys.exit(main())
+class Command(Protocol):
+    """A command's module."""
+
+    def add_parser(self, commands: Any) -> None:
+        """Add its parser to the others; its default `run` takes the arguments and returns the exit code."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(*more: Command) -> None:
+    """Run the command in sys.argv and exit with its code; `more` are commands of the rooms above."""
+    sys.exit(main(more=more))
+
+
+def main(arguments: Sequence[str] | None = None, more: Sequence[Command] = ()) -> int:
     """Run one command. Returns its exit code; a misspelt command exits with 2."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that can't show a character gets its code point
             stream.reconfigure(errors="backslashreplace")
     try:
-        args = _parser().parse_args(arguments)
+        args = _parser(more).parse_args(arguments)
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -74,7 +82,7 @@ def _hush() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(more: Sequence[Command] = ()) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rnnviz", description="Train character-level recurrent language models and look inside them."
     )
@@ -96,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         models,
         sketch,
         story,
+        *more,
     ):
         each.add_parser(commands)
     return parser

@@ -103,6 +103,11 @@ class NgramModel(Pictured):
         return cls(counts, vocabulary, name=name, normaliser=normaliser)
 
     @property
+    def levels(self) -> tuple[Level, ...]:
+        """Its tables, for n-grams of 1, 2 … `order` symbols: see rnnviz.networks.kneser_ney."""
+        return tuple(self._levels)
+
+    @property
     def parameter_count(self) -> int:
         """The number of n-grams stored, of all orders, the V single symbols included."""
         return self.vocabulary.size + sum(self.seen)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import gettext
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -45,6 +46,17 @@ def spoken_by(asks: Callable[[], object]) -> None:
     """Ask this for the session's language: the app its session's state; a notebook has none, and English."""
     global _asks
     _asks = asks
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """Speak this language for a while, whatever the session's is."""
+    before = _asks
+    spoken_by(lambda: language)
+    try:
+        yield
+    finally:
+        spoken_by(before)
 
 
 def _nobody() -> object:

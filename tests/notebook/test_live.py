@@ -14,7 +14,8 @@ import pytest
 import rnnviz
 from rnnviz.errors import ConfigError
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.notebook.bundle import ENTRY, PACKAGE, bundle, modules
+from rnnviz.notebook.bundle import ENTRY, bundle
+from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.pages.explore.session import LIMIT, Ask, LiveSession
 from tests.conftest import TEXT, tiny, tiny_card
@@ -136,7 +137,7 @@ def test_it_loads_neither_streamlit_nor_a_server() -> None:
 
 
 def test_the_module_holds_the_apps_own_files_each_after_what_it_imports() -> None:
-    found = modules()
+    found = modules(ENTRY)
     assert list(found)[-1] == ENTRY
     assert "ui/pages/explore/static/view.js" in found
     assert "ui/browser/static/wire.js" in found

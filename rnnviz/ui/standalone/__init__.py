@@ -1,0 +1,1 @@
+"""The Explore view as one file that needs no server."""

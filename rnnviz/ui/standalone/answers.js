@@ -1,0 +1,272 @@
+// What the Explore view asks, answered from the engine: rnnviz/ui/pages/explore/session.py in the browser. An answer
+// holds what the view hasn't got: of the text, what follows the common prefix; of the window, everything.
+
+import { Reading, weigh, write } from "./engine.js";
+
+/** @import { Shape } from "../pages/explore/static/types" */
+/** @import { Answer, Ask, Made } from "./types" */
+/** @import { Counts } from "./counts.js" */
+/** @import { Network } from "./engine.js" */
+
+const CONTINUE = 120; // characters that Continue writes at a time
+const WAYS = 80; // and of each of three ways
+
+export class Answers {
+  revision = 0;
+  /** @type {Float32Array} the n-gram model's costs */
+  counted = new Float32Array();
+  coloured = "";
+  /** @type {[what: string, start: number, stop: number]} what of which characters the view has */
+  sent = ["", 0, 0];
+  /** @type {{ name: string, rows: number[][] }} */
+  shaped = { name: "", rows: [] };
+
+  /** @param {Made} made @param {Network} network @param {Counts | null} counts */
+  constructor(made, network, counts) {
+    this.made = made;
+    this.counts = counts;
+    this.network = network;
+    this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
+    this.reading = new Reading(network, made.unknownCost);
+    this.length = 0;
+  }
+
+  /**
+   * @param {Ask} ask @param {(done: number, length: number) => void} [progress]
+   * @returns {{ header: Answer, arrays: Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array> }}
+   */
+  answer(ask, progress) {
+    const { made, network, reading } = this;
+    const { fixed } = made;
+    const fresh = Boolean(ask.fresh);
+    const text = (fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
+    const ids = Array.from(text, (c) => this.ids.get(c) ?? 0).slice(0, fixed.limit);
+    const kept = reading.read(ids, progress && ((done) => progress(done, ids.length)));
+    this.revision += 1;
+    const length = ids.length;
+    const same = ask.base && ask.base === this.revision - 1 ? Math.min(kept, this.length) : 0;
+    this.length = length;
+    if (this.counts) {
+      const costs = this.counts.costs(ids, Math.min(kept, this.counted.length), made.unknownCost);
+      const counted = new Float32Array(length);
+      counted.set(this.counted.subarray(0, length - costs.length));
+      counted.set(costs, length - costs.length);
+      this.counted = counted;
+    }
+    const quantity = ask.quantity && ask.quantity in fixed.quantities ? ask.quantity : "hidden";
+    const layer = Math.min(ask.layer ?? 0, network.L - 1);
+    const unit = typeof ask.unit === "number" && ask.unit < network.H ? ask.unit : null;
+    const order = ask.order ?? "steady";
+    const last = Math.max(0, length - (ask.columns ?? 120));
+    const start = Math.min(ask.start ?? last, last);
+    const stop = Math.min(length, start + (ask.columns ?? 120));
+    const shape = {
+      temperature: ask.temperature ?? fixed.temperature,
+      top_k: ask.top_k ?? null,
+      top_p: ask.top_p ?? null,
+    };
+    const coloured = [quantity, layer, unit].join();
+    const unitFrom = coloured === this.coloured ? same : 0;
+    this.coloured = coloured;
+
+    const [low, high] = this.held([quantity, layer].join(), start, stop, same);
+    /** @type {[number, number][]} */
+    const pieces = [
+      [start, low],
+      [high, stop],
+    ];
+    // The prediction after the last held character is held too.
+    const places = range(start, low).concat(range(low === high ? low : high + 1, stop + 1));
+    const states = pieces.map(([from, to]) => reading.plane(quantity, layer, from, to));
+    const most = places.map((t) => largest(reading.logs(t), Math.min(fixed.listed, network.V)));
+    /** @type {Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>} */
+    const arrays = {
+      ids: Uint32Array.from(ids.slice(same)),
+      nll: reading.nll.slice(same, length),
+      rank: reading.rank.slice(same, length),
+      states: this.levels(quantity, joined(states)),
+      next: Uint32Array.from(most.flatMap((best) => best.ids)),
+      chances: Float32Array.from(most.flatMap((best) => best.logs.map(Math.exp))),
+      entropy: Float32Array.from(places, (t) => reading.entropy[t]),
+    };
+    if (this.counts) arrays.ngram = this.counted.slice(same);
+    if (order !== "index") arrays.rows = made.rows[[order, layer, quantity].join()];
+    if (unit !== null) arrays.unit = this.column(quantity, layer, unit, unitFrom, length);
+    if (made.tracks.length) arrays.tracks = this.tracks(pieces);
+    const reshaped = this.reshaped(start, stop, shape, kept);
+    if (reshaped) arrays.reshaped = reshaped;
+    /** @type {Answer} */
+    const header = {
+      client: ask.client,
+      seq: ask.seq,
+      revision: this.revision,
+      known: same,
+      unitFrom,
+      length,
+      start,
+      stop,
+      held: [low, high],
+      quantity,
+      layer,
+      order,
+      unit,
+      numbers: this.numbers(),
+      digest: made.digest,
+      ...(ask.static !== made.digest && { static: fixed }),
+      ...(fresh && { text, offer: 1, opening: text }),
+    };
+    if (ask.write) {
+      const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
+      const at = Math.min(ask.at ?? 0, length);
+      const drawn = Array.from({ length: room ? ask.write : 0 }, () =>
+        write(reading, at, room, shape)
+          .map((id) => fixed.symbols[id - 1])
+          .join(""),
+      );
+      header.continuations = [...new Set(drawn)];
+    }
+    return { header, arrays };
+  }
+
+  /** The index of each value's colour. @param {string} quantity @param {Float32Array} values */
+  levels(quantity, values) {
+    const { fixed } = this.made;
+    const { low, high } = fixed.quantities[quantity];
+    const last = fixed.themes.light.diverging.length - 1;
+    const out = new Uint8Array(values.length);
+    const per = last / (high - low);
+    for (let i = 0; i < values.length; i++) {
+      const level = (values[i] - low) * per;
+      out[i] = Number.isNaN(level) ? Math.floor(last / 2) : Math.max(0, Math.min(last, level)) + 0.5;
+    }
+    return out;
+  }
+
+  /** @param {string} quantity @param {number} layer @param {number} unit @param {number} from @param {number} to */
+  column(quantity, layer, unit, from, to) {
+    const { H } = this.network;
+    const plane = this.reading.plane(quantity, layer, from, to);
+    return this.levels(
+      quantity,
+      plane.filter((_, i) => i % H === unit),
+    );
+  }
+
+  /** @param {[number, number][]} pieces */
+  tracks(pieces) {
+    const { H } = this.network;
+    const columns = this.made.tracks.map(({ quantity, layer, unit, sign }) => {
+      const { low } = this.made.fixed.quantities[quantity];
+      const planes = joined(pieces.map(([from, to]) => this.reading.plane(quantity, layer, from, to)));
+      const values = planes.filter((_, i) => i % H === unit);
+      // A scale of ReLU begins at 0: a unit can't be turned round in it.
+      return this.levels(quantity, low < 0 ? values.map((v) => v * sign) : values);
+    });
+    const out = new Uint8Array(columns.length * columns[0].length);
+    columns.forEach((levels, k) => {
+      for (const [t, level] of levels.entries()) out[t * columns.length + k] = level;
+    });
+    return out;
+  }
+
+  /**
+   * The characters of the new window whose states the view has; [start, start] if none.
+   * @param {string} what @param {number} start @param {number} stop @param {number} same
+   * @returns {[number, number]}
+   */
+  held(what, start, stop, same) {
+    const [before, begin, end] = this.sent;
+    this.sent = [what, start, stop];
+    const [low, high] = [Math.max(start, begin), Math.min(stop, end, same)];
+    return before === what && low < high ? [low, high] : [start, start];
+  }
+
+  /**
+   * What becomes of the predictions after start … stop characters before a draw; null while they stay as they are.
+   * Rows as predictions.py makes them: the listed probabilities, that of the symbol which came, how many are left.
+   * @param {number} start @param {number} stop @param {Shape} shape @param {number} kept
+   */
+  reshaped(start, stop, shape, kept) {
+    const { temperature, top_k, top_p } = shape;
+    if (temperature === 1 && top_k === null && (top_p ?? 1) >= 1) return null;
+    const name = JSON.stringify(shape);
+    if (this.shaped.name !== name) this.shaped = { name, rows: [] };
+    const { rows } = this.shaped;
+    rows.length = Math.min(rows.length, kept); // what came after the last of them is another
+    const { reading, network, made } = this;
+    const rest = range(start, stop + 1).map((t) => {
+      rows[t] ??= drawn(reading.logs(t), Math.min(made.fixed.listed, network.V), shape, reading.ids[t]);
+      return rows[t];
+    });
+    return Float32Array.from(rest.flat());
+  }
+
+  numbers() {
+    const { reading, made, length } = this;
+    let [sum, unknown] = [0, 0];
+    for (let t = 0; t < length; t++) {
+      sum += reading.nll[t];
+      if (reading.ids[t] === 0) unknown++;
+    }
+    const finite = (/** @type {number} */ value) => (Number.isFinite(value) ? value : null);
+    const bits = sum / length / Math.LN2;
+    return {
+      characters: length,
+      perplexity: length ? finite(Math.exp(sum / length)) : null,
+      bits: length ? finite(bits) : null,
+      unknown,
+      foreign: foreign(made.fixed.usual, length, unknown, length ? finite(bits) : null),
+      entropy: reading.entropy[length] / Math.LN2,
+    };
+  }
+}
+
+/** @param {number} from @param {number} to @returns {number[]} */
+const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+
+/** @param {Float32Array[]} parts */
+function joined(parts) {
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}
+
+/** The k most probable symbols, the first of equals first. @param {Float32Array} logs @param {number} k */
+function largest(logs, k) {
+  /** @type {number[]} */
+  const ids = [];
+  logs.forEach((log, id) => {
+    if (ids.length === k && log <= logs[ids[k - 1]]) return;
+    let at = ids.length;
+    while (at > 0 && logs[ids[at - 1]] < log) at--;
+    ids.splice(at, 0, id);
+    if (ids.length > k) ids.pop();
+  });
+  return { ids, logs: ids.map((id) => logs[id]) };
+}
+
+/** @param {Float32Array} logs @param {number} k @param {Shape} shape @param {number | undefined} came */
+function drawn(logs, k, shape, came) {
+  const { symbols, weights } = weigh(logs, shape);
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const share = new Map(symbols.map((id, i) => [id, weights[i] / sum]));
+  const listed = largest(logs, k).ids.map((id) => share.get(id) ?? 0);
+  return [...listed, share.get(came ?? -1) ?? 0, weights.filter((weight) => weight > 0).length];
+}
+
+/**
+ * Whether a text is foreign to the model: reports/foreign.py says why.
+ * @param {number | null} own bits per character of the model's own text
+ * @param {number} characters @param {number} unknown @param {number | null} bits
+ * @returns {"" | "unknown" | "surprise"}
+ */
+function foreign(own, characters, unknown, bits) {
+  if (characters < 10) return "";
+  if (unknown > 0.1 * characters) return "unknown";
+  if (bits === null || own === null) return "";
+  return bits - own > Math.max(2, own / 2) + 40 / characters ? "surprise" : "";
+}

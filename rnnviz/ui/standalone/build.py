@@ -1,0 +1,196 @@
+"""The Explore view as one HTML file that needs no server: the app's own browser files, a model's weights, and
+an engine in JavaScript in the server's place (`engine.js`, `answers.js`).
+
+    head       a Content-Security-Policy that lets nothing in from elsewhere
+    packed     base64 of gzip of `payload.pack`: words, colours, modules and styles in the header; weights,
+               an n-gram model's tables and the rows' orders as arrays
+    plotly     Plotly's own file, packed likewise
+    begin.js   the one script in the open, named by its hash in the policy
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from rnnviz.errors import ConfigError
+from rnnviz.figures.live import quantities
+from rnnviz.networks import checkpoint, modelfile
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.ui.browser.modules import PACKAGE, modules
+from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.i18n import _, language
+from rnnviz.ui.pages.explore import rows, tracks
+from rnnviz.ui.pages.explore.fixed import fixed, opening
+
+HERE = Path(__file__).parent
+VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"
+KIT = PACKAGE / "ui" / "browser" / "static"
+
+TABLES = 2 << 20
+"""Bytes of an n-gram model's tables; of a larger one there is no line."""
+
+TEMPERATURE = 1.0
+
+_POLICY = (
+    "default-src 'none'; script-src '{hash}' blob:; worker-src blob:; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
+)
+_NO_LINKS = {"limit.link": "", "track.link": ""}  # what they lead to is not in the file
+_PAGE = """<!doctype html>
+<html lang="{language}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width">
+<meta name="generator" content="rnnviz">
+<title>{title}</title>
+<style>{fonts}{style}</style>
+</head>
+<body>
+<noscript>{noscript}</noscript>
+<progress hidden></progress>
+<main></main>
+<script type="text/plain" id="packed">{packed}</script>
+<script type="text/plain" id="plotly">{plotly}</script>
+<script>{begin}</script>
+</body>
+</html>
+"""
+
+
+def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str:
+    """The page of a network, in the session's language; `yardstick` is the n-gram model beside it.
+
+    Raises ConfigError for a model that is no network, and CheckpointError for a damaged file.
+    """
+    header, arrays = parts(info, yardstick)
+    begin = (HERE / "begin.js").read_text("utf-8")
+    digested = base64.b64encode(hashlib.sha256(begin.encode()).digest())
+    return _PAGE.format(
+        language=language(),
+        policy=_POLICY.format(hash=f"sha256-{digested.decode()}"),
+        title=html.escape(f"{info.name} · rnnviz"),
+        fonts=_fonts(),
+        style=(HERE / "page.css").read_text("utf-8"),
+        noscript=_("This page needs JavaScript."),
+        packed=_packed(pack(header, arrays)),
+        plotly=_packed(_plotly()),
+        begin=begin,
+    )
+
+
+def parts(
+    info: checkpoint.ModelInfo, yardstick: NgramModel | None = None
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What a network's page holds: the header and the arrays of its packed block. Raises as `page` does."""
+    model = checkpoint.load_numpy(info.path)
+    if not isinstance(model, NumpyModel):
+        raise ConfigError("a page shows a network; received the n-gram model {name}", name=model.name)
+    tables = _tables(yardstick)
+    made, digest = fixed(model, yardstick if tables else None, TEMPERATURE)
+    made["words"] |= _NO_LINKS
+    header = {
+        "made": {
+            "fixed": made,
+            "digest": digest,
+            "opening": opening(model),
+            "config": model.config.to_json(),
+            "unknownCost": model.vocabulary.unknown_cost,
+            "tracks": [
+                {"quantity": t.quantity, "layer": t.layer, "unit": t.unit, "sign": t.sign}
+                for t in tracks.of(model)
+            ],
+        },
+        "sources": _sources(),
+        "markup": (VIEW / "view.html").read_text("utf-8"),
+        "styles": "".join(
+            (folder / name).read_text("utf-8") for folder, name in ((KIT, "kit.css"), (VIEW, "view.css"))
+        ),
+    }
+    return header, {**_weights(info.path), **tables, **_orders(model)}
+
+
+def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
+    """The n-gram model that a model's card names, if it is here."""
+    for other in checkpoint.available()[0]:
+        if (other.name, other.kind) == (info.card.get("ngram"), "ngram"):
+            return cast(NgramModel, checkpoint.load_numpy(other.path))
+    return None
+
+
+def _sources() -> list[tuple[str, str]]:
+    found = {}
+    for entry in ("page.js", "worker.js"):
+        found |= modules(f"ui/standalone/{entry}")
+    return list(found.items())
+
+
+def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The file's tensors as they are stored, 16 or 32 bits a number."""
+    found: dict[str, npt.NDArray[Any]] = {}
+    for name, values in modelfile.read_tensors(path).items():
+        if name == modelfile.SKETCH:
+            continue
+        half = values.dtype == np.float16
+        found[f"weight:{name}"] = values.view("<u2") if half else np.asarray(values, "<f4")
+    return found
+
+
+def _tables(model: NgramModel | None) -> Mapping[str, npt.NDArray[Any]]:
+    """Every level's arrays, see counts.js; nothing where they are larger than TABLES."""
+    found: dict[str, npt.NDArray[Any]] = {}
+    for k, level in enumerate(model.levels if model else ()):
+        found[f"level:{k}.keys"] = level.keys.astype("<u4")
+        found[f"level:{k}.share"] = level.share.astype("<f4")
+        found[f"level:{k}.backoff"] = level.backoff.astype("<f4")
+    return found if sum(array.nbytes for array in found.values()) <= TABLES else {}
+
+
+def _orders(model: NumpyModel) -> dict[str, npt.NDArray[Any]]:
+    return {
+        f"rows:{order},{layer},{quantity}": rows.order(model, order, layer, quantity).astype("<u2")
+        for order in rows.ORDERS
+        if order != "index"
+        for layer in range(model.config.layers)
+        for quantity in quantities(model.config.cell)
+    }
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
+
+
+def _plotly() -> bytes:
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
+    return (Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes()
+
+
+def _fonts() -> str:
+    """Streamlit's own upright fonts; a browser's where they are not found."""
+    found = find_spec("streamlit")
+    media = Path(cast(str, found.origin)).parent / "static" / "static" / "media" if found else HERE
+    rules = []
+    for family, pattern in (
+        ("Source Sans", "SourceSansVF-Upright*.woff2"),
+        ("Source Code Pro", "SourceCodeVF-Upright*.woff2"),
+    ):
+        for file in sorted(media.glob(pattern))[:1]:
+            content = base64.b64encode(file.read_bytes()).decode()
+            rules.append(
+                f'@font-face {{ font-family: "{family}"; font-weight: 200 900; '
+                f'src: url("data:font/woff2;base64,{content}") format("woff2"); }}'
+            )
+    return "\n".join(rules)

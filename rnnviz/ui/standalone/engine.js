@@ -1,0 +1,338 @@
+// A network read in the browser: the recurrences of rnnviz/networks/cells.py, one character after another.
+//
+//   tensors       as in a model's file, float32: torch's names, shapes and order of gates
+//   states        a row for the start symbol and one for each character; a row is (layers, units)
+//   predictions   of a row: the log-probabilities of every symbol, in nats
+//
+// A text that changes is read anew from where it differs: a keystroke costs one character.
+
+/** @import { Config, Tensors } from "./types" */
+
+/** The named parts of a step in the order of torch's blocks; the candidate alone is no sigmoid. */
+const GATES = {
+  mlp: [],
+  rnn: [],
+  gru: ["reset", "update", "candidate"],
+  lstm: ["input", "forget", "candidate", "output"],
+};
+
+const FIRST = 256; // rows that there is room for at first
+
+const sigmoid = (/** @type {number} */ x) => 1 / (1 + Math.exp(-x));
+
+/**
+ * out = W x + b, for W (out.length, x.length) by rows.
+ * @param {Float32Array} out @param {Float32Array} W @param {Float32Array} x @param {Float32Array} b
+ */
+function affine(out, W, x, b) {
+  const [rows, columns] = [out.length, x.length];
+  for (let i = 0, at = 0; i < rows; i++) {
+    let [one, two, three, four] = [b[i], 0, 0, 0]; // four sums at a time: an addition waits for no other
+    let j = 0;
+    for (; j + 3 < columns; j += 4, at += 4) {
+      one += W[at] * x[j];
+      two += W[at + 1] * x[j + 1];
+      three += W[at + 2] * x[j + 2];
+      four += W[at + 3] * x[j + 3];
+    }
+    for (; j < columns; j++, at++) one += W[at] * x[j];
+    out[i] = one + two + (three + four);
+  }
+}
+
+/** One layer: what it makes of an input and of its state before. */
+class Layer {
+  /** @param {Config} config @param {Tensors} tensors @param {number} n */
+  constructor(config, tensors, n) {
+    this.cell = config.cell;
+    this.units = config.hidden_size;
+    this.relu = config.activation === "relu" && (config.cell === "mlp" || config.cell === "rnn");
+    /** @type {string[]} */
+    this.gates = GATES[config.cell];
+    const H = this.units;
+    if (this.cell === "mlp") {
+      this.W = tensors[`recurrence.${n}.weight`];
+      this.b = tensors[`recurrence.${n}.bias`];
+    } else {
+      this.W = tensors[`recurrence.weight_ih_l${n}`];
+      this.b = tensors[`recurrence.bias_ih_l${n}`];
+      this.U = tensors[`recurrence.weight_hh_l${n}`];
+      this.c = tensors[`recurrence.bias_hh_l${n}`];
+    }
+    const blocks = Math.max(1, this.gates.length);
+    this.driven = new Float32Array(blocks * H); // W x + b
+    this.carried = new Float32Array(blocks * H); // U h + c
+    /** @type {Record<string, Float32Array>} what the gates were at the last step */
+    this.parts = Object.fromEntries(this.gates.map((name) => [name, new Float32Array(H)]));
+  }
+
+  /**
+   * A step: from the input's part and the state before to the state, and an LSTM's cell, after it.
+   * @param {Float32Array} driven W x + b @param {Float32Array} before @param {Float32Array} after
+   * @param {Float32Array} [cell] before @param {Float32Array} [next] the cell after
+   */
+  step(driven, before, after, cell, next) {
+    const { units: H, carried, parts } = this;
+    if (this.U && this.c) affine(carried, this.U, before, this.c);
+    if (this.cell === "gru") {
+      const { reset, update, candidate } = parts;
+      for (let i = 0; i < H; i++) {
+        reset[i] = sigmoid(driven[i] + carried[i]);
+        update[i] = sigmoid(driven[H + i] + carried[H + i]);
+        candidate[i] = Math.tanh(driven[2 * H + i] + reset[i] * carried[2 * H + i]);
+        after[i] = candidate[i] + update[i] * (before[i] - candidate[i]);
+      }
+    } else if (this.cell === "lstm" && cell && next) {
+      const { input, forget, candidate, output } = parts;
+      for (let i = 0; i < H; i++) {
+        input[i] = sigmoid(driven[i] + carried[i]);
+        forget[i] = sigmoid(driven[H + i] + carried[H + i]);
+        candidate[i] = Math.tanh(driven[2 * H + i] + carried[2 * H + i]);
+        output[i] = sigmoid(driven[3 * H + i] + carried[3 * H + i]);
+        next[i] = forget[i] * cell[i] + input[i] * candidate[i];
+        after[i] = output[i] * Math.tanh(next[i]);
+      }
+    } else {
+      for (let i = 0; i < H; i++) {
+        const a = driven[i] + carried[i]; // without a state nothing is carried
+        after[i] = this.relu ? Math.max(0, a) : Math.tanh(a);
+      }
+    }
+  }
+}
+
+/** A model's weights, and one step through all its layers. */
+export class Network {
+  /** @param {Config} config @param {Tensors} tensors */
+  constructor(config, tensors) {
+    this.config = config;
+    this.V = config.vocabulary_size;
+    this.L = config.layers;
+    this.H = config.hidden_size;
+    this.embedding = tensors["embedding.weight"];
+    this.readout = tensors["readout.weight"] ?? this.embedding; // tied: its first V rows
+    this.bias = tensors["readout.bias"];
+    this.layers = Array.from({ length: this.L }, (_, n) => new Layer(config, tensors, n));
+    this.hasCell = config.cell === "lstm";
+    /** @type {(Float32Array | undefined)[]} the first layer's W x + b by symbol, made when first met */
+    this.table = Array(this.V + 1);
+  }
+
+  /** The first layer's part of symbol `id`; V is the start symbol. @param {number} id */
+  driven(id) {
+    const made = this.table[id];
+    if (made) return made;
+    const { W, b } = this.layers[0];
+    const row = new Float32Array(b.length);
+    const X = this.config.embedding_size;
+    if (X) affine(row, W, this.embedding.subarray(id * X, (id + 1) * X), b);
+    else for (let i = 0; i < row.length; i++) row[i] = W[i * (this.V + 1) + id] + b[i]; // one-hot: a column
+    this.table[id] = row;
+    return row;
+  }
+
+  /**
+   * Read symbol `id`: all layers, from the states in `before` to those in `after`, (L · H,) each.
+   * @param {number} id @param {Float32Array} before @param {Float32Array} after
+   * @param {Float32Array} [cells] @param {Float32Array} [next]
+   * @param {(n: number, parts: Record<string, Float32Array>) => void} [look] at a layer's gates
+   */
+  step(id, before, after, cells, next, look) {
+    const { H } = this;
+    this.layers.forEach((layer, n) => {
+      const part = (/** @type {Float32Array | undefined} */ rows) => rows?.subarray(n * H, (n + 1) * H);
+      const driven = n ? layer.driven : this.driven(id);
+      if (n) affine(driven, layer.W, after.subarray((n - 1) * H, n * H), layer.b);
+      layer.step(
+        driven,
+        before.subarray(n * H, (n + 1) * H),
+        after.subarray(n * H, (n + 1) * H),
+        part(cells),
+        part(next),
+      );
+      look?.(n, layer.parts);
+    });
+  }
+
+  /** log P of every symbol after states (L · H,), into `out` (V,). @param {Float32Array} states @param {Float32Array} out */
+  predict(states, out) {
+    affine(out, this.readout, states.subarray((this.L - 1) * this.H), this.bias);
+    let [largest, sum] = [-Infinity, 0];
+    for (const logit of out) largest = Math.max(largest, logit);
+    for (const logit of out) sum += Math.exp(logit - largest);
+    const log = largest + Math.log(sum);
+    for (let i = 0; i < out.length; i++) out[i] -= log;
+  }
+}
+
+/** A text read by a network: its states, and what each character cost. */
+export class Reading {
+  /** @type {number[]} */
+  ids = [];
+  rows = FIRST;
+  /** The prediction that the last row gives, and the row. */
+  ahead = -1;
+
+  /** @param {Network} network @param {number} unknownCost nats on top of -log P(<unk>) */
+  constructor(network, unknownCost) {
+    this.network = network;
+    this.unknownCost = unknownCost;
+    const width = network.L * network.H;
+    this.width = width;
+    this.hidden = new Float32Array(FIRST * width);
+    this.cells = network.hasCell ? new Float32Array(FIRST * width) : undefined;
+    this.nll = new Float32Array(FIRST); // of character t, nats
+    this.rank = new Uint32Array(FIRST); // 1: the most probable came
+    this.entropy = new Float32Array(FIRST); // of the prediction after t characters, nats
+    this.prediction = new Float32Array(network.V);
+    const zeros = new Float32Array(width);
+    network.step(network.V, zeros, this.row(0), network.hasCell ? zeros : undefined, this.cell(0));
+    this.look(0);
+  }
+
+  /** The states after t characters. @param {number} t */
+  row(t) {
+    return this.hidden.subarray(t * this.width, (t + 1) * this.width);
+  }
+
+  /** @param {number} t */
+  cell(t) {
+    return this.cells?.subarray(t * this.width, (t + 1) * this.width);
+  }
+
+  /** Have the prediction after t characters in `prediction`. @param {number} t */
+  look(t) {
+    if (this.ahead === t) return;
+    this.network.predict(this.row(t), this.prediction);
+    this.ahead = t;
+    let entropy = 0;
+    for (const log of this.prediction) if (log > -Infinity) entropy -= Math.exp(log) * log;
+    this.entropy[t] = Math.max(0, entropy);
+  }
+
+  /** Room for `length` characters. @param {number} length */
+  grow(length) {
+    if (length + 1 <= this.rows) return;
+    this.rows = Math.max(length + 1, 2 * this.rows);
+    /** @template {Float32Array | Uint32Array} A @param {A} old @param {number} each @returns {A} */
+    const larger = (old, each) => {
+      const Kind = /** @type {new (length: number) => A} */ (old.constructor);
+      const made = new Kind(this.rows * each);
+      made.set(old);
+      return made;
+    };
+    this.hidden = larger(this.hidden, this.width);
+    if (this.cells) this.cells = larger(this.cells, this.width);
+    this.nll = larger(this.nll, 1);
+    this.rank = larger(this.rank, 1);
+    this.entropy = larger(this.entropy, 1);
+  }
+
+  /**
+   * Read a text's symbols; what is before the first difference is kept. Returns how many were.
+   * @param {number[]} ids @param {(done: number) => void} [progress] told the characters read so far
+   */
+  read(ids, progress) {
+    const { network } = this;
+    let kept = 0;
+    const both = Math.min(ids.length, this.ids.length);
+    while (kept < both && ids[kept] === this.ids[kept]) kept++;
+    this.grow(ids.length);
+    if (this.ahead > kept) this.ahead = -1;
+    this.ids = ids;
+    for (let t = kept; t < ids.length; t++) {
+      this.look(t);
+      const came = this.prediction[ids[t]];
+      let rank = 1;
+      for (const log of this.prediction) if (log > came) rank++;
+      this.nll[t] = -came + (ids[t] === 0 ? this.unknownCost : 0);
+      this.rank[t] = rank;
+      network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
+      if (progress && t % 500 === 499) progress(t + 1);
+    }
+    this.look(ids.length);
+    return kept;
+  }
+
+  /** log P (V,) after t characters. @param {number} t */
+  logs(t) {
+    if (t === this.ahead) return this.prediction;
+    const out = new Float32Array(this.network.V);
+    this.network.predict(this.row(t), out);
+    return out;
+  }
+
+  /**
+   * A quantity of a layer over characters start … stop - 1: (stop - start, H). Gates are computed anew.
+   * @param {string} quantity @param {number} layer @param {number} start @param {number} stop
+   */
+  plane(quantity, layer, start, stop) {
+    const { network, width } = this;
+    const H = network.H;
+    const out = new Float32Array(Math.max(0, stop - start) * H);
+    const kept = quantity === "hidden" ? this.hidden : quantity === "cell" ? this.cells : undefined;
+    const after = new Float32Array(width);
+    const next = network.hasCell ? new Float32Array(width) : undefined;
+    for (let t = start; t < stop; t++) {
+      const at = (t - start) * H;
+      if (kept) {
+        const from = (t + 1) * width + layer * H;
+        out.set(kept.subarray(from, from + H), at);
+        continue;
+      }
+      network.step(this.ids[t], this.row(t), after, this.cell(t), next, (n, parts) => {
+        if (n === layer) out.set(parts[quantity], at);
+      });
+    }
+    return out;
+  }
+}
+
+/**
+ * What is drawn from: symbols, most probable first, and their weights; reading/sampling.py says why.
+ * @param {Float32Array} logs (V,) @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
+ */
+export function weigh(logs, { temperature, top_k, top_p }) {
+  const all = Array.from(logs, (_, i) => i).slice(1); // <unk> is never drawn
+  all.sort((a, b) => logs[b] - logs[a] || a - b);
+  const symbols = all.slice(0, temperature === 0 ? 1 : (top_k ?? all.length));
+  const weights = symbols.map((id) => Math.exp((logs[id] - logs[symbols[0]]) / (temperature || 1)));
+  if (top_p === null || top_p >= 1) return { symbols, weights };
+  const limit = top_p * weights.reduce((a, b) => a + b, 0);
+  let before = 0;
+  const left = weights.map((weight) => {
+    const stays = before < limit;
+    before += weight;
+    return stays ? weight : 0;
+  });
+  return { symbols, weights: left };
+}
+
+/**
+ * Characters that follow the first t of a reading, which stays as it is.
+ * @param {Reading} reading @param {number} t @param {number} length
+ * @param {{ temperature: number, top_k: number | null, top_p: number | null }} shape
+ * @param {() => number} [chance] from 0 to 1
+ */
+export function write(reading, t, length, shape, chance = Math.random) {
+  const { network, width } = reading;
+  let state = new Float32Array(reading.row(t));
+  let cell = reading.cells && new Float32Array(/** @type {Float32Array} */ (reading.cell(t)));
+  const logs = new Float32Array(network.V);
+  const written = [];
+  for (let n = 0; n < length; n++) {
+    network.predict(state, logs);
+    const { symbols, weights } = weigh(logs, shape);
+    let left = chance() * weights.reduce((a, b) => a + b, 0);
+    const at = weights.findIndex((weight) => {
+      left -= weight;
+      return left < 0;
+    });
+    const id = symbols[at < 0 ? 0 : at];
+    written.push(id);
+    const [after, next] = [new Float32Array(width), cell && new Float32Array(width)];
+    network.step(id, state, after, cell, next);
+    [state, cell] = [after, next];
+  }
+  return written;
+}

@@ -1,0 +1,74 @@
+// What build.py puts into the page, and what the page's parts hand to one another.
+
+import type { Fixed, Answer as Told } from "../pages/explore/static/types";
+
+export interface Config {
+  cell: "mlp" | "rnn" | "gru" | "lstm";
+  vocabulary_size: number;
+  hidden_size: number;
+  layers: number;
+  embedding_size: number;
+  activation: "tanh" | "relu";
+  tied: boolean;
+}
+
+export type Tensors = Record<string, Float32Array>;
+
+/** One level of an n-gram model's tables: see counts.js. */
+export interface Level {
+  keys: Uint32Array;
+  share: Float32Array;
+  backoff: Float32Array;
+}
+
+/** All that the engine needs but the weights. */
+export interface Made {
+  fixed: Fixed;
+  digest: string;
+  opening: string;
+  config: Config;
+  unknownCost: number;
+  /** the unit of each row, by order, layer and quantity */
+  rows: Record<string, Uint16Array>;
+  tracks: { quantity: string; layer: number; unit: number; sign: number }[];
+}
+
+/** What the view wants to see: Ask in rnnviz/ui/pages/explore/session.py. */
+export interface Ask {
+  client?: string;
+  seq?: number;
+  text?: string;
+  start?: number;
+  columns?: number;
+  quantity?: string;
+  layer?: number;
+  order?: string;
+  unit?: number | null;
+  base?: number;
+  static?: string;
+  write?: number;
+  at?: number;
+  temperature?: number;
+  top_k?: number | null;
+  top_p?: number | null;
+  fresh?: boolean;
+}
+
+type Numbers = { [name in keyof Told["numbers"]]: Told["numbers"][name] | null };
+export type Answer = Omit<Told, "numbers"> & { numbers: Numbers };
+
+/** weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY */
+export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
+
+/** What begin.js hands to page.js. */
+export interface Parts {
+  made: Made;
+  arrays: Arrays;
+  markup: string;
+  styles: string;
+  plotly: BlobPart;
+  sources: [string, string][];
+  /** the modules' addresses by name */
+  load: (sources: [string, string][]) => Record<string, string>;
+  begin: string;
+}

@@ -1,0 +1,68 @@
+"""The page that needs no server, opened from a file: it reads what is typed as the core does, alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import rnnviz
+from rnnviz.networks import checkpoint
+from rnnviz.ui.standalone import build
+from tests.browser.conftest import Live
+from tests.conftest import TEXT
+
+
+@pytest.fixture(scope="session")
+def file(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the tiny LSTM."""
+    found = tmp_path_factory.mktemp("page") / "page.html"
+    found.write_text(build.page(checkpoint.read_info(models_folder / "tiny-lstm.safetensors")), "utf-8")
+    return found
+
+
+@pytest.fixture
+def alone(page: Page, file: Path) -> Live:
+    """The live view on that page."""
+    return Live(page, f"{file.as_uri()}?")
+
+
+def test_it_reads_what_is_typed_as_the_core_does(alone: Live, models_folder: Path) -> None:
+    model = rnnviz.load(models_folder / "tiny-lstm.safetensors")
+    asked: list[str] = []
+    alone.page.on("request", lambda request: asked.append(request.url))
+    for text in ("", "The Time", "The Tide was high, é 中文 🐒", "one\ntwo"):
+        alone.write(text)
+        trace = rnnviz.trace(model, text)
+        expect(alone.page.get_by_test_id("rnnviz-characters")).to_have_text(str(len(trace)))
+        if text:
+            assert float(alone.number("perplexity")) == pytest.approx(trace.perplexity[-1], rel=1e-3)
+        (symbol, chance), *_ = alone.next()
+        best = int(trace.log_probs[-1].argmax())
+        assert symbol == (model.vocabulary.symbol(best) if best else symbol)
+        assert float(chance.split()[0]) == pytest.approx(100 * math.exp(trace.log_probs[-1].max()), abs=0.06)
+    assert [url for url in asked if not url.startswith(("blob:", "data:"))] == []
+
+
+def test_it_writes_on_and_takes_a_bar(alone: Live) -> None:
+    alone.write("The Time ")
+    alone.page.get_by_role("button", name="Continue").click()
+    expect(alone.page.get_by_role("button", name="Continue")).to_be_visible()
+    expect(alone.root).to_have_attribute("data-painted", re.compile(r"^(?!9$)\d+$"))
+    alone.page.keyboard.press("Escape")
+    alone.write("The Time ")
+    first = alone.next()[0][0]
+    alone.page.keyboard.press("Alt+1")
+    alone.painted(10)
+    assert alone.text[-1] in (first, " ", "\n")
+
+
+def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: Live) -> None:
+    text = (TEXT * 40)[:20_000]
+    alone.area.fill(text)
+    alone.page.keyboard.press("Home")  # the page itself is free
+    alone.painted(20_000)
+    expect(alone.page.locator("progress")).to_be_hidden()

@@ -1,0 +1,86 @@
+"""What the core answers, for the JavaScript engine to be held against, a file a network of NETWORKS:
+`python -m tests.javascript.golden FOLDER`.
+
+A file holds the page's packed block, then asks and `LiveSession`'s answers, each after its length in 4 bytes.
+The networks are of every cell, with random weights, small enough to be made in a moment.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from rnnviz.networks import checkpoint
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.runs import unit_findings
+from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.pages.explore.session import Ask, LiveSession
+from rnnviz.ui.standalone.build import TEMPERATURE, parts
+from tests.conftest import TEXT, tiny
+
+NETWORKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "mlp": ("mlp", {"embedding_size": 0}),
+    "relu": ("rnn", {"activation": "relu", "layers": 2}),
+    "rnn": ("rnn", {}),
+    "gru": ("gru", {"layers": 2}),
+    "tied": ("gru", {"tied": True, "embedding_size": 12}),
+    "lstm": ("lstm", {"layers": 2}),
+    "one-hot": ("lstm", {"embedding_size": 0}),
+}
+ASKS: list[dict[str, Any]] = [
+    {"text": ""},
+    {"text": "T"},
+    {"text": "The Time Tr"},
+    {"text": "The Time Trav", "columns": 8},
+    {"text": "The Time Traveller (nobody knew", "columns": 8, "unit": 3},
+    {"text": "The Time Travelled, nobody knew", "columns": 20, "unit": 3, "order": "alike"},
+    {"text": "The Time Travelled, é 中文 🐒 knew", "columns": 20, "start": 4, "order": "index"},
+    {"text": "The Time", "temperature": 0.5},
+    {"text": "The Time was", "temperature": 0.5, "top_k": 5},
+    {"text": "The Tide was", "temperature": 0.5, "top_k": 5},
+    {"text": "The Time was his", "temperature": 1.5, "top_k": 9, "top_p": 0.6},
+    {"text": "The Time was his ", "temperature": 0.0},
+    *({"text": TEXT[:300], "quantity": q, "layer": 1} for q in ("update", "forget", "cell", "candidate")),
+    {"text": TEXT[:301], "quantity": "candidate", "layer": 1, "start": 100, "columns": 60},
+    {"text": TEXT[:310], "quantity": "candidate", "layer": 1, "start": 130, "columns": 60},
+    {"text": TEXT[:250] + "x" + TEXT[250:400], "unit": 5, "quantity": "output"},
+    {"text": "one\r\ntwo\rthree\n\r\n"},
+    {"text": "é" * 20},
+    {"text": "aZ;" * 20},
+]
+
+
+def write(folder: Path) -> None:
+    """Write a file for each of NETWORKS."""
+    shipped = checkpoint.read_info(checkpoint.find("chinese-gru"))
+    found = unit_findings.of(shipped.card)[0]
+    for name, (cell, options) in NETWORKS.items():
+        path = folder / f"{name}.safetensors"
+        tracks = [replace(found, target="vowel", unit=unit).to_json() for unit in (1, 5, 9)]
+        card = {"held_out": {"perplexity": 4.3}, "language": "en", unit_findings.KEY: {"findings": tracks}}
+        checkpoint.save(tiny(cell, name=name, card=card, **options), path)
+        info = checkpoint.read_info(path)
+        yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+        header, arrays = parts(info, yardstick)
+        session = LiveSession(cast(Any, checkpoint.load_numpy(path)), yardstick)
+        blocks = [pack({"made": header["made"]}, arrays)]
+        for n, asked in enumerate(ASKS):
+            # Some views hold what was answered before, some hold nothing.
+            ask = {
+                "client": "c",
+                "seq": n,
+                "static": header["made"]["digest"],
+                "base": n if n % 5 else 0,
+                **asked,
+            }
+            answer = session.answer(Ask.from_json(ask), {}, header["made"]["digest"], temperature=TEMPERATURE)
+            blocks += [json.dumps(ask).encode(), answer]
+        (folder / f"{name}.golden").write_bytes(b"".join(struct.pack("<I", len(b)) + b for b in blocks))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

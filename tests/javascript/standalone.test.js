@@ -1,0 +1,95 @@
+// The engine of the page that needs no server answers what the core answers: every number, for every cell.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
+import { Network, Reading, weigh, write } from "../../rnnviz/ui/standalone/engine.js";
+import { answers, tensors } from "../../rnnviz/ui/standalone/worker.js";
+
+const CLOSE = 1e-4;
+const folder = mkdtempSync(join(tmpdir(), "rnnviz-"));
+execFileSync("python", ["-m", "tests.javascript.golden", folder], { stdio: "inherit" });
+after(() => rmSync(folder, { recursive: true }));
+
+/** @param {string} file */
+function blocks(file) {
+  const bytes = readFileSync(join(folder, file));
+  const found = [];
+  for (let at = 0; at < bytes.length; ) {
+    const length = bytes.readUInt32LE(at);
+    found.push(new Uint8Array(bytes.subarray(at + 4, at + 4 + length)));
+    at += 4 + length;
+  }
+  return found;
+}
+
+const files = readdirSync(folder).filter((name) => name.endsWith(".golden"));
+
+test("there is a network of every cell", () => assert.equal(files.length, 7));
+
+for (const file of files) {
+  const [packed, ...rest] = blocks(file);
+  const { header, arrays } = unpack(packed);
+
+  test(`${file}: every answer is the core's`, () => {
+    const own = answers(header.made, arrays);
+    for (let n = 0; n < rest.length; n += 2) {
+      const ask = JSON.parse(new TextDecoder().decode(rest[n]));
+      const theirs = unpack(rest[n + 1]);
+      const mine = own.answer(ask);
+      const { numbers, ...head } = theirs.header;
+      const { numbers: counted, ...about } = mine.header;
+      const said = `ask ${n / 2}`;
+      assert.deepEqual(about, head, said);
+      for (const [name, value] of Object.entries(numbers)) {
+        const other = counted[/** @type {keyof typeof counted} */ (name)];
+        if (typeof value === "number")
+          assert.ok(Math.abs(Number(other) - value) < CLOSE * Math.max(1, value), name);
+        else assert.equal(other, value, `${said}: ${name}`);
+      }
+      assert.deepEqual(Object.keys(mine.arrays).sort(), Object.keys(theirs.arrays).sort(), said);
+      for (const [name, values] of Object.entries(theirs.arrays)) {
+        const found = mine.arrays[name];
+        assert.equal(found.length, values.length, `${said}: ${name}`);
+        const colours = name === "states" || name === "unit" || name === "tracks"; // rounding may choose the next
+        const most = colours ? 1 : values instanceof Float32Array ? CLOSE : 0;
+        values.forEach((value, i) => {
+          const apart = Math.abs(found[i] - value);
+          assert.ok(
+            apart <= most * Math.max(1, Math.abs(value)),
+            `${said}: ${name}[${i}] ${found[i]} ≠ ${value}`,
+          );
+        });
+      }
+    }
+  });
+
+  test(`${file}: what is written is drawn from the prediction`, () => {
+    const network = new Network(header.made.config, tensors(arrays));
+    const reading = new Reading(network, 0);
+    reading.read([3, 4, 5]);
+    const shape = { temperature: 0, top_k: null, top_p: null };
+    const [first, second] = write(reading, 3, 2, shape);
+    const logs = Array.from(reading.logs(3)).slice(1);
+    assert.equal(first, 1 + logs.indexOf(Math.max(...logs)));
+    reading.read([3, 4, 5, first]);
+    const next = Array.from(reading.logs(4)).slice(1);
+    assert.equal(second, 1 + next.indexOf(Math.max(...next)));
+    const drawn = write(reading, 4, 400, { temperature: 1, top_k: 2, top_p: null });
+    assert.equal(drawn.length, 400);
+    assert.ok(drawn.every((id) => id > 0 && id < network.V));
+  });
+}
+
+test("a draw follows the weights", () => {
+  const logs = Float32Array.from([0.1, 0.4, 0.3, 0.2], Math.log);
+  const { symbols, weights } = weigh(logs, { temperature: 0.5, top_k: null, top_p: 0.8 });
+  assert.deepEqual(symbols, [1, 2, 3]);
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const shares = weights.map((weight) => Number((weight / sum).toFixed(3)));
+  assert.deepEqual(shares, [0.64, 0.36, 0]); // as in rnnviz.reshaped
+});

@@ -1,0 +1,96 @@
+"""The page that needs no server: what the file holds, and that nothing in it comes from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from rnnviz import cli
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.networks.ngram import NgramModel
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.standalone import build, command
+from tests.conftest import TEXT, tiny, tiny_card
+
+MEGABYTES = 3 * 2**20
+
+
+def packed(page: str, name: str) -> bytes:
+    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page)
+    assert found
+    return gzip.decompress(base64.b64decode(found[1]))
+
+
+@pytest.fixture
+def info(only_tiny_models: Path) -> ModelInfo:
+    return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
+
+
+def test_the_command_writes_the_page(
+    info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "page.html"
+    assert cli.main(["page", "--model", str(info.path), "--output", str(target)], more=[command]) == 0
+    assert "tiny-gru" in capsys.readouterr().out
+    header, arrays = unpack(packed(target.read_text("utf-8"), "packed"))
+    assert header["made"]["fixed"]["model"] == "tiny-gru"
+    assert header["made"]["fixed"]["ngram"] == "3-gram"  # the model that the card names
+    assert {"weight:readout.bias", "level:2.share", "rows:steady,0,hidden"} <= set(arrays)
+
+
+def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    order = ["page", "-m", str(info.path), "--output", str(target), "--language", "zh"]
+    assert cli.main(order, more=[command]) == 0
+    page = target.read_text("utf-8")
+    assert '<html lang="zh">' in page
+    assert unpack(packed(page, "packed"))[0]["made"]["fixed"]["words"]["perplexity"] == "困惑度"
+
+
+def test_without_the_weights_it_is_small_and_nothing_comes_from_elsewhere(info: ModelInfo) -> None:
+    page = build.page(info)
+    assert len(page.encode()) < MEGABYTES
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
+    assert policy
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}' blob:;" in policy[1]
+    assert policy[1].startswith("default-src 'none';")
+    assert "unsafe-eval" not in policy[1]
+    outside = re.findall(r'(?:src|href)="(?!data:)([^"]*)"', re.sub(r">[A-Za-z0-9+/=]{99,}<", "><", page))
+    assert outside == []
+
+
+def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
+    evil = '</script><script>alert("x")</script>'
+    path = tmp_path / "evil.safetensors"
+    checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
+    page = build.page(checkpoint.read_info(path))
+    assert evil not in page
+    assert page.count("<script") == 3
+    assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
+
+
+def test_counts_that_are_too_many_are_left_out(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+    yardstick = NgramModel.fit(TEXT, order=3, name="tiny-3gram")
+    assert build.parts(info, yardstick)[0]["made"]["fixed"]["ngram"] == "3-gram"
+    monkeypatch.setattr(build, "TABLES", 100)
+    header, arrays = build.parts(info, yardstick)
+    assert header["made"]["fixed"]["ngram"] is None
+    assert not any(name.startswith("level:") for name in arrays)
+
+
+def test_a_table_of_counts_has_no_page(
+    only_tiny_models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "page.html"
+    ngram = str(only_tiny_models / "tiny-3gram.safetensors")
+    assert cli.main(["page", "-m", ngram, "--output", str(target)], more=[command]) == 1
+    assert "received the n-gram model tiny-3gram" in capsys.readouterr().err
+    assert not target.exists()
