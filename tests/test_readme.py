@@ -42,7 +42,7 @@ def test_every_kind_of_command_is_among_them() -> None:
     named = {line.split(" rnnviz ")[1].split()[0] for line in commands()}
     assert named == {
         *("match", "models", "perplexity", "sample", "trace", "train", "units"),
-        *("ablate", "connectivity", "perturb"),
+        *("ablate", "connectivity", "page", "perturb"),
     }
     assert sum(line.startswith("torchrun") for line in commands()) == 1
     names = re.findall(r"--name (\S+)", "\n".join(commands()))

@@ -130,7 +130,7 @@ def yardstick(info: checkpoint.ModelInfo) -> NgramModel | None:
 
 
 def _sources() -> list[tuple[str, str]]:
-    found = {}
+    found: dict[str, str] = {}
     for entry in ("page.js", "worker.js"):
         found |= modules(f"ui/standalone/{entry}")
     return list(found.items())
