@@ -12,7 +12,9 @@ import hashlib
 import mimetypes
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from starlette.responses import Response
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 
@@ -71,6 +73,18 @@ def address(folder: Path) -> str:
     return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
 
 
+class _Library(StaticFiles):
+    """Files that never change at their address, as a library's: a browser needn't ask whether they have."""
+
+    def file_response(self, *about: Any, **more: Any) -> Response:
+        response = super().file_response(*about, **more)
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+
+
 def routes() -> list[Mount]:
     """What serves every view's files."""
-    return [Mount(address(folder), StaticFiles(directory=folder)) for folder in FOLDERS]
+    return [
+        Mount(address(folder), (_Library if folder == KATEX else StaticFiles)(directory=folder))
+        for folder in FOLDERS
+    ]

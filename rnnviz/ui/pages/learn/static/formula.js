@@ -104,7 +104,7 @@ export class Formula {
   fit(room) {
     this.math.style.fontSize = "";
     const { width } = this.math.getBoundingClientRect();
-    if (width > room) this.math.style.fontSize = `${Math.max(0.55, room / width)}em`;
+    if (width > room) this.math.style.fontSize = `${Math.max(0.6, room / width)}em`;
   }
 
   /** @param {KeyboardEvent} event */

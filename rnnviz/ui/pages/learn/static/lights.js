@@ -125,13 +125,15 @@ export class Lights {
     const [area, box] = [board.svg.getBoundingClientRect(), element.getBoundingClientRect()];
     const unit = board.W / area.width;
     const frame = document.createElementNS(SVG, "rect");
-    const place = {
-      x: (box.left - area.left) * unit - EDGE,
-      y: (box.top - area.top) * unit - EDGE,
-      width: box.width * unit + 2 * EDGE,
-      height: box.height * unit + 2 * EDGE,
-      rx: 8,
-    };
+    const within = (/** @type {number} */ v, /** @type {number} */ most) =>
+      Math.max(2, Math.min(most - 2, v));
+    const [x, right] = [box.left - area.left, box.right - area.left].map((v, i) =>
+      within(v * unit + (i ? EDGE : -EDGE), board.W),
+    );
+    const [y, bottom] = [box.top - area.top, box.bottom - area.top].map((v, i) =>
+      within(v * unit + (i ? EDGE : -EDGE), board.H),
+    );
+    const place = { x, y, width: right - x, height: bottom - y, rx: 8 };
     for (const [key, value] of Object.entries(place)) frame.setAttribute(key, value.toFixed(1));
     return frame;
   }

@@ -292,8 +292,8 @@ export class View extends BaseView {
     const top = this.root.getBoundingClientRect().top;
     const { paddingLeft, paddingRight, columnGap } = getComputedStyle(this.head);
     const taken = [paddingLeft, paddingRight, columnGap].reduce((sum, v) => sum + parseFloat(v), 0);
-    const beside = this.title.offsetWidth < this.head.clientWidth * 0.8 ? this.title.offsetWidth : 0;
-    this.formula.fit(this.head.clientWidth - taken - beside);
+    const below = getComputedStyle(this.head).flexWrap === "wrap"; // on a phone the formula has a line of its own
+    this.formula.fit(this.head.clientWidth - (below ? 0 : taken + this.title.offsetWidth));
     this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
     const size = `${this.stage.offsetWidth} ${this.stage.offsetHeight}`;
     if (!always && size === this.size) return;
