@@ -9,7 +9,7 @@ import pytest
 
 from rnnviz.ui import i18n
 from rnnviz.ui.browser.views import VIEWS
-from rnnviz.ui.pages.learn import symbols
+from rnnviz.ui.pages.learn import scenes, symbols
 from rnnviz.ui.pages.learn.session import Lecture
 from rnnviz.ui.pages.learn.symbols import SYMBOLS
 from tests.ui.formulas import every_formula
@@ -89,6 +89,18 @@ def test_a_formula_is_sent_with_a_handle_on_every_symbol() -> None:
     assert symbols.names(r"\s{T} + \s{t} + \s{T}") == ["T", "t"]
     with pytest.raises(KeyError):
         symbols.typeset(r"\s{nothing}")
+
+
+def test_a_picture_says_the_values_of_its_symbols_where_the_board_looks_for_them() -> None:
+    said = {}
+    for number in range(1, len(scenes.MODULES) + 1):
+        lecture = Lecture({"scene": str(number)})
+        for step in range(min(8, scenes.scene(number).STEPS)):
+            data = answered(lecture, {"step": step})["data"]
+            assert not isinstance(data.get("symbols"), dict), (number, step, "it is called here")
+            assert data.get("here", {}).keys() <= SYMBOLS.keys(), (number, step)
+            said |= {(number, step, name): one["value"] for name, one in data.get("here", {}).items()}
+    assert len(said) > 20
 
 
 def test_a_word_of_a_formula_is_in_the_session_s_language(monkeypatch: pytest.MonkeyPatch) -> None:

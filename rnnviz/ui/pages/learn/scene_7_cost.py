@@ -72,7 +72,7 @@ def picture(state: State) -> dict[str, Any]:
         "kept": [[cost.kept(n) / 1024, cost.kept(min(n, cut)) / 1024] for n in cost.LENGTHS],
         "alone": np.zeros(cost.UNITS).nbytes / 1024,  # a state, which the next one replaces
         "flows": flows,
-        "symbols": symbols.here({"tau": cut}),
+        "here": symbols.here({"tau": cut}),
         "words": {
             "measure": _("Measure on this computer"),
             "cut": _("cut after τ steps"),

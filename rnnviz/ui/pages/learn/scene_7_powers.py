@@ -126,7 +126,7 @@ def dial(state: State) -> dict[str, Any]:
         "tanh": short(dial.tanh),
         "rule": short(dial.power),
         "norms": NORMS,
-        "symbols": symbols.here({"rho": state["radius"], "k": k, "W_hh": dial.matrix}),
+        "here": symbols.here({"rho": state["radius"], "k": k, "W_hh": dial.matrix}),
         "words": {
             "dial": _("largest eigenvalue modulus"),
             "power": _("power k"),

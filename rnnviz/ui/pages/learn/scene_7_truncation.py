@@ -60,7 +60,7 @@ def clip(state: State) -> dict[str, Any]:
         "short": math.sqrt(sum(after**2 for _before, after in sizes.values())),
         "factor": min(1.0, theta / back.norm),
         "inputs": word.inputs,
-        "symbols": symbols.here({"theta": theta, "g": g}),
+        "here": symbols.here({"theta": theta, "g": g}),
         "words": {
             "threshold": _("threshold"),
             "drag": _("Drag the arrow"),
@@ -126,7 +126,7 @@ def random(state: State) -> dict[str, Any]:
         "full": chain.gradient,
         "regular": chain.truncated(state["cut"]),
         "cut": state["cut"],
-        "symbols": symbols.here({"w": chain.w, "pi": keep, "h_t": round(float(chain.states[-1]), 4)}),
+        "here": symbols.here({"w": chain.w, "pi": keep, "h_t": round(float(chain.states[-1]), 4)}),
         "last": float(mean[-1]),
         "error": spread / math.sqrt(DRAWS),
         "words": {

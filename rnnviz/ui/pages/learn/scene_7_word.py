@@ -196,7 +196,7 @@ def cut(state: State) -> dict[str, Any]:
         "left": _rounded(left),
         "norms": [float(np.linalg.norm(g)) for g in (full, left, full - left)],
         "kept": [whole["numbers"], whole["numbers"] * tau // word.steps],
-        "symbols": symbols.here({"T": word.steps}),
+        "here": symbols.here({"T": word.steps}),
         "words": {
             "steps": _("time steps T"),
             "tau": _("cut after τ steps"),
