@@ -267,9 +267,8 @@ def _compared(state: State) -> dict[str, Any]:
                 "kind": kind,
                 "apart": np.round(_apart(kind, state), 4).tolist(),
                 "bits": costs[kind].bits,
-                "stored": f"{costs[kind].stored:,}"
-                if kind != "append"
-                else None,  # too large to read: |V|^(t+1)
+                # Of all texts so far too large to read: the browser writes |V|^(t + 1).
+                "stored": None if kind == "append" else f"{costs[kind].stored:,}",
                 "work": costs[kind].work,
             }
             for kind in states.KINDS
@@ -282,7 +281,6 @@ def _words() -> dict[str, str]:
         "n": "n",
         "table": _("entries in a table of {n}-grams"),
         "seen": _("{count} of them occur in the book’s first 90 %"),
-        "parameters": _("RNN: {count} parameters, whatever n is"),
         "axis": _("n: characters taken together"),
         "sizes": _("numbers to store"),
         "line.table": _("table: {symbols}ⁿ"),
@@ -300,7 +298,6 @@ def _words() -> dict[str, str]:
         "rnn": "RNN",
         "times": _("{count} times in the book"),
         "none": _("never in the book: no counts"),
-        "predicts": _("next"),
         "apart": _("differ"),
         "numbers": _("{n} numbers"),
         "store": _("to store h"),
