@@ -212,8 +212,8 @@ function output(board, data, { x, h, lower, upper, from }) {
   board.arrow(from[0], from[1], x - 8, from[1], { stroke: theme.pinned, width: 3, head: 12 });
   board.matrix({ ...common, y: lower, values: data.W_hq, label: ["W", "hq"], stands: "W_hq" });
   const bias = lower - 44 - n * h;
-  board.text(x - 56, bias + (n * h) / 2, "+", "26 middle muted");
-  board.symbol(x - 27, bias + (n * h) / 2, "b", "q", "middle 23");
+  board.text(x - 22, bias + (n * h) / 2, "+", "26 middle muted");
+  board.symbol(x + 20, bias - 20, "b", "q", "middle 23");
   board.matrix({ ...common, y: bias, values: data.texts.map(() => data.b_q[0]), stands: "b_q" });
   const top = upper + 14;
   const middle = x + 3.5 * w;
