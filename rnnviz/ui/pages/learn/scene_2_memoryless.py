@@ -41,8 +41,8 @@ def notice(state: State) -> str:
         return _("Softmax turns every row of O into probabilities. Framed: the label, the next character.")
     if state["step"] == STEPS - 1:
         return _(
-            "GRU and LSTM are recurrent networks with gates, which say how much of the state stays. "
-            "Write your own two texts with the same ending."
+            "GRU and LSTM are recurrent too; their gates say how much of the state stays. "
+            "Write your own two texts."
         )
     if left == right:
         return _("The same text twice: change one of them, but keep its last character.")

@@ -17,7 +17,7 @@ function texts(board, data, ask) {
   const { theme, step, W, H } = board;
   const { words } = data;
   const column = 500;
-  const sides = { left: 0, right: W - column };
+  const sides = { left: 0, right: W - column - 2 };
   const spare = Math.max(0, H - 540);
   const top = 66 + spare * 0.15;
   board.choice("model", [W / 2 - 100, 4, 200], words.network, data.kinds, data.kind, (model) =>

@@ -6,7 +6,7 @@ import { fill } from "../../../browser/static/words.js";
 /** @import { Ask, Said, WordPath } from "./types" */
 
 const LEFT = 118;
-const EACH = 122;
+const EACH = 126;
 const FADED = 0.45;
 
 /** @param {Board} board @param {Said<WordPath>} data @param {Ask} ask */
@@ -15,9 +15,9 @@ export function path(board, data, ask) {
   const { words, letters, symbols, at } = data;
   const T = letters.length - 1;
   const X = (/** @type {number} */ t) => LEFT + (t - 0.5) * EACH;
-  const [top, grid, row] = [54, 112, 32 + spare / 8];
+  const [top, grid, row] = [54, 112, Math.min(44, 32 + spare / 12)];
   const bottom = grid + symbols.length * row;
-  const state = Math.max(408 + spare * 0.6, bottom + 40);
+  const state = Math.max(408 + spare * 0.6, bottom + 44);
   const input = state + 84;
   board.text(100, top, words.label, "22 end muted");
   board.text(100, state + 6, words.state, "22 end muted");
@@ -44,7 +44,7 @@ export function path(board, data, ask) {
     key(board, data, ask, t, x, input);
   }
   const x = X(at);
-  const column = board.group({ stands: "softmax P" });
+  const column = board.group({ stands: "P" });
   symbols.forEach((symbol, v) => {
     const colour = board.colour(data.p[v], "sequential");
     const y = grid + v * row;
@@ -54,9 +54,11 @@ export function path(board, data, ask) {
     if (symbol !== letters[at]) return;
     board.rect(x - 43, y, 86, row, { fill: "none", stroke: hot, "stroke-width": 4, rx: 4 });
   });
-  board.symbol(x - 66, grid + 14, "O", String(at), { style: "24 middle pinned", stands: "O_t" });
+  board.text(x - 50, grid + 15, words.softmax, { style: "20 end 600 pinned", stands: "softmax" });
+  const beside = (bottom + state) / 2 - 4;
+  board.symbol(x + 34, beside, "O", String(at), { style: "24 middle pinned", stands: "O_t" });
   board.arrow(x, top + 22, x, grid - 5, { stroke: hot, width: 3, head: 12 });
-  changed(board, data, ask, LEFT + T * EACH + 44, 96 + spare * 0.3);
+  changed(board, data, ask, LEFT + T * EACH + 34, 96 + spare * 0.3);
 }
 
 /** A character to press: the next of the symbols. @param {Board} board @param {Said<WordPath>} data @param {Ask} ask @param {number} t @param {number} x @param {number} y */
