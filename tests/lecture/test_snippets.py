@@ -60,8 +60,13 @@ def ngram() -> NgramModel:
 
 def surprise(text: str, n: int) -> Cell:
     """What scene 1 compares."""
-    counted = shortened(ngram(), n) if n <= 6 else None
-    return counts.surprise(text, n, {"mlp": network("mlp"), "ngram": counted, "gru": network("gru")})
+    counted = [shortened(ngram(), n)] if n <= 6 else []
+    return counts.surprise(text, [network("mlp"), *counted, network("gru")])
+
+
+def seen(n: int) -> Cell:
+    """What the shipped n-gram model has counted."""
+    return counts.seen(ngram(), n)
 
 
 def rules(text: str, t: int) -> Cell:
@@ -117,6 +122,7 @@ CELLS: list[partial[Cell]] = [
     partial(counts.grows, QUOTES, 2, 69),
     partial(counts.grows, "it", 10, 69),
     *(partial(counts.book, n, 69) for n in (1, 2, 5, 10)),
+    *(partial(seen, n) for n in (1, 2, 6)),
     *(partial(surprise, LINE, n) for n in (1, 7)),
     *(partial(rules, "the 'dark' machine", t) for t in (1, 3, 9)),
     partial(apart, "the dark machine", "the grey machine stood", 9),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from rnnviz.lecture import counts, states
 from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.snippets.cell import Cell, cell
+from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, NumpyModel
 
 
@@ -81,8 +82,28 @@ print(f"{new:,} of {T:,} contexts are new")
     return cell(code, printed, book=counts.BOOK, symbols=symbols, n=n)
 
 
-def surprise(text: str, n: int, models: Mapping[str, Model | None]) -> Cell:
-    """Bits per character of models on a text; the n-gram model's n is `n`, None where it counts no such."""
+def seen(ngram: NgramModel, n: int) -> Cell:
+    """How many n-grams of a book a model has counted, beside the table of all."""
+    V = ngram.vocabulary.size
+    code = """
+        import rnnviz
+
+        ngram = rnnviz.load("$model")
+        V, n = ngram.vocabulary.size, $n
+        seen = [V, *ngram.seen]  # by n, from 1
+
+        print(f"{V**n:,} entries in the table")
+        print(f"{seen[n - 1]:,} of them in the book")
+    """
+    printed = [
+        f"{counts.table_size(V, n):,} entries in the table",
+        f"{[V, *ngram.seen][n - 1]:,} of them in the book",
+    ]
+    return cell(code, printed, model=ngram.name, n=n)
+
+
+def surprise(text: str, models: Sequence[Model]) -> Cell:
+    """Bits per character of models on a text."""
     code = """
         import rnnviz
 
@@ -95,12 +116,13 @@ def surprise(text: str, n: int, models: Mapping[str, Model | None]) -> Cell:
             print(f"{name}: {bits:.2f} bits")
     """
     lines, printed = [], []
-    for kind, model in models.items():
-        if model is not None:
-            name = f"{n}-gram" if kind == "ngram" else kind
-            shorter = f"\n    .shortened({n})" if kind == "ngram" else ""
-            lines.append(f"    {name!r}: rnnviz.load({model.name!r}){shorter},\n")
-            printed.append(f"{name}: {counts.bits(model, text).mean():.2f} bits")
+    for model in models:
+        if isinstance(model, NgramModel):
+            name, shorter = f"{model.order}-gram", f"\n    .shortened({model.order})"
+        else:
+            name, shorter = model.config.cell, ""
+        lines.append(f"    {name!r}: rnnviz.load({model.name!r}){shorter},\n")
+        printed.append(f"{name}: {counts.bits(model, text).mean():.2f} bits")
     return cell(code, printed, text=repr(text), models="".join(lines))
 
 

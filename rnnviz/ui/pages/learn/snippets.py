@@ -25,7 +25,6 @@ from rnnviz.lecture.snippets import perplexity as costs
 from rnnviz.lecture.snippets import product as products
 from rnnviz.lecture.snippets import recurrence as loops
 from rnnviz.lecture.snippets import word as words
-from rnnviz.networks.numpy_model import Model
 from rnnviz.ui.pages.learn import examples, models
 from rnnviz.ui.pages.learn.controls import State
 
@@ -60,24 +59,27 @@ def _of(module: str, *names: str) -> Callable[[Make], Make]:
 
 @_of("scene_1_counts", "grows")
 def _grows(state: State, shown: Shown) -> Cell:
-    return tables.grows(state["text"], state["n"], shown["size"])
+    return tables.grows(state["text"], shown["n"], shown["size"])
 
 
 @_of("scene_1_counts", "book")
 def _book(state: State, shown: Shown) -> Cell:
-    return tables.book(state["n"], shown["size"])
+    ngram = models.ngram(examples.reader("6gram").name)
+    if ngram.name != "timemachine-6gram":  # its book does not ship
+        return tables.seen(ngram, shown["n"])
+    return tables.book(shown["n"], shown["size"])
 
 
 @_of("scene_1_counts", "surprise", "memory")
 def _surprise(state: State, shown: Shown) -> Cell:
-    ngram, n = models.ngram("timemachine-6gram"), state["n"]
-    several: dict[str, Model | None] = {
-        kind: models.network(f"timemachine-{kind}") if kind != "ngram" else None
-        for kind in (row["kind"] for row in shown["rows"])
-    }
-    if n <= ngram.order:
-        several["ngram"] = shortened(ngram, n)
-    return tables.surprise(state["text"], n, several)
+    ngram, kinds = models.ngram(examples.reader("6gram").name), examples.kinds()
+    orders = {"ngram": shown["n"], **({} if "mlp" in kinds else {"mlp": 2})}
+    several = [
+        shortened(ngram, orders[row["kind"]]) if row["kind"] in orders else examples.reader(row["kind"])
+        for row in shown["rows"]
+        if row["bits"]
+    ]
+    return tables.surprise(state["text"], several)
 
 
 @_of("scene_1_counts", "state")
