@@ -83,3 +83,14 @@ def test_no_picture_is_hidden_by_its_code(lectern: Lectern) -> None:
             if found:
                 wrong[f"scene {number}, {name}"] = found
     assert wrong == {}
+
+
+def test_a_point_to_take_home_leads_to_its_step_and_the_lecture_goes_on_there(lectern: Lectern) -> None:
+    number = scenes.MODULES.index("scene_9_summary") + 1
+    place = scenes.place("scene_3_recurrence", "parameters")
+    lectern.open(scene=number, present=1)
+    title = f"Go to scene 3, step {place['step'] + 1}"
+    lectern.root.get_by_role("button", name=title).press("Enter")
+    lectern.at(3, place["step"])
+    lectern.press("Space")
+    lectern.at(3, place["step"] + 1)

@@ -86,7 +86,7 @@ def picture(state: State) -> dict[str, Any]:
         "question": _(words.question),
         "options": [_(words.options[key]) for key in question.options],
         "pick": None,
-        "score": _score(state["picks"]),
+        "score": score(state["picks"]),
         "words": {
             "predict": _("What do you think?"),
             "right": _("Right"),
@@ -156,7 +156,9 @@ def _mean(mean: float, share: bool) -> str:
     return written.replace("-", "−") + " %"
 
 
-def _score(picks: str) -> dict[str, int]:
+def score(picks: str) -> dict[str, int]:
+    """How many predictions were given, and how many of them are right."""
+
     def right(question: Question, pick: str) -> bool:
         return question.options[int(pick)] == _evidence(question.key, question.first).answer
 

@@ -1,4 +1,4 @@
-"""The eight scenes, in order, and what a scene's module offers.
+"""The scenes, in order, and what a scene's module offers.
 
 `scene_<number>_<name>.py` computes with `rnnviz.lecture.<name>`; its twin `static/scene_<number>_<name>.js`
 exports `draw(board, data, ask)` (board: `static/board.js`).
@@ -21,7 +21,8 @@ from rnnviz.ui.pages.learn.controls import Ask, Controls, State
 
 class Scene(Protocol):
     """What a scene's module offers, about 100 ms a call; also `take(state, ask)` where controls don't do,
-    and `asked(state)` where a step has a question for the room: a ui/room/room.py `Question`, or None."""
+    `asked(state)` where a step has a question for the room: a ui/room/room.py `Question`, or None; and
+    BORROWS, controls whose values are another scene's: {name: module}."""
 
     NAMES: tuple[str, ...]
     """A name for each step, which stays when another is put before it: what belongs to a step (its code, the
@@ -52,6 +53,7 @@ MODULES = (
     "scene_6_perplexity",
     "scene_7_backwards",
     "scene_8_questions",
+    "scene_9_summary",
 )
 
 
@@ -66,12 +68,19 @@ def titles() -> list[str]:
         _("Perplexity"),
         _("Back through time"),
         _("Check yourself"),
+        _("What to take home"),
     ]
 
 
 def scene(number: int) -> Scene:
     """The module of scene `number`, from 1."""
     return cast(Scene, importlib.import_module(f"rnnviz.ui.pages.learn.{MODULES[number - 1]}"))
+
+
+def place(module: str, name: str) -> dict[str, int]:
+    """Where the step called `name` is: the number of its scene, from 1, and its step, from 0."""
+    number = MODULES.index(module) + 1
+    return {"scene": number, "step": scene(number).NAMES.index(name)}
 
 
 def taken(scene: Scene, state: State, ask: Ask) -> State:

@@ -77,6 +77,7 @@ class Lecture:
         """
         fields = wish if isinstance(wish, Mapping) else {}
         ask = self.take(wish)
+        self._borrow()
         sent: dict[str, Any] = {
             "client": fields.get("client", ""),
             "seq": fields.get("seq", 0),
@@ -104,6 +105,14 @@ class Lecture:
         """What the step asks the room, if the scene's module has an `asked` and asks something here."""
         asks = getattr(self.scene, "asked", None)
         return None if asks is None else cast("Question | None", asks(self.state))
+
+    def _borrow(self) -> None:
+        """A scene that shows what was done in another has it of that one's state, if it was seen."""
+        borrowed: dict[str, str] = getattr(self.scene, "BORROWS", {})
+        for name, module in borrowed.items():
+            other = self._states.get(scenes.MODULES.index(module) + 1)
+            if other is not None:
+                self._states[self.number] = {**self._set, name: other[name]}
 
     def _code(self, state: State, shown: dict[str, Any]) -> dict[str, str] | None:
         """The step's code and what it prints: None if it has none, empty as long as nobody looks at it."""

@@ -7,6 +7,7 @@
 //   board.step, board.local    the step; an object of the scene's own for what the server needn't know
 //   ask({name: value})         change what the server remembers; it answers with new data
 //   board.redraw()             draw again, with another `local`
+//   board.visit(scene, step)   go there
 //
 //   shapes       rect, line, path, circle, text, group → SVG elements; a group draws into itself: shapes.js
 //   pictures     matrix, bars, chart, strip
@@ -49,6 +50,8 @@ export class Board extends Controls {
   /** @type {Record<string, string>} the words around every scene */
   said = {};
   mover = new Mover();
+  /** Go to a step of any scene. @type {(scene: number, step: number) => void} */
+  visit = () => {};
   /** @type {Map<string, Standing>} what symbols are in this picture: their shapes and values */
   standing = new Map();
   step = 0;

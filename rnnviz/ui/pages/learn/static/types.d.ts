@@ -650,3 +650,18 @@ export interface Measured {
   rows: { label: string; values: string[] }[];
   measured: string;
 }
+
+/** A step of a scene: the scene's number from 1, the step from 0. */
+export interface Place {
+  scene: number;
+  step: number;
+}
+
+export interface Summary {
+  show: "points" | "further";
+  rows?: { number: string; of: string; says: string; go: Place }[];
+  score?: { right: number; given: number };
+  count?: number;
+  go?: Place;
+  reading?: [authors: string, year: number, title: string][];
+}

@@ -58,6 +58,7 @@ export class View extends BaseView {
     );
     this.head = find(root, "header.ln-head");
     this.title = find(root, "h1.ln-title");
+    this.board.visit = (scene, step) => this.visit(scene, step);
     this.lights = new Lights(root);
     this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
     this.lights.join(this.formula, this.board);
@@ -221,6 +222,13 @@ export class View extends BaseView {
     this.scene = scene;
     this.pending = this.flying = null;
     this.start();
+  }
+
+  /** A step of any scene. @param {number} scene @param {number} step */
+  visit(scene, step) {
+    this.seen[scene] = step;
+    if (scene === this.scene) this.start();
+    else this.go(scene);
   }
 
   /** @param {boolean} on */
