@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from rnnviz.lecture import questions, shannon, word
+from rnnviz.ui.pages.learn import scored_texts
 from tests.browser.driving import box_of
 from tests.browser.lecturing import Lectern
 
@@ -196,3 +197,19 @@ def test_a_chosen_setting_can_be_read_under_the_pointer(lectern: Lectern) -> Non
     assert colours[0] != colours[1]
     light = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
     assert abs(light[0] - light[1]) > 300
+
+
+def test_a_language_brings_its_own_texts_and_leaves_what_was_typed(lectern: Lectern) -> None:
+    lectern.open(scene=6, step=2, lang="zh")
+    endings = [lectern.control(f"ending.{i}").locator("input") for i in range(3)]
+    expect(endings[0]).to_have_value(scored_texts.ENDINGS["zh"][0])
+    endings[1].fill("下山去了")
+    endings[1].press("Enter")
+    lectern.rest()
+    lectern.page.get_by_test_id("stSidebar").get_by_text("English").click()
+    expect(endings[0]).to_have_value(" outside")
+    expect(endings[1]).to_have_value("下山去了")
+    expect(endings[2]).to_have_value(scored_texts.ENDINGS["en"][2])
+    lectern.at(6, 1)
+    assert {"e0", "e2"}.isdisjoint(lectern.query())
+    assert "e1" in lectern.query()

@@ -173,6 +173,7 @@ def _game(state: State) -> dict[str, Any]:
             "cost": _("nats"),
             "mean": _("mean of −log P, nats"),
             "perplexity": _("perplexity"),
+            "geometric": _("the geometric mean of 1/P:"),
             "choices": _("equally likely characters to choose among"),
             "blind": _("uniform guess among {n}"),
             "network": _("Network"),
@@ -198,8 +199,8 @@ def _game_notice(state: State) -> str:
         return _("The best case is 1: each actual character had probability 1.")
     if case == "uniform":
         return _(
-            "A uniform guess has perplexity |V|, which is storing without compression: "
-            "log₂ {symbols} = {bits:.2f} bits a character. Every useful model must beat it."
+            "A uniform guess has perplexity |V| and costs log₂ {symbols} = {bits:.2f} bits a character, "
+            "as storing without compression does. Every useful model must beat it."
         ).format(symbols=size, bits=math.log2(size))
     return _(
         "Perplexity {found:.2f} is the geometric mean of 1/P: "

@@ -100,11 +100,12 @@ function game(board, data, ask) {
     style: "84 end 700 model",
     stands: "perplexity",
   });
-  board.text(x + side, 300, words.choices, "20 end muted");
-  board.line(x, 340, x + side, 340, { stroke: theme.grid });
-  board.line(x, 380, x + 44, 380, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
-  board.text(x + 56, 380, fill(words.blind, { n: data.size }), "24 muted");
-  board.text(x + side, 380, `|V| = ${data.size}`, "24 end 600");
+  board.text(x + side, 300, words.geometric, "20 end muted");
+  board.text(x + side, 326, words.choices, "20 end muted");
+  board.line(x, 356, x + side, 356, { stroke: theme.grid });
+  board.line(x, 396, x + 44, 396, { stroke: theme.uniform, "stroke-dasharray": "6 6", width: 2 });
+  board.text(x + 56, 396, fill(words.blind, { n: data.size }), "24 muted");
+  board.text(x + side, 396, `|V| = ${data.size}`, "24 end 600");
 }
 
 /** A probability in as few characters as its bar is wide. @param {Board} board @param {number} p */

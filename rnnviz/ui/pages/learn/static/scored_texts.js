@@ -138,9 +138,10 @@ export function length(board, data, ask) {
       });
       // The two numbers stand apart: the higher one above its dot, the other one below.
       const above = Y(value) < Y(values[1 - i]) || (Y(value) === Y(values[1 - i]) && i === 0);
+      const beside = above && Y(value) < 120; // above it stands the title
       board.text(
-        Math.min(X(cuts[i]), x + wide - 36),
-        Y(value) + (above ? -24 : 26),
+        Math.min(X(cuts[i]) + (beside ? 50 : 0), x + wide - 36),
+        Y(value) + (beside ? 0 : above ? -24 : 26),
         key === "log10" ? board.number(value, 1) : short(board, value),
         { style: `22 middle 700 ${colours[i]}`, ...halo(theme) },
       );
