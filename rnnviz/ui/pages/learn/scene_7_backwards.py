@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rnnviz.lecture import backwards, cost, machine
+from rnnviz.lecture import backwards, cost, long_gap, machine
 from rnnviz.lecture.questions import SEED, TEXT
-from rnnviz.ui.pages.learn import scene_7_cost, scene_7_powers, scene_7_truncation, scene_7_word
+from rnnviz.ui.pages.learn import scene_7_cost, scene_7_gap, scene_7_powers, scene_7_truncation, scene_7_word
 from rnnviz.ui.pages.learn.controls import Ask, Control, State, Valid, number, numbers, one_of, text, whole
 
 
@@ -34,10 +34,11 @@ SHOWN = {
         scene_7_truncation.random, scene_7_truncation.random_notice, scene_7_truncation.random_formula
     ),
     "cost": Step(scene_7_cost.picture, scene_7_cost.notice, scene_7_cost.formula),
+    "gap": Step(scene_7_gap.picture, scene_7_gap.notice, scene_7_gap.formula),
 }
 NAMES = tuple(SHOWN)
 STEPS = len(NAMES)
-WORD, FLOW, DIAL, CLIP, CUT, RANDOM, COST = range(STEPS)
+WORD, FLOW, DIAL, CLIP, CUT, RANDOM, COST, GAP = range(STEPS)
 
 
 def _among(values: tuple[int, ...]) -> Valid:
@@ -64,6 +65,10 @@ CONTROLS = (
     Control("keep", number(0.3, 1.0), 0.7, address="pi", steps=[RANDOM]),
     Control("draw", whole(0, 999), 1, steps=[RANDOM]),
     Control("piece", _among(cost.CUTS), cost.CUTS[1], steps=[COST]),
+    Control("gap", _among(long_gap.GAPS), long_gap.GAPS[-1], address="k", steps=[GAP]),
+    Control("gates", one_of(scene_7_gap.GATES), scene_7_gap.GATES[0], steps=[GAP]),
+    Control("clipping", one_of(scene_7_gap.CLIPPING), scene_7_gap.CLIPPING[0], steps=[GAP]),
+    Control("updates", whole(0, scene_7_gap.LAST), scene_7_gap.LAST, steps=[GAP]),
 )
 
 

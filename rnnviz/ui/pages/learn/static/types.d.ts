@@ -624,6 +624,20 @@ export interface BackwardsWord {
   cached: { each: Record<string, number>; numbers: number; bytes: number };
 }
 
+export interface BackwardsGap {
+  show: "gap";
+  gap: number;
+  gaps: number[];
+  gates: string;
+  clipping: string | null;
+  updates: number;
+  last: number;
+  every: number;
+  chance: number;
+  sequence: string;
+  rows: { cell: string; curves: number[][]; ranges: Record<string, [low: number, high: number]> }[];
+}
+
 export interface Questions {
   key: string;
   number: number;
