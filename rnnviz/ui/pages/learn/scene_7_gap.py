@@ -8,7 +8,7 @@ import statistics
 from typing import Any
 
 from rnnviz.lecture import long_gap
-from rnnviz.lecture.many_networks import CUE, FILLERS
+from rnnviz.lecture.many_networks import CUE, FILLERS, LETTERS
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.question_words import said
@@ -47,7 +47,7 @@ def _runs(state: State, cell: str, gap: int) -> long_gap.Runs:
 
 def _clipped(state: State) -> bool:
     """Without clipping there are runs at one gap only."""
-    return state["clipping"] == "on" or state["gap"] != long_gap.UNCLIPPED
+    return bool(state["clipping"] == "on" or state["gap"] != long_gap.UNCLIPPED)
 
 
 def _at(run: long_gap.Runs, report: int) -> list[float]:
@@ -82,7 +82,7 @@ def picture(state: State) -> dict[str, Any]:
         "updates": state["updates"],
         "last": LAST,
         "every": long_gap.EVERY,
-        "chance": 100 / len(long_gap.LETTERS),
+        "chance": 100 / len(LETTERS),
         "rows": [
             {
                 "cell": cell,

@@ -11,7 +11,7 @@ const LEFT = 560; // the task and the way there; where everything stands in the 
 export function gap(board, data, ask) {
   const { words } = data;
   board.text(0, 22, words.gates, "20 muted");
-  board.choice(
+  const gates = board.choice(
     "gates",
     [136, 2],
     words.gates,
@@ -20,8 +20,9 @@ export function gap(board, data, ask) {
       ["usual", words["gates.usual"]],
     ],
     data.gates,
-    (gates) => ask({ gates }),
+    (chosen) => ask({ gates: chosen }),
   );
+  board.stands(gates, "Z_t", "F_t");
   board.slider(
     "updates",
     [LEFT + 60, 4, board.W - LEFT - 60],
