@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Browser, Locator, expect
 
+from rnnviz.ui.browser import views
 from rnnviz.ui.pages.learn import scene_7_backwards, symbols
 from tests.browser.lecturing import Lectern
 from tests.ui.formulas import every_formula
@@ -58,6 +59,14 @@ def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
     faces = lectern.page.evaluate("[...document.fonts].map((face) => [face.family, face.status])")
     assert ["KaTeX_Math", "loaded"] in faces
     assert [family for family, status in faces if status == "error"] == []
+
+
+def test_the_library_is_fetched_once(lectern: Lectern) -> None:
+    for file, kind in (("katex.mjs", "text/javascript"), ("fonts/KaTeX_Main-Bold.woff2", "font/woff2")):
+        answer = lectern.page.request.get(f"{lectern.url}{views.address(views.KATEX)}/{file}")
+        assert answer.ok
+        assert "immutable" in answer.headers["cache-control"]
+        assert answer.headers["content-type"].startswith(kind)
 
 
 def test_pointing_at_a_symbol_lights_its_matrix_and_says_what_it_is(lectern: Lectern) -> None:
