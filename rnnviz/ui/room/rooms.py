@@ -163,7 +163,7 @@ async def look(request: Request) -> Response:
     """What the stage has to know, once that is another edition than the one that it has seen; JSON."""
     found = _opened.get(request.path_params["key"])
     if found is None:
-        return JSONResponse({"closed": True}, 404, headers={"Cache-Control": "no-store"})
+        return JSONResponse({"closed": True}, headers={"Cache-Control": "no-store"})
     found.seen()
     room = found.room
     news = room.stage.hang()
