@@ -1,0 +1,199 @@
+"""Whether the lecture's steps get slower while a class is in the room.
+
+    python tests/benchmarks/room.py --phones 200 --rounds 4
+
+A lecturer in a real browser walks through scenes 6 to 8, in turns without a room and with one in which every
+phone listens to the stream and answers each question within a few seconds of hearing it. The phones are
+another process. Times are taken inside the page, from the key to the painted answer; the ratio is that of
+the medians, with the interval of a paired bootstrap over steps and rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import numpy as np
+from playwright.sync_api import Page, expect, sync_playwright
+
+from rnnviz.ui.pages.learn import scenes
+from tests.browser.driving import ROOT, browser_path, launch, serve
+from tests.browser.lecturing import Lectern
+
+SCENES = (6, 7, 8)
+THINKING = (0.3, 3.0)  # seconds that a phone's owner takes to answer
+PACE = 1_500  # milliseconds that the lecturer stays at a step: half the class is still answering
+
+
+# ---- the class -----------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def request(host: str, port: int, head: str, body: str = "") -> AsyncIterator[asyncio.StreamReader]:
+    """One request on a connection of its own; the answer from its first line on."""
+    reader, writer = await asyncio.open_connection(host, port)
+    length = f"Content-Length: {len(body)}\r\n" if body else ""
+    writer.write(f"{head} HTTP/1.1\r\nHost: {host}:{port}\r\n{length}".encode())
+    writer.write(f"{COOKIES.get(asyncio.current_task(), '')}\r\n{body}".encode())
+    await writer.drain()
+    try:
+        yield reader
+    finally:
+        writer.close()
+
+
+COOKIES: dict[asyncio.Task[None] | None, str] = {}
+
+
+async def phone(host: str, port: int, path: str, n: int) -> None:
+    """One phone, until the room closes."""
+    await asyncio.sleep(random.uniform(0, 5))  # nobody scans at the same moment
+    async with request(host, port, f"GET {path}") as answer:
+        while (line := await answer.readline()).strip():
+            if line.lower().startswith(b"set-cookie:"):
+                cookie = line.split(b":", 1)[1].split(b";")[0].decode().strip()
+                COOKIES[asyncio.current_task()] = f"Cookie: {cookie}\r\n"
+    answered = 0
+    async with request(host, port, f"GET {path}/events") as stream:
+        while line := await stream.readline():
+            if not line.startswith(b"data: "):
+                continue
+            heard = json.loads(line[6:])
+            if heard["state"] == "over":
+                return
+            if heard["state"] != "open" or heard["number"] == answered:
+                continue
+            answered = heard["number"]
+            await asyncio.sleep(random.uniform(*THINKING))
+            said = json.dumps({"question": answered, "answer": n % len(heard["options"])})
+            async with request(host, port, f"POST {path}/answer", said) as answer:
+                await answer.readline()
+
+
+async def whole_class(url: str, count: int) -> None:
+    """So many phones."""
+    parts = urlsplit(url)
+    everyone = (phone(str(parts.hostname), parts.port or 80, parts.path, n) for n in range(count))
+    await asyncio.gather(*everyone, return_exceptions=True)
+
+
+# ---- the lecturer --------------------------------------------------------------------------------------
+
+
+def walk(lectern: Lectern) -> dict[str, float]:
+    """Milliseconds of each step of SCENES."""
+    found: dict[str, float] = {}
+    for number in SCENES:
+        lectern.open(scene=number, present=1) if "scene" not in lectern.query() else go(lectern, number)
+        for step in range(1, scenes.scene(number).STEPS):
+            lectern.press("ArrowDown")
+            lectern.at(number, step)
+            lectern.page.wait_for_timeout(PACE)
+            found[f"{number}.{step + 1}"] = float(lectern.root.get_attribute("data-took") or "nan")
+    return found
+
+
+def go(lectern: Lectern, number: int) -> None:
+    """To the first step of a scene, in the same session."""
+    while (now := int(lectern.root.get_attribute("data-scene") or 0)) != number:
+        lectern.press("ArrowRight" if now < number else "ArrowLeft")
+        lectern.rest()
+    while lectern.root.get_attribute("data-step") != "0":
+        lectern.press("ArrowUp")
+        lectern.rest()
+
+
+def with_class(lectern: Lectern, phones: int) -> dict[str, float]:
+    """The same walk while the class is in the room, and how many answers came."""
+    page: Page = lectern.page
+    lectern.root.locator(".ln-ask").click()
+    address = lectern.root.locator(".ln-sheet .ln-room-address")
+    expect(lectern.root.locator(".ln-sheet")).to_be_visible()
+    port = str(address.text_content()).partition(":")[2]
+    script = [sys.executable, __file__, "--join", f"http://127.0.0.1:{port}", "--phones", str(phones)]
+    everyone = subprocess.Popen(script, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    expect(lectern.root.locator(".ln-room-count b")).to_have_text(str(phones), timeout=120_000)
+    page.evaluate(HEAR)
+    lectern.press("Escape")
+    lectern.rest()
+    found = walk(lectern)
+    answers = page.evaluate("[...window.most.values()]")
+    print(f"  answers to each question while it was open: {answers}", flush=True)
+    lectern.root.locator(".ln-ask").click()
+    lectern.root.get_by_role("button", name="Close the room").click()
+    expect(lectern.root.locator(".ln-ask")).to_have_text("Ask the room")
+    everyone.wait(30)
+    return found
+
+
+HEAR = """() => {
+  window.most = new Map();
+  new BroadcastChannel("rnnviz-room").onmessage = ({ data }) => {
+    if (data?.question) window.most.set(data.question.key, data.question.answered);
+  };
+}"""
+
+
+def ratio(without: list[dict[str, float]], with_room: list[dict[str, float]]) -> tuple[float, float, float]:
+    """The medians' ratio, and its 95 % interval: whole rounds and steps are drawn anew, in pairs."""
+    steps = list(without[0])
+    pairs = np.array([[[a[s], b[s]] for s in steps] for a, b in zip(without, with_room, strict=True)])
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(2000):
+        rounds, of = rng.integers(len(pairs), size=len(pairs)), rng.integers(len(steps), size=len(steps))
+        sample = pairs[rounds][:, of].reshape(-1, 2)
+        drawn.append(np.median(sample[:, 1]) / np.median(sample[:, 0]))
+    flat = pairs.reshape(-1, 2)
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return float(np.median(flat[:, 1]) / np.median(flat[:, 0])), float(low), float(high)
+
+
+def main() -> None:
+    """Print the two walks and their ratio."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--phones", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--join", help="be the class, at this address")
+    options = parser.parse_args()
+    if options.join:
+        asyncio.run(whole_class(options.join, options.phones))
+        return
+    without: list[dict[str, float]] = []
+    with_room: list[dict[str, float]] = []
+    with (
+        serve(ROOT / "app.py", environment={**os.environ, "OMP_NUM_THREADS": "1"}) as url,
+        sync_playwright() as playwright,
+    ):
+        path = browser_path(playwright)
+        if path is None:
+            raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
+        browser = launch(playwright, path)
+        lectern = Lectern(browser.new_page(viewport={"width": 1280, "height": 720}), url)
+        lectern.open(scene=SCENES[0], present=1)
+        walk(lectern)  # the first one loads everything
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        print(f"load average {os.getloadavg()[0]:.1f}, {cores} cores, {options.phones} phones")
+        for _ in range(options.rounds):
+            without.append(walk(lectern))
+            with_room.append(with_class(lectern, options.phones))
+            pair = (statistics.median(one.values()) for one in (without[-1], with_room[-1]))
+            print("  median: without {:.0f} ms, with {:.0f} ms".format(*pair), flush=True)
+        browser.close()
+    for name, rounds in (("without", without), ("with", with_room)):
+        every = [t for one in rounds for t in one.values()]
+        print(f"{name:8} median {statistics.median(every):5.0f}  slowest {max(every):5.0f}  n {len(every)}")
+    print("ratio of the medians {:.2f} [{:.2f}, {:.2f}]".format(*ratio(without, with_room)))
+
+
+if __name__ == "__main__":
+    main()
