@@ -62,11 +62,11 @@ def test_every_formula_can_be_typeset(lectern: Lectern) -> None:
 
 
 def test_the_library_is_fetched_once(lectern: Lectern) -> None:
-    for file, kind in (("katex.mjs", "text/javascript"), ("fonts/KaTeX_Main-Bold.woff2", "font/woff2")):
+    for file, kind in (("katex.mjs", "javascript"), ("fonts/KaTeX_Main-Bold.woff2", "woff2")):
         answer = lectern.page.request.get(f"{lectern.url}{views.address(views.KATEX)}/{file}")
         assert answer.ok
         assert "immutable" in answer.headers["cache-control"]
-        assert answer.headers["content-type"].startswith(kind)
+        assert kind in answer.headers["content-type"]
 
 
 def test_pointing_at_a_symbol_lights_its_matrix_and_says_what_it_is(lectern: Lectern) -> None:
