@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def test_what_is_said_of_a_step_back() -> None:
             assert ("Nothing comes after the last step" in notice) == (t == steps)
             assert ("The first term is zero" in notice) == (t == 1)
             assert ("Both gradients add up" in notice) == (1 < t < steps)
-            assert (f"{shown['cached']['numbers']} for {steps} steps" in notice) == (t > steps)
+            assert (f"{shown['cached']['numbers']} numbers for {steps} steps" in notice) == (t > steps)
     assert asked(WORD, Lecture({"scene": "7", "walked": "3"}), steps=5)[0]["walked"] == 0
 
 
@@ -88,7 +88,7 @@ def test_without_a_state_no_step_hands_anything_back(steps: int) -> None:
         shown, notice = asked(
             WORD, Lecture({"scene": "7", "T": str(steps), "walked": str(walked)}), net="memoryless"
         )
-        assert "Without a state no step hands anything back" in notice
+        assert notice.startswith("No step hands anything back")
         assert not np.any(shown["fromNext"])
         assert shown["state"] == shown["fromLoss"]
 
@@ -105,10 +105,8 @@ def test_what_is_said_of_the_way_back_is_what_the_curves_do(text: str) -> None:
     assert {len(points) for points in curves.values()} == {len(text) - 1}, (
         "the states after each but the last"
     )
-    assert f"Over {len(text) - 2} characters" in notice
-    factors = re.findall(
-        r"RNN (.*), LSTM (.*), GRU (.*?)\. Over the first (\d+): RNN (.*), LSTM (.*)\.$", notice
-    )[0]
+    assert f"after {len(text) - 2} characters" in notice
+    factors = re.findall(r"RNN (.*), LSTM (.*), GRU (.*?)\. After (\d+): RNN (.*), LSTM (.*)\.$", notice)[0]
     last, k = len(text) - 2, int(factors[3])
     assert k == min(10, last)
     places = [("rnn", last), ("lstm", last), ("gru", last), ("rnn", k), ("lstm", k)]
@@ -134,10 +132,10 @@ def test_what_is_said_of_the_dial_is_what_its_curves_do(radius: float) -> None:
         assert shown["rule"][power] == pytest.approx(radius**power, rel=1e-3)
         assert max(math.hypot(*z) for z in shown["eigenvalues"]) == pytest.approx(radius, abs=1e-3)
         linear = backwards.dial(radius, seed).linear
-        steps = [int((np.diff(linear) * sign > 0).sum()) for sign in (1, -1)]
-        assert f"{steps[0]} of 40 steps make it larger and {steps[1]} smaller" in notice
+        enlarging = sum(after > before for before, after in pairwise(linear.tolist()))
+        assert f"{enlarging} of 40 steps enlarge it" in notice
         arrived = [
-            read(number) for number in re.findall(r"tanh.*?, ([^,]*) arrives instead of (.*)\.$", notice)[0]
+            read(number) for number in re.findall(r"tanh ([^,]*) arrives instead of (.*)\.$", notice)[0]
         ]
         assert arrived == pytest.approx([shown["tanh"][-1], shown["linear"][-1]], rel=0.06)
         assert shown["size"] >= shown["rule"][shown["power"]] * (1 - 1e-3), "as the picture says"
@@ -174,7 +172,7 @@ def test_the_word_is_clipped_as_torch_clips(theta: float, steps: int) -> None:
     assert shown["short"] == pytest.approx(min(theta, norm), rel=1e-5)
     assert shown["factor"] == pytest.approx(min(1, theta / norm))
     assert shown["numbers"] == sum(p.numel() for p in parameters)
-    assert ("stay as they are" in notice) == (norm <= theta)
+    assert ("is short enough" in notice) == (norm <= theta)
     if norm > theta:
         assert notice.endswith(f"multiplied by {theta / norm:.2f}.")
     short = min(1, theta / 5)
@@ -239,8 +237,7 @@ def test_what_is_said_of_cuts_at_random() -> None:
             assert (weights[kept][:, -1] > 1).all()
             assert kept.mean() < 1
         assert ("every draw is the full gradient" in notice) == (keep == 1) == bool((weights == 1).all())
-        assert ("leaves far terms out" in notice) == (keep < 1 and cut < 12)
-        assert ("leaves nothing out" in notice) == (keep < 1 and cut == 12)
+        assert ("seldom keeps far terms" in notice) == (keep < 1)
 
 
 # ---- what it costs --------------------------------------------------------------------------------------
@@ -258,7 +255,7 @@ def test_it_is_measured_one_length_an_answer() -> None:
         assert len(shown["measured"]) == n + 1
     assert np.min(shown["measured"]) > 0
     assert "Here, now" in notice
-    assert "keeps 13 %" in notice, "(32 steps and the state before) of 256"
+    assert "13 % of the numbers" in notice, "(32 steps and the state before) of 256"
     assert asked(COST, lecture)[0]["measured"] == shown["measured"], "kept from answer to answer"
     assert len(asked(COST, lecture, measure=0)[0]["measured"]) == 1
     assert asked(COST, lecture, piece=64)[0]["measured"] == [], "another cut has other numbers"
@@ -274,7 +271,7 @@ def test_what_is_said_of_a_measurement_is_what_was_measured(monkeypatch: pytest.
     for n in range(len(cost.LENGTHS)):
         shown, notice = asked(COST, lecture, measure=n)
     assert "takes 3.0 times as long" in notice
-    assert "cut after 64 of 256 steps takes 25 % of the time, and keeps 25 %" in notice
+    assert "Cut after 64 of 256 steps: 25 % of the time, 25 % of the numbers." in notice
     assert shown["measured"][1] == [32e3, 96e3, 192e3]
 
 

@@ -47,7 +47,7 @@ def notice(state: State) -> str:
     last = measured[-1]
     return _(
         "Here, now: there and back takes {times} times as long as there alone. "
-        "An update cut after {cut} of {steps} steps takes {share} of the time, and keeps {kept}."
+        "Cut after {cut} of {steps} steps: {share} of the time, {kept} of the numbers."
     ).format(
         times=f"{median(m.both / m.forward for m in measured):.1f}",
         cut=last.cut,

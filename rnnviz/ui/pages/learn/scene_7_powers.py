@@ -48,8 +48,8 @@ def flow_notice(state: State) -> str:
     k = min(EARLY, len(text) - 2)
     early, gated = (rough(norms[name][k] / norms[name][0]) for name in ("rnn", "lstm"))
     return _(
-        "Over {n} characters back the gradient is multiplied by: RNN {rnn}, LSTM {lstm}, GRU {gru}. "
-        "Over the first {k}: RNN {early}, LSTM {gated}."
+        "Left of the gradient after {n} characters: RNN {rnn}, LSTM {lstm}, GRU {gru}. "
+        "After {k}: RNN {early}, LSTM {gated}."
     ).format(n=len(text) - 2, **factors, k=k, early=early, gated=gated)
 
 
@@ -97,12 +97,11 @@ def dial_notice(state: State) -> str:
     dial = backwards.dial(state["radius"], state["seed"])
     change = np.diff(dial.linear)
     return _(
-        "In the long run the linear gradient follows ρᵏ; {up} of {n} steps make it larger and {down} "
-        "smaller. With tanh, {tanh} arrives instead of {linear}."
+        "In the long run the linear gradient follows ρᵏ; on the way {up} of {n} steps enlarge it. "
+        "With tanh {tanh} arrives instead of {linear}."
     ).format(
         n=len(change),
         up=int((change > 0).sum()),
-        down=int((change < 0).sum()),
         tanh=rough(dial.tanh[-1]),
         linear=rough(dial.linear[-1]),
     )

@@ -32,7 +32,7 @@ def clip_notice(state: State) -> str:
     if norm <= theta:
         return _(
             "Clipping shortens what is longer than θ and keeps its direction. "
-            "The word's gradients are short enough: they stay as they are."
+            "The word's gradient is short enough."
         )
     return _(
         "Clipping shortens what is longer than θ and keeps its direction: "
@@ -89,18 +89,10 @@ def random_formula(state: State) -> str:
 
 
 def random_notice(state: State) -> str:
-    """What the two ways of cutting have in common, and what not."""
+    """Why a random cut is right on average."""
     if state["keep"] == 1:
         return _("At π = 1 nothing is cut: every draw is the full gradient.")
-    if state["cut"] == backwards.STEPS:
-        return _(
-            "A cut after the last step leaves nothing out. A random one seldom keeps far terms, "
-            "but then weighs them more: its mean is the full gradient."
-        )
-    return _(
-        "A regular cut leaves far terms out; a random one seldom keeps them, but then weighs them more. "
-        "Its mean is the full gradient. Neither cures vanishing."
-    )
+    return _("A random cut seldom keeps far terms, but then weighs them more: its mean is the full gradient.")
 
 
 def random(state: State) -> dict[str, Any]:
@@ -145,6 +137,7 @@ def random(state: State) -> dict[str, Any]:
             "whole": _("full"),
             "regular": _("regular cut"),
             "random": _("random {n}"),
+            "cures": _("Neither cures vanishing: a small term stays small."),
             "result": _("mean of 10,000 draws: {mean}, standard error {error}; full gradient: {full}"),
         },
     }

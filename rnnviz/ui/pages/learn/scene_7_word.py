@@ -56,13 +56,12 @@ def walk_notice(state: State) -> str:
     t = T + 1 - walked
     if not _recurrent(state):
         return _(
-            "Without a state no step hands anything back: a gradient needs its own step alone. "
-            "Only a network with a state needs backpropagation through time."
+            "No step hands anything back: only a network with a state needs backpropagation through time."
         )
     if not walked:
         return _(
-            "On the way there every step keeps its numbers, because the way back reads them: "
-            "{numbers} for {steps} steps. Then go back, one step at a time."
+            "Every step keeps what the way back will read: {numbers} numbers for {steps} steps. "
+            "Now go back, step by step."
         ).format(numbers=_cached(_machine(state))["numbers"], steps=T)
     if t == T:
         return _("Nothing comes after the last step: its state hears of its own loss alone.")

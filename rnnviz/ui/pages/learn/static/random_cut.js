@@ -111,5 +111,6 @@ function running(board, data, x) {
     error: board.number(data.error, 3),
     full: board.number(data.full, 3),
   };
+  board.text(0, 512 + board.spare, words.cures, "22 600");
   board.text(board.W - 4, 512 + board.spare, fill(words.result, said), "22 end 600 model");
 }
