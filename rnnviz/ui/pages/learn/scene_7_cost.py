@@ -46,12 +46,10 @@ def notice(state: State) -> str:
         return _("How long does the way there and back take, and how much must be kept for it? Measure.")
     last = measured[-1]
     return _(
-        "Here, now: there and back takes {times} times as long as there alone. "
-        "Cut after {cut} of {steps} steps: {share} of the time, {kept} of the numbers."
+        "Here, now: there and back takes {times} times as long as there alone; "
+        "with the cut {share} of that, and {kept} of the numbers."
     ).format(
         times=f"{median(m.both / m.forward for m in measured):.1f}",
-        cut=last.cut,
-        steps=last.steps,
         share=f"{100 * last.update / last.both:.0f} %",
         kept=f"{100 * last.update_kept / last.kept:.0f} %",
     )

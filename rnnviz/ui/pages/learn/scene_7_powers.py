@@ -44,13 +44,12 @@ def flow_notice(state: State) -> str:
     norms = {name: norm for name, norm in _norms(text).items() if norm[0] > 0}
     if len(text) < 3 or len(norms) < len(CELLS):
         return _("Here is no way back yet: type a longer text.")
-    factors = {name: rough(norm[-1] / norm[0]) for name, norm in norms.items()}
     k = min(EARLY, len(text) - 2)
     early, gated = (rough(norms[name][k] / norms[name][0]) for name in ("rnn", "lstm"))
     return _(
-        "Left of the gradient after {n} characters: RNN {rnn}, LSTM {lstm}, GRU {gru}. "
+        "On the right: what is left of the gradient after {n} characters. "
         "After {k}: RNN {early}, LSTM {gated}."
-    ).format(n=len(text) - 2, **factors, k=k, early=early, gated=gated)
+    ).format(n=len(text) - 2, k=k, early=early, gated=gated)
 
 
 @lru_cache(maxsize=32)
@@ -65,7 +64,10 @@ def _norms(text: str) -> dict[str, npt.NDArray[np.float64]]:
 
 def flow(state: State) -> dict[str, Any]:
     """A curve for each network."""
-    curves = [{"cell": name, "points": short(norm)} for name, norm in _norms(state["text"]).items()]
+    curves = [
+        {"cell": name, "points": short(norm), "left": rough(norm[-1] / norm[0]) if norm[0] else ""}
+        for name, norm in _norms(state["text"]).items()
+    ]
     return {
         "text": state["text"],
         "limit": LONGEST,
@@ -97,8 +99,8 @@ def dial_notice(state: State) -> str:
     dial = backwards.dial(state["radius"], state["seed"])
     change = np.diff(dial.linear)
     return _(
-        "In the long run the linear gradient follows ρᵏ; on the way {up} of {n} steps enlarge it. "
-        "With tanh {tanh} arrives instead of {linear}."
+        "In the long run the linear gradient follows ρᵏ; {up} of {n} steps enlarge it. "
+        "{linear} arrives, with tanh {tanh}."
     ).format(
         n=len(change),
         up=int((change > 0).sum()),

@@ -31,12 +31,11 @@ def clip_notice(state: State) -> str:
     norm, theta = Machine(steps=state["steps"]).backward().norm, state["threshold"]
     if norm <= theta:
         return _(
-            "Clipping shortens what is longer than θ and keeps its direction. "
+            "Clipping shortens what is longer than θ; the direction stays. "
             "The word's gradient is short enough."
         )
     return _(
-        "Clipping shortens what is longer than θ and keeps its direction: "
-        "every gradient of the word is multiplied by {factor}."
+        "Clipping shortens what is longer than θ; the direction stays. The word's factor: {factor}."
     ).format(factor=f"{theta / norm:.2f}")
 
 

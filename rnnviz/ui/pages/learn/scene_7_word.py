@@ -169,8 +169,7 @@ def cut_notice(state: State) -> str:
     if not out:
         return _("Without a cut each loss is heard by every step before it: nothing is left out.")
     return _(
-        "States cross the cut, gradients stop at it: {out} of {count} terms are left out, "
-        "those of a loss and a step on different sides."
+        "States cross a cut, gradients don't: {out} of {count} terms, from across a cut, are left out."
     ).format(out=out, count=len(heard) * (len(heard) + 1) // 2)
 
 

@@ -40,7 +40,7 @@ export function flow(board, data, ask) {
   const highest = Math.max(...values);
   const lags = data.curves[0].points.length - 1;
   const { Y } = board.chart(
-    [84, 116, board.W - 220, 352 + board.spare],
+    [84, 116, board.W - 346, 352 + board.spare],
     [0, Math.max(1, lags)],
     [10 ** Math.floor(Math.log10(lowest)), 10 ** Math.ceil(Math.log10(highest))],
     {
@@ -57,11 +57,11 @@ export function flow(board, data, ask) {
     },
   );
   const ends = data.curves.map((c) => ({
-    label: c.cell.toUpperCase(),
+    label: `${c.cell.toUpperCase()}  ${c.left}`,
     y: Y(Math.max(lowest, c.points.findLast((v) => v > 0) ?? lowest)),
     colour: theme.cells[c.cell],
   }));
-  beside(board, ends, board.W - 124, 32, 468 + board.spare, 26);
+  beside(board, ends, board.W - 252, 32, 468 + board.spare, 26);
 }
 
 /** @param {Board} board @param {Said<BackwardsDial>} data @param {Ask} ask */
@@ -95,7 +95,7 @@ function plane(board, data, cx, cy) {
   board.line(cx - 148, cy, cx + 148, cy, { stroke: theme.grid });
   board.line(cx, cy - 148, cx, cy + 148, { stroke: theme.grid });
   board.circle(cx, cy, unit, { fill: "none", stroke: theme.axis, "stroke-width": 2.5 });
-  board.text(cx + unit + 8, cy + 18, "1", "20 muted");
+  board.text(cx + unit - 8, cy + 18, "1", "20 end muted");
   board.circle(cx, cy, unit * data.radius, {
     fill: "none",
     stroke: theme.came,

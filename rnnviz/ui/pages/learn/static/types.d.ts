@@ -578,7 +578,7 @@ export interface BackwardsFlow {
   show: "flow";
   text: string;
   limit: number;
-  curves: { cell: "rnn" | "gru" | "lstm"; points: number[] }[];
+  curves: { cell: "rnn" | "gru" | "lstm"; points: number[]; left: string }[];
 }
 
 export interface BackwardsRandom {
