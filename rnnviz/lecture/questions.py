@@ -324,12 +324,17 @@ def _far(cell: str, load: Load) -> Evidence:
     lost = rows["lstm"]["lost"]
     reach = next(k for k, (mean, _) in zip(writing.CONTEXTS, lost, strict=True) if mean < FAINT)
     answer = min(("3", "10", "100"), key=lambda key: abs(math.log(int(key) / reach)))
-    nats = rows[cell]["nats"]
-    table = {"perplexity": [(math.exp(m), math.exp(m) * e) for m, e in nats]}
-    table["lost"] = [(math.exp(m) - 1, math.exp(m) * e) for m, e in rows[cell]["lost"]]
-    table["lost"].append((0.0, 0.0))
+    shown = [at for at, k in enumerate(writing.CONTEXTS) if k not in (2, 100)]
+    nats, lost = rows[cell]["nats"], rows[cell]["lost"]
+    table = {
+        "perplexity": [(math.exp(m), math.exp(m) * e) for m, e in [*(nats[at] for at in shown), nats[-1]]]
+    }
+    table["lost"] = [
+        *((math.exp(lost[at][0]) - 1, math.exp(lost[at][0]) * lost[at][1]) for at in shown),
+        (0.0, 0.0),
+    ]
     table["error"] = [(error, 0.0) for _, error in table["lost"]]
-    return Evidence(answer, {}, table, (*writing.CONTEXTS, "all"))
+    return Evidence(answer, {}, table, (*(writing.CONTEXTS[at] for at in shown), "all"))
 
 
 BY_KEY = {question.key: question for question in QUESTIONS}

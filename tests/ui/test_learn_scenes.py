@@ -90,3 +90,26 @@ def test_texts_that_a_network_cannot_tell_apart_are_said_to_be_alike() -> None:
     for left, right in (("\u6f22x", "\u5b57x"), ("in the dark nig", "I was going")):
         notice, shown = said_of(2, scenes.scene(2).NAMES.index("state"), left=left, right=right)
         assert ("both texts are the same" in notice) == (shown["prediction"] == 0)
+
+
+@pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
+def test_a_measurement_is_written_as_it_was_made(question: questions.Question) -> None:
+    """Every mean of a table, in percent or with two decimals, and options that stay large enough to be read."""
+    assert max(map(len, WORDS[question.key].options.values())) <= 46
+    for setting in range(len(question.settings)):
+        evidence = question.evidence(setting, models.load)
+        picks = "0" * len(questions.QUESTIONS)
+        lecture = Lecture({"scene": "8", "answers": picks})
+        shown = data(lecture, questions.QUESTIONS.index(question), question=question.key, setting=setting)
+        if not evidence.table:
+            assert shown["table"] is None
+            continue
+        assert shown["table"]["column"] == evidence.column
+        assert len(shown["table"]["columns"]) == len(evidence.columns)
+        for row, (key, spreads) in zip(shown["table"]["rows"], evidence.table.items(), strict=True):
+            assert row["label"] == WORDS[question.key].table[key]
+            for written, (mean, _error) in zip(row["values"], spreads, strict=True):
+                number = float(written.removesuffix(" %").replace("−", "-"))
+                share = written.endswith(" %")
+                assert share == (key in WORDS[question.key].shares)
+                assert number == pytest.approx(100 * mean if share else mean, abs=0.51 if share else 0.0051)

@@ -94,7 +94,7 @@ WORDS = {
         options={
             "same": N_("it keeps its size"),
             "vanishes": N_("it always vanishes"),
-            "both": N_("it vanishes or explodes, as the recurrent weights decide"),
+            "both": N_("it vanishes or explodes: W_hh decides"),
         },
         dial=N_("steps back"),
         rows={

@@ -10,8 +10,8 @@ WRITING = {
         question=N_("The LSTM draws its characters at a low, then at a high temperature. What goes wrong?"),
         formula=r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}",
         options={
-            "invents": N_("low: it makes up words; high: it repeats itself"),
-            "repeats": N_("low: it repeats itself; high: it makes up words"),
+            "invents": N_("low: makes up words; high: repeats itself"),
+            "repeats": N_("low: repeats itself; high: makes up words"),
             "nothing": N_("nothing: both read like the book"),
         },
         dial=N_("temperature"),
