@@ -213,3 +213,21 @@ def test_a_language_brings_its_own_texts_and_leaves_what_was_typed(lectern: Lect
     lectern.at(6, 1)
     assert {"e0", "e2"}.isdisjoint(lectern.query())
     assert "e1" in lectern.query()
+
+
+def test_a_gap_is_chosen_and_its_training_replayed(lectern: Lectern) -> None:
+    lectern.open(scene=7, step=8, present=1)
+    lectern.root.locator("[data-hit='gap.20']").focus()
+    lectern.press("Enter")
+    clipping = lectern.control("clipping")
+    expect(clipping).to_be_visible()
+    lectern.rest()
+    clipping.get_by_role("radio", name="off").click()
+    lectern.control("gates").get_by_role("radio", name="0.73").click()
+    steps = lectern.control("updates").get_by_role("slider")
+    steps.focus()
+    steps.press("Home")
+    lectern.rest()
+    query = lectern.query()
+    assert [query[name] for name in ("k", "clipping", "gates", "updates")] == ["20", "off", "usual", "0"]
+    assert lectern.wrong() == []

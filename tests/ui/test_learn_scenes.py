@@ -94,7 +94,7 @@ def test_texts_that_a_network_cannot_tell_apart_are_said_to_be_alike() -> None:
 
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
 def test_a_measurement_is_written_as_it_was_made(question: questions.Question) -> None:
-    """Every mean of a table, in percent or with two decimals, and options that stay large enough to be read."""
+    """Every mean of a table, in percent or with two decimals; options that can be read from the back."""
     assert max(map(len, WORDS[question.key].options.values())) <= 46
     for setting in range(len(question.settings)):
         evidence = question.evidence(setting, models.load)
