@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlencode
 
 from rnnviz.errors import RnnvizError
-from rnnviz.ui.pages.learn import controls, scenes, snippets, symbols
+from rnnviz.ui.pages.learn import controls, notes, scenes, snippets, symbols
 from rnnviz.ui.pages.learn.controls import State
 from rnnviz.ui.pages.learn.scenes import Scene
 
@@ -98,6 +98,7 @@ class Lecture:
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None}
         sent["formula"] = symbols.typeset(self.scene.formula(self.state))
+        sent["note"] = notes.said(self.number, self.state["step"])
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 

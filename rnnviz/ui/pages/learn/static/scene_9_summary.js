@@ -56,9 +56,9 @@ function further(board, { score, count = 0, go, reading = [], words }) {
     board.text(0, 164, given ? words.right : words.none, "22 muted");
     if (given < count) board.text(0, 196, fill(words.left, { n: count - given }), "22 muted");
     // A dot for every question: right, wrong, open.
-    const across = 7;
+    const across = 9;
     for (let i = 0; i < count; i++) {
-      const [x, y] = [14 + (i % across) * 36, 240 + Math.floor(i / across) * 36];
+      const [x, y] = [12 + (i % across) * 34, 240 + Math.floor(i / across) * 34];
       const fillIn = i < right ? board.theme.model : i < given ? board.theme.came : board.theme.background;
       board.circle(x, y, 11, { fill: fillIn, stroke: board.theme.axis, "stroke-width": 2 });
     }

@@ -19,6 +19,7 @@ export interface Answer extends Header {
   themes: Themes<SceneTheme>;
   notice: string;
   code: StepCode | null;
+  note: Note;
   formula: string;
   symbols: Symbols;
   query: Record<string, string>;
@@ -77,6 +78,32 @@ export interface RoomQuestion {
   revealed: boolean;
   over: boolean;
   told?: Untyped;
+}
+
+/** What notes.py says of a step. */
+export interface Note {
+  title: string;
+  lines: string[];
+  next: string;
+  opens: string;
+}
+
+/** What the lecturer's window is told: numbers count from 1; `opens` is the scene's title. */
+export interface DeskStep extends Note {
+  scene: number;
+  step: number;
+  steps: number;
+  notice: string;
+  language: string;
+  words: Words;
+  colours: Record<string, string>;
+  room: RoomLive | null;
+}
+
+/** A key that was pressed in the lecturer's window. */
+export interface DeskKey {
+  key: string;
+  shift: boolean;
 }
 
 /** A step's code and what it prints; empty while nobody looks. */

@@ -7,7 +7,9 @@ import { dress, fonts } from "../../../browser/static/theme.js";
 import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
+import { Desk } from "./desk.js";
 import { Formula, fonts as typefaces } from "./formula.js";
+import { key } from "./keys.js";
 import { Lights } from "./lights.js";
 import { Room } from "./room.js";
 
@@ -42,7 +44,7 @@ export class View extends BaseView {
   /** @type {number | undefined} */
   began;
   paint = new MessageChannel();
-  onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
+  onKey = (/** @type {KeyboardEvent} */ event) => key(this, event);
   onSize = () => this.resized();
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled */
@@ -65,6 +67,11 @@ export class View extends BaseView {
     const [start, redraw] = [() => this.start(), () => this.redraw()];
     this.room = this.board.room = new Room(root, start, redraw);
     this.code = new CodePanel(root, start);
+    this.desk = new Desk(this.link.client, ({ key, shift }) =>
+      document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true })),
+    );
+    this.desks = find(root, "button.ln-desk");
+    this.desks.onclick = () => this.desk.open();
     this.presents.onclick = () => this.presenting(!this.present);
     // A button that was clicked lets go of the keys: Space means the next step again.
     root.addEventListener("pointerup", () =>
@@ -85,6 +92,7 @@ export class View extends BaseView {
     super.close();
     this.board.close();
     this.room.close();
+    this.desk.close();
     document.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onSize);
     this.paint.port1.close();
@@ -118,6 +126,7 @@ export class View extends BaseView {
     this.dress();
     this.label();
     this.room.take(answer.room, answer.words);
+    this.desk.show(answer, this.board.theme, this.room.door ? this.room.live : null);
     const module = this.modules.get(answer.module) ?? import(`./${answer.module}.js`);
     this.modules.set(answer.module, module);
     Promise.all([module, this.styled, typefaces()]).then(([scene]) => {
@@ -172,6 +181,8 @@ export class View extends BaseView {
       button("›", say("scene.next"), "", () => this.go(this.scene + 1), scene === titles.length),
     );
     this.code.show(this.answer.code, say);
+    this.desks.textContent = say("desk");
+    this.desks.title = say("desk.help");
     this.presents.textContent = this.present ? "✕" : say("present");
     this.presents.title = say(this.present ? "leave" : "present.help");
     this.presents.setAttribute("aria-label", this.presents.title);
@@ -241,43 +252,6 @@ export class View extends BaseView {
   late(is) {
     this.root.classList.toggle("ln-late", is);
     if (is) this.notice.textContent = this.answer.words.late;
-  }
-
-  // ---- keys ---------------------------------------------------------------------------------------
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    if (!this.answer || event.defaultPrevented || event.isComposing) return;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
-    const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
-    if (event.key === "Escape") {
-      if (typing) target.blur();
-      else if (this.lights.pinned) this.lights.pin("");
-      else if (this.room.hide()) return;
-      else if (this.code.open) this.code.toggle(false);
-      else if (this.present) this.presenting(false);
-      return;
-    }
-    if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
-    /** @type {Record<string, () => void>} */
-    const moves = {
-      " ": () => (!event.shiftKey && this.room.space()) || this.step(this.at + (event.shiftKey ? -1 : 1)),
-      ArrowDown: () => this.step(this.at + 1),
-      ArrowUp: () => this.step(this.at - 1),
-      ArrowRight: () => this.go(this.scene + 1),
-      ArrowLeft: () => this.go(this.scene - 1),
-      // A clicker's two keys walk through everything.
-      PageDown: () => this.room.reveal() || this.step(this.at + 1) || this.go(this.scene + 1),
-      PageUp: () => this.step(this.at - 1) || this.go(this.scene - 1),
-      p: () => this.presenting(!this.present),
-      P: () => this.presenting(!this.present),
-      c: () => this.code.toggle(),
-      C: () => this.code.toggle(),
-    };
-    if (!(event.key in moves)) return;
-    event.preventDefault();
-    moves[event.key]();
   }
 
   // ---- the address --------------------------------------------------------------------------------

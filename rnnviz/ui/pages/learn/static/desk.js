@@ -1,0 +1,60 @@
+// The stage's side of the lecturer's window: what is shown goes there, keys pressed there come here.
+//
+// Both speak over a BroadcastChannel called `name(key)`; the window has the key in its address.
+//   stage → window   {kind: "step", …} a Desk's `said`; {kind: "gone"} when the lecture is left
+//   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed
+
+/** @import { Answer, DeskKey, DeskStep, RoomLive, SceneTheme } from "./types" */
+
+/** Keys that drive the stage, wherever they are pressed. */
+export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
+
+/** @param {string} key */
+export const name = (key) => `rnnviz-desk-${key}`;
+
+export class Desk {
+  /** @type {DeskStep | null} */
+  said = null;
+
+  /** @param {string} key the stage's own @param {(pressed: DeskKey) => void} press */
+  constructor(key, press) {
+    this.key = key;
+    this.channel = new BroadcastChannel(name(key));
+    this.channel.onmessage = ({ data }) => {
+      if (data?.kind === "hello") this.tell();
+      else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
+    };
+  }
+
+  /** Open the window, or come back to it. */
+  open() {
+    const address = new URL("./presenter.html", import.meta.url);
+    address.hash = this.key;
+    window.open(address, `rnnviz-desk-${this.key}`, "popup,width=900,height=680")?.focus();
+  }
+
+  /** What the stage shows now. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
+  show(answer, theme, room) {
+    const { scene, step, steps, note, notice, language, words, titles } = answer;
+    const names = Object.keys(words).filter((name) => name.startsWith("desk") || name === "room.answered");
+    const { background, text, muted, grid, model, came } = theme;
+    this.said = {
+      ...note,
+      opens: titles[scene - 1],
+      next: note.opens ? `${note.opens}: ${note.next}` : note.next,
+      ...{ scene, step: step + 1, steps, notice, language, room },
+      words: Object.fromEntries(names.map((name) => [name, words[name]])),
+      colours: { background, text, muted, grid, model, came },
+    };
+    this.tell();
+  }
+
+  tell() {
+    if (this.said) this.channel.postMessage({ kind: "step", ...this.said });
+  }
+
+  close() {
+    this.channel.postMessage({ kind: "gone" });
+    this.channel.close();
+  }
+}

@@ -1,0 +1,38 @@
+// The lecture's keys, wherever nothing else has them.
+
+/** @import { View } from "./view.js" */
+
+/** @param {View} view @param {KeyboardEvent} event */
+export function key(view, event) {
+  if (!view.answer || event.defaultPrevented || event.isComposing) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
+  const typing = target.closest?.("input, textarea, select, [contenteditable=true], [role=listbox]");
+  if (event.key === "Escape") {
+    if (typing) target.blur();
+    else if (view.lights.pinned) view.lights.pin("");
+    else if (view.room.hide()) return;
+    else if (view.code.open) view.code.toggle(false);
+    else if (view.present) view.presenting(false);
+    return;
+  }
+  if (typing || (event.key === " " && target.closest?.("button, [role=button], a, summary"))) return;
+  /** @type {Record<string, () => void>} */
+  const moves = {
+    " ": () => (!event.shiftKey && view.room.space()) || view.step(view.at + (event.shiftKey ? -1 : 1)),
+    ArrowDown: () => view.step(view.at + 1),
+    ArrowUp: () => view.step(view.at - 1),
+    ArrowRight: () => view.go(view.scene + 1),
+    ArrowLeft: () => view.go(view.scene - 1),
+    // A clicker's two keys walk through everything.
+    PageDown: () => view.room.reveal() || view.step(view.at + 1) || view.go(view.scene + 1),
+    PageUp: () => view.step(view.at - 1) || view.go(view.scene - 1),
+    p: () => view.presenting(!view.present),
+    n: () => view.desk.open(),
+    c: () => view.code.toggle(),
+  };
+  const move = moves[event.key] ?? moves[event.key.toLowerCase()];
+  if (!move) return;
+  event.preventDefault();
+  move();
+}

@@ -1,0 +1,49 @@
+// How long the lecture has gone on: started, paused, set back; kept while its window is loaded again.
+
+export class Stopwatch {
+  /** Milliseconds before the last start. */
+  before = 0;
+  /** @type {number | null} when it was started; null while it stands still */
+  since = null;
+
+  /** @param {string} key what it is kept under @param {Pick<Storage, "getItem" | "setItem">} storage @param {() => number} now */
+  constructor(key, storage, now = Date.now) {
+    this.key = key;
+    this.storage = storage;
+    this.now = now;
+    const [before, since] = JSON.parse(storage.getItem(key) ?? "[0,null]");
+    this.before = before;
+    this.since = since;
+  }
+
+  get running() {
+    return this.since !== null;
+  }
+
+  /** Milliseconds so far. */
+  get elapsed() {
+    return this.before + (this.since === null ? 0 : Math.max(0, this.now() - this.since));
+  }
+
+  /** 7:05, 1:02:09 */
+  said() {
+    const seconds = Math.floor(this.elapsed / 1000);
+    const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+    const two = (/** @type {number} */ n) => String(n).padStart(2, "0");
+    return hours ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+  }
+
+  toggle() {
+    [this.before, this.since] = [this.elapsed, this.running ? null : this.now()];
+    this.keep();
+  }
+
+  reset() {
+    [this.before, this.since] = [0, this.running ? this.now() : null];
+    this.keep();
+  }
+
+  keep() {
+    this.storage.setItem(this.key, JSON.stringify([this.before, this.since]));
+  }
+}

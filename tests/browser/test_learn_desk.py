@@ -1,0 +1,108 @@
+"""The lecturer's window: notes, the next step, a clock, the room's answers; its keys drive the stage."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rnnviz.ui import i18n
+from rnnviz.ui.pages.learn import notes, scenes
+from tests.browser.lecturing import Lectern
+
+
+def opened(lectern: Lectern) -> Page:
+    """The lecturer's window."""
+    with lectern.page.expect_popup() as window:
+        lectern.press("n")
+    desk = window.value
+    expect(desk.locator("#title")).not_to_be_empty()
+    return desk
+
+
+def test_the_window_follows_the_stage_and_drives_it(lectern: Lectern) -> None:
+    lectern.open(scene=4)
+    with lectern.page.expect_popup() as window:
+        lectern.root.get_by_role("button", name="Notes").click()
+    desk = window.value
+    first, second = (notes.note("scene_4_product", name) for name in scenes.scene(4).NAMES[:2])
+    assert first is not None
+    assert second is not None
+    expect(desk.locator("#title")).to_have_text(first.title)
+    expect(desk.locator("#lines li")).to_have_text([first.say, first.ask])
+    expect(desk.locator("#next")).to_contain_text(second.title)
+    expect(desk.locator("#where")).to_contain_text("4 One product · 1/5")
+    desk.keyboard.press("Space")
+    lectern.at(4, 1)
+    expect(desk.locator("#title")).to_have_text(second.title)
+    desk.keyboard.press("ArrowRight")
+    lectern.at(5, 0)
+    desk.get_by_role("button", name="Back").click()
+    lectern.at(4, 1)
+    desk.get_by_role("button", name="Go on").click()
+    lectern.at(4, 2)
+    lectern.press("ArrowUp")  # the stage's own keys
+    expect(desk.locator("#title")).to_have_text(second.title)
+    desk.close()
+
+
+def test_its_clock_is_started_and_set_back(lectern: Lectern) -> None:
+    lectern.open(scene=1)
+    desk = opened(lectern)
+    clock = desk.get_by_role("timer")
+    expect(clock).to_have_text("0:00")
+    desk.get_by_role("button", name="Start").click()
+    expect(clock).to_have_text(re.compile("0:0[1-9]"))
+    desk.get_by_role("button", name="Pause").click()
+    stood = clock.text_content() or ""
+    desk.reload()
+    expect(clock).to_have_text(stood)
+    desk.get_by_role("button", name="Set to 0:00").click()
+    expect(clock).to_have_text("0:00")
+    desk.close()
+
+
+def test_the_room_s_answers_come_as_they_are_given(lectern: Lectern) -> None:
+    lectern.open(scene=8)
+    desk = opened(lectern)
+    room = desk.locator("#room")
+    expect(room).to_be_hidden()
+    tell = """live => new BroadcastChannel("rnnviz-room").postMessage(live)"""
+    question = {"number": 1, "key": "k", "text": "How long?", "options": ["one", "<b>two</b>"]}
+    said = {"answered": 4, "counts": [1, 3], "revealed": False, "over": False}
+    lectern.page.evaluate(tell, {"short": "", "edition": 1, "phones": 9, "question": {**question, **said}})
+    expect(room).to_contain_text("How long? · 4 of 9 answered")
+    expect(room.locator(".count")).to_have_text(["1", "3"])
+    expect(room).to_contain_text("<b>two</b>")
+    lectern.page.evaluate(tell, None)
+    expect(room).to_be_hidden()
+    desk.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_speaks_the_stage_s_language_in_its_colours(lectern: Lectern, scheme: str) -> None:
+    lectern.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+    lectern.open(scene=6, lang="zh")
+    desk = opened(lectern)
+    expect(desk.locator("html")).to_have_attribute("lang", "zh")
+    title = notes.note("scene_6_perplexity", "game")
+    assert title is not None
+    expect(desk.locator("#title")).to_have_text(i18n.translations("zh").gettext(title.title))
+    colours = "e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color]"
+    background, ink = (
+        sum(map(int, re.findall(r"\d+", c)[:3])) for c in desk.locator("body").evaluate(colours)
+    )
+    assert (background < ink) == (scheme == "dark")
+    assert desk.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    desk.close()
+
+
+def test_a_lecture_that_was_left_is_said_to_be_gone(lectern: Lectern) -> None:
+    lectern.open(scene=1)
+    desk = opened(lectern)
+    lost = desk.get_by_role("status")
+    expect(lost).to_be_hidden()
+    lectern.page.get_by_test_id("stSidebarNav").get_by_text("Perplexity").click()
+    expect(lost).to_be_visible()
+    desk.close()
