@@ -159,6 +159,7 @@ CELLS: list[partial[Cell]] = [
     partial(back.through_time, Machine(recurrent=False)),
     *(partial(back.shortened, Machine(), threshold) for threshold in (0.1, 1.0, 9.0)),
     *(partial(back.detached, Machine(), cut) for cut in range(1, 7)),
+    *(partial(back.gates, k) for k in (1, 20, 80)),
     partial(flow, LINE),
     *(partial(back.power, radius, 1, k) for radius, k in ((0.9, 8), (1.1, 40), (0.6, 1))),
     *(partial(back.random, 1, keep, 3, 10_000, cut=5) for keep in (0.3, 0.7, 1.0)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -133,6 +134,29 @@ def power(radius: float, seed: int, k: int) -> Cell:
     norm = float(np.linalg.norm(np.linalg.matrix_power(dial.matrix, k), 2))
     printed = [f"rho {radius:.2f}", f"|W^k| {norm:.1e}  rho^k {radius**k:.1e}"]
     return cell(code, printed, seed=seed, units=backwards.UNITS, radius=radius, k=k)
+
+
+def gates(k: int) -> Cell:
+    """What is left after `k` steps that multiply by a gate alone: one that begins at σ(1), one open for k.
+
+    >>> print(gates(40).printed, end="")
+    gate 0.73: 3.6e-06 left
+    gate 0.98: 3.8e-01 left
+    """
+    code = """
+        import torch
+
+        k = $k
+        usual = torch.tensor(1.0)  # the gate's bias
+        open_for_k = torch.tensor(k + 1.0).log()
+        for bias in (usual, open_for_k):
+            gate = torch.sigmoid(bias)
+            left = gate**k  # one factor a step, no W_hh
+            print(f"gate {gate:.2f}: {left:.1e} left")
+    """
+    begun = [1 / (1 + math.exp(-1.0)), (k + 1) / (k + 2)]
+    printed = [f"gate {gate:.2f}: {gate**k:.1e} left" for gate in begun]
+    return cell(code, printed, k=k)
 
 
 _CHAIN = """

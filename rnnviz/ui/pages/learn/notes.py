@@ -243,6 +243,11 @@ _NOTES: dict[str, dict[str, Note]] = {
             N_("Turn ρ through 1. In the long run ρ decides, on the way it may go otherwise; tanh damps."),
             N_("Does ρ above 1 always explode?"),
         ),
+        "gap": Note(
+            N_("A letter over a long gap"),
+            N_("One letter must be kept for k steps. A gate near 1 lets state and gradient through."),
+            N_("At which gap does the RNN fail? And why not the LSTM?"),
+        ),
         "clip": Note(
             N_("Clipping"),
             N_("What is longer than θ is shortened. The direction stays."),

@@ -249,6 +249,11 @@ def _back(state: State, shown: Shown) -> Cell:
     return back.through_time(Machine(steps=shown["steps"], recurrent=shown["recurrent"]))
 
 
+@_of("scene_7_backwards", "gap")
+def _gap(state: State, shown: Shown) -> Cell:
+    return back.gates(shown["gap"])
+
+
 @_of("scene_7_backwards", "clip")
 def _clip(state: State, shown: Shown) -> Cell:
     return back.shortened(Machine(steps=state["steps"]), state["threshold"])
