@@ -170,12 +170,17 @@ def test_the_first_start_asks_nothing_and_reports_nothing() -> None:
 
 def test_the_picture_of_the_rooms_names_files_that_are_there() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    there = (*(ROOT / "rnnviz").rglob("*.*"), *(ROOT / "tests" / "benchmarks").glob("*.py"))
+    tests = ROOT / "tests"
+    there = (
+        *(ROOT / "rnnviz").rglob("*.*"),
+        *(tests / "benchmarks").glob("*.py"),
+        *(tests / "javascript").iterdir(),
+    )
     files = {p.relative_to(ROOT).as_posix() for p in there} | {
         "app.py",
         "pyproject.toml",
         ".streamlit/config.toml",
     }
-    named = set(re.findall(r"`([\w/.]+\.(?:pyi?|js|po|toml))", page))
+    named = set(re.findall(r"`([\w/.]+\.(?:pyi?|js|po|toml))\b", page))
     assert len(named) > 40
     assert not {n for n in named if not any(f == n or f.endswith(f"/{n}") for f in files)}

@@ -38,12 +38,13 @@ PACE = 1_500  # milliseconds that the lecturer stays at a step: half the class i
 
 
 @asynccontextmanager
-async def request(host: str, port: int, head: str, body: str = "") -> AsyncIterator[asyncio.StreamReader]:
+async def request(
+    host: str, port: int, head: str, cookie: str = "", body: str = ""
+) -> AsyncIterator[asyncio.StreamReader]:
     """One request on a connection of its own; the answer from its first line on."""
     reader, writer = await asyncio.open_connection(host, port)
-    length = f"Content-Length: {len(body)}\r\n" if body else ""
-    writer.write(f"{head} HTTP/1.1\r\nHost: {host}:{port}\r\n{length}".encode())
-    writer.write(f"{COOKIES.get(asyncio.current_task(), '')}\r\n{body}".encode())
+    lines = [f"{head} HTTP/1.1", f"Host: {host}:{port}", f"Content-Length: {len(body)}"]
+    writer.write("\r\n".join([*lines, *([f"Cookie: {cookie}"] if cookie else []), "", body]).encode())
     await writer.drain()
     try:
         yield reader
@@ -51,32 +52,33 @@ async def request(host: str, port: int, head: str, body: str = "") -> AsyncItera
         writer.close()
 
 
-COOKIES: dict[asyncio.Task[None] | None, str] = {}
-
-
 async def phone(host: str, port: int, path: str, n: int) -> None:
     """One phone, until the room closes."""
     await asyncio.sleep(random.uniform(0, 5))  # nobody scans at the same moment
+    cookie = ""
     async with request(host, port, f"GET {path}") as answer:
         while (line := await answer.readline()).strip():
             if line.lower().startswith(b"set-cookie:"):
                 cookie = line.split(b":", 1)[1].split(b";")[0].decode().strip()
-                COOKIES[asyncio.current_task()] = f"Cookie: {cookie}\r\n"
-    answered = 0
-    async with request(host, port, f"GET {path}/events") as stream:
+
+    async def think(number: int, options: int) -> None:
+        await asyncio.sleep(random.uniform(*THINKING))
+        said = json.dumps({"question": number, "answer": n % options})
+        async with request(host, port, f"POST {path}/answer", cookie, said) as answer:
+            await answer.readline()
+
+    thinking: asyncio.Task[None] | None = None
+    async with request(host, port, f"GET {path}/events", cookie) as stream:
         while line := await stream.readline():
             if not line.startswith(b"data: "):
                 continue
             heard = json.loads(line[6:])
+            if thinking is not None:
+                thinking.cancel()
             if heard["state"] == "over":
                 return
-            if heard["state"] != "open" or heard["number"] == answered:
-                continue
-            answered = heard["number"]
-            await asyncio.sleep(random.uniform(*THINKING))
-            said = json.dumps({"question": answered, "answer": n % len(heard["options"])})
-            async with request(host, port, f"POST {path}/answer", said) as answer:
-                await answer.readline()
+            if heard["state"] == "open" and heard["mine"] is None:
+                thinking = asyncio.create_task(think(heard["number"], len(heard["options"])))
 
 
 async def whole_class(url: str, count: int) -> None:
