@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.lecture import shannon
 from rnnviz.ui.pages.learn import scene_6_perplexity, scene_8_questions
+from tests.browser.driving import ROOT, serve
 from tests.browser.lecturing import Lectern
 
 LETTERS = scene_6_perplexity.SHANNON + 1
@@ -214,3 +215,26 @@ def test_other_windows_hear_what_the_room_says(lectern: Lectern, join: Join) -> 
     lectern.page.wait_for_function("window.heard.some((said) => said?.question?.counts[1] === 1)")
     close(lectern)
     lectern.page.wait_for_function("window.heard.at(-1) === null")
+
+
+def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_another_open(
+    browser: Browser,
+) -> None:
+    options = ("--server.address", "127.0.0.1", "--server.disconnectedSessionTTL", "4")
+    with serve(ROOT / "app.py", options=options) as url:
+        lecturers = [Lectern(browser.new_context().new_page(), url) for _ in range(2)]
+        addresses = []
+        for lectern in lecturers:
+            ask(lectern, scene=8)
+            shown = lectern.root.locator(".ln-sheet .ln-room-address").text_content() or ""
+            addresses.append(f"http://127.0.0.1:{shown.partition(':')[2]}")
+        phones = [browser.new_context().new_page() for _ in addresses]
+        for phone, address in zip(phones, addresses, strict=True):
+            phone.goto(address)
+            expect(phone.get_by_role("heading")).to_be_visible()
+        lecturers[0].page.context.close()
+        expect(phones[0].get_by_text("The room is closed. Thank you.")).to_be_visible()
+        expect(phones[1].get_by_role("button").nth(0)).to_be_enabled()
+    expect(phones[1].get_by_text(re.compile("^The room is closed|^No connection"))).to_be_visible()
+    for page in (*phones, lecturers[1].page):
+        page.context.close()

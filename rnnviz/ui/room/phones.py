@@ -32,7 +32,7 @@ BODY = 200
 """Bytes that an answer may have."""
 
 PATIENCE = 10.0  # seconds for a body to come
-TARRY = 1.0  # seconds that whoever asks too often waits for the refusal
+TARRY = 1.0  # seconds that a refusal takes: whoever sends many gets few
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
 SPREAD = 0.3  # seconds over which phones are told, so that the lecturer's step comes first
 
@@ -174,7 +174,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, Refused) else getattr(error, "status_code", 500)
     why = error.why if isinstance(error, Refused) else "missing"
     extra = getattr(error, "headers", None) or {}
-    if status == 429:
+    if status != 409:  # whose question has just closed has done nothing wrong
         await asyncio.sleep(TARRY)
     # What has not been read of a body would be taken for the next request.
     extra = {**extra, "Connection": "close"} if request.method == "POST" else extra
