@@ -8,9 +8,10 @@ import { sayer } from "../../../browser/static/words.js";
 import { Board } from "./board.js";
 import { CodePanel } from "./code.js";
 import { Desk } from "./desk.js";
-import { Formula, fonts as typefaces } from "./formula.js";
+import { moves } from "./foot.js";
+import { fonts as typefaces } from "./formula.js";
+import { Head } from "./head.js";
 import { key } from "./keys.js";
-import { Lights } from "./lights.js";
 import { Room } from "./room.js";
 
 /** @import { Answer, Scene } from "./types" */
@@ -58,12 +59,9 @@ export class View extends BaseView {
       (change) => this.ask(change),
       () => this.redraw(),
     );
-    this.head = find(root, "header.ln-head");
-    this.title = find(root, "h1.ln-title");
     this.board.visit = (scene, step) => this.visit(scene, step);
-    this.lights = new Lights(root);
-    this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
-    this.lights.join(this.formula, this.board);
+    this.head = new Head(root, this.board);
+    this.lights = this.head.lights;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
     this.room = this.board.room = new Room(root, start, redraw);
     this.code = new CodePanel(root, start);
@@ -152,34 +150,12 @@ export class View extends BaseView {
 
   /** Everything around the picture that is said in words or dots. */
   label() {
-    const { words, titles, steps, scene, notice, formula, symbols } = this.answer;
+    const { words, titles, scene, notice } = this.answer;
     const say = sayer(words);
-    this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
-    this.formula.show(formula, say("symbols"), (name) => symbols[name]?.is ?? name);
-    Object.assign(this.lights, { known: symbols, words });
+    this.head.show(this.answer, say);
     this.notice.replaceChildren(make("b", "", say("notice")), notice);
-    const step = this.seen[scene] ?? this.answer.step;
-    const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
-      this.step(this.at + 1),
-    );
-    for (let i = 0; i < steps; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
-    dots.append(make("span", "", `${step + 1}/${steps}`));
-    dots.title = say("next");
-    const back = button("↑", say("back"), "", () => this.step(this.at - 1), step === 0);
-    find(this.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
-    const numbers = titles.map((title, i) => {
-      const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => this.go(i + 1));
-      if (i + 1 === scene) number.setAttribute("aria-current", "step");
-      return number;
-    });
-    const scenes = find(this.root, "nav.ln-scenes");
-    scenes.setAttribute("aria-label", say("scenes"));
     this.board.svg.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
-    scenes.replaceChildren(
-      button("‹", say("scene.back"), "", () => this.go(this.scene - 1), scene === 1),
-      ...numbers,
-      button("›", say("scene.next"), "", () => this.go(this.scene + 1), scene === titles.length),
-    );
+    moves(this, say);
     this.code.show(this.answer.code, say);
     this.desks.textContent = say("desk");
     this.desks.title = say("desk.help");
@@ -272,10 +248,7 @@ export class View extends BaseView {
   resized(always = false) {
     if (this.root.hidden || !this.module) return;
     const top = this.root.getBoundingClientRect().top;
-    const { paddingLeft, paddingRight, columnGap } = getComputedStyle(this.head);
-    const taken = [paddingLeft, paddingRight, columnGap].reduce((sum, v) => sum + parseFloat(v), 0);
-    const below = getComputedStyle(this.head).flexWrap === "wrap"; // on a phone the formula has a line of its own
-    this.formula.fit(this.head.clientWidth - (below ? 0 : taken + this.title.offsetWidth));
+    this.head.fit();
     this.root.style.height = `${Math.max(300, Math.floor(window.innerHeight - top - 6))}px`;
     const size = `${this.stage.offsetWidth} ${this.stage.offsetHeight}`;
     if (!always && size === this.size) return;
@@ -322,16 +295,4 @@ export class View extends BaseView {
     dataset.took = (performance.now() - this.began).toFixed(1);
     this.began = undefined;
   }
-}
-
-/** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */
-function button(text, title, name, press, off = false) {
-  const made = Object.assign(make("button", name, text), {
-    type: "button",
-    title,
-    onclick: press,
-    disabled: off,
-  });
-  made.setAttribute("aria-label", title);
-  return made;
 }

@@ -1,0 +1,44 @@
+// Under the picture: the scene's steps, and the way to the other scenes.
+
+import { find, make } from "../../../browser/static/dom.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { View } from "./view.js" */
+
+/** @param {View} view @param {Say} say */
+export function moves(view, say) {
+  const { titles, steps, scene } = view.answer;
+  const step = view.seen[scene] ?? view.answer.step;
+  const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
+    view.step(view.at + 1),
+  );
+  for (let i = 0; i < steps; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
+  dots.append(make("span", "", `${step + 1}/${steps}`));
+  dots.title = say("next");
+  const back = button("↑", say("back"), "", () => view.step(view.at - 1), step === 0);
+  find(view.root, "div.ln-steps").replaceChildren(...(steps > 1 ? [back, dots] : []));
+  const numbers = titles.map((title, i) => {
+    const number = button(String(i + 1), `${i + 1} · ${title}`, "ln-number", () => view.go(i + 1));
+    if (i + 1 === scene) number.setAttribute("aria-current", "step");
+    return number;
+  });
+  const scenes = find(view.root, "nav.ln-scenes");
+  scenes.setAttribute("aria-label", say("scenes"));
+  scenes.replaceChildren(
+    button("‹", say("scene.back"), "", () => view.go(view.scene - 1), scene === 1),
+    ...numbers,
+    button("›", say("scene.next"), "", () => view.go(view.scene + 1), scene === titles.length),
+  );
+}
+
+/** @param {string} text @param {string} title @param {string} name its class @param {() => void} press */
+function button(text, title, name, press, off = false) {
+  const made = Object.assign(make("button", name, text), {
+    type: "button",
+    title,
+    onclick: press,
+    disabled: off,
+  });
+  made.setAttribute("aria-label", title);
+  return made;
+}

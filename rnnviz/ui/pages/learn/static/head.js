@@ -1,0 +1,34 @@
+// A scene's title, and its formula beside it: as large as there is room for.
+
+import { find, make } from "../../../browser/static/dom.js";
+import { Formula } from "./formula.js";
+import { Lights } from "./lights.js";
+
+/** @import { Say } from "../../../browser/static/words.js" */
+/** @import { Board } from "./board.js" */
+/** @import { Answer } from "./types" */
+
+export class Head {
+  /** @param {HTMLElement} root the view's @param {Board} board */
+  constructor(root, board) {
+    this.root = find(root, "header.ln-head");
+    this.title = find(root, "h1.ln-title");
+    this.lights = new Lights(root);
+    this.formula = new Formula(find(root, "div.ln-formula"), this.lights);
+    this.lights.join(this.formula, board);
+  }
+
+  /** @param {Answer} answer @param {Say} say */
+  show({ scene, titles, formula, symbols, words }, say) {
+    this.title.replaceChildren(make("b", "", String(scene)), titles[scene - 1]);
+    this.formula.show(formula, say("symbols"), (name) => symbols[name]?.is ?? name);
+    Object.assign(this.lights, { known: symbols, words });
+  }
+
+  fit() {
+    const { paddingLeft, paddingRight, columnGap, flexWrap } = getComputedStyle(this.root);
+    const gaps = [paddingLeft, paddingRight, columnGap].reduce((sum, length) => sum + parseFloat(length), 0);
+    const alone = flexWrap === "wrap"; // on a phone the formula has a line of its own
+    this.formula.fit(this.root.clientWidth - (alone ? 0 : gaps + this.title.offsetWidth));
+  }
+}
