@@ -253,7 +253,6 @@ def test_it_is_measured_one_length_an_answer() -> None:
         assert len(shown["measured"]) == n + 1
     assert np.min(shown["measured"]) > 0
     assert "Here, now" in notice
-    assert "13 % of the numbers" in notice, "(32 steps and the state before) of 256"
     assert asked(COST, lecture)[0]["measured"] == shown["measured"], "kept from answer to answer"
     assert len(asked(COST, lecture, measure=0)[0]["measured"]) == 1
     assert asked(COST, lecture, piece=64)[0]["measured"] == [], "another cut has other numbers"
@@ -269,7 +268,7 @@ def test_what_is_said_of_a_measurement_is_what_was_measured(monkeypatch: pytest.
     for n in range(len(cost.LENGTHS)):
         shown, notice = asked(COST, lecture, measure=n)
     assert "takes 3.0 times as long" in notice
-    assert "with the cut 25 % of that, and 25 % of the numbers" in notice
+    assert notice.endswith("with the cut 25 % of that.")
     assert shown["measured"][1] == [32e3, 96e3, 192e3]
 
 

@@ -56,8 +56,6 @@ function arrow(board, data, ask, cx, cy) {
     ask({ gradient: local.arrow });
     board.redraw();
   };
-  const handle = board.circle(...end, 26, { fill: theme.came, "fill-opacity": 0.15 });
-  board.on(handle, "arrow", { label: words.drag, drag: (x, y) => to([(x - cx) / unit, (cy - y) / unit]) });
   // The arrow's two numbers, on the axes, for the keys.
   const knobs = [
     { key: "across", x: end[0], y: cy, label: words.across, most: ACROSS },
@@ -73,6 +71,8 @@ function arrow(board, data, ask, cx, cy) {
       slide: { value: g[i], min: -most, max: most, step: 0.1, said: board.number(g[i], 1), change },
     });
   });
+  const handle = board.circle(...end, 26, { fill: theme.came, "fill-opacity": 0.15 });
+  board.on(handle, "arrow", { label: words.drag, drag: (x, y) => to([(x - cx) / unit, (cy - y) / unit]) });
   board.text(cx - ACROSS * unit, cy - UP * unit - 16, words.drag, "20 muted");
   const lines = [
     [words.gradient, g, data.norms[0], theme.came],

@@ -126,7 +126,17 @@ function reasons(board, data) {
   const [state, without] = data.flows.map((flow) => board.number(flow, flow ? 1 : 0));
   const y = 366 + board.spare * 0.85;
   board.text(0, y, words.why, "24 700 came");
-  [words.cost, words.cached, words.stable, words.state].forEach((reason, i) => {
-    board.text(0, y + 38 + i * 34, fill(reason, { state, without }), "22");
+  const steps = data.lengths[data.lengths.length - 1];
+  const [time, size] = [data.measured[data.lengths.length - 1], data.kept[data.kept.length - 1]];
+  const times = time && { steps, left: board.number(time[2], 1), all: board.number(time[1], 1) };
+  const sizes = { steps, left: board.number(size[1], 0), all: board.number(size[0], 0) };
+  const reasons = [
+    `${words.cost} ${times ? fill(words.times, times) : ""}`,
+    `${words.cached} ${fill(words.sizes, sizes)}`,
+    fill(words.stable, { factors: data.cut - 1 }),
+    fill(words.state, { state, without }),
+  ];
+  reasons.forEach((reason, i) => {
+    board.text(0, y + 38 + i * 34, reason, "22");
   });
 }
