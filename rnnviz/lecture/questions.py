@@ -22,7 +22,6 @@ from rnnviz.lecture.prediction import expected
 from rnnviz.lecture.product import Factors
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import Model, NumpyModel
-from rnnviz.reading import sampling
 
 Load = Callable[[str], "Model"]
 Setting = str | float
@@ -150,21 +149,12 @@ def _long_way(steps: float, load: Load) -> Evidence:
 
 @_question(("story", "loop", "noise"), ("timemachine-rnn", "timemachine-gru", "timemachine-lstm"), first=0)
 def _greedy(name: str, load: Load) -> Evidence:
-    written = sampling.sample(load(name), "The ", 400, temperature=0)
-    period = repeats(written)
-    return Evidence("loop" if period else "story", {"written": "The " + written[:160], "period": period})
-
-
-def repeats(text: str) -> int:
-    """The period of the repetition that ends `text`, at least three periods long; 0 if there is none.
-
-    >>> repeats("well, abcabcabc")
-    3
-    """
-    for period in range(1, len(text) // 3 + 1):
-        if text[-2 * period :] == text[-3 * period : -period]:
-            return period
-    return 0
+    rows = writing.recorded()["greedy"]
+    circles = all(row["looped"] > writing.PROMPTS / 2 for row in rows)
+    row = next(row for row in rows if name.endswith(row["cell"]))
+    numbers = {"own": math.exp(row["own"][0]), "book": math.exp(row["book"][0])}
+    measured = {"period": row["period"], "looped": f"{row['looped']} / {writing.PROMPTS}", **numbers}
+    return Evidence("loop" if circles else "story", {"written": row["example"], **measured})
 
 
 # Ten more.

@@ -1,8 +1,9 @@
 """A model that reads what it writes itself, and what goes wrong then.
 
-Four measurements on the shipped models of *The Time Machine*, over many beginnings from its last tenth, which
+Five measurements on the shipped models of *The Time Machine*, over many beginnings from its last tenth, which
 they were not trained on. Each has a control that no model wrote: the book itself.
 
+    greedy         always the most probable character: it goes round in circles
     temperatures   too cold repeats itself, too hot makes up words
     beams          a search for likelier texts finds likelier ones, and duller (Holtzman et al. 2020)
     own_input      free-running against reading the book (teacher forcing, Williams & Zipser 1989): how soon
@@ -66,6 +67,18 @@ def repeated(text: str, n: int = REPEAT) -> float:
     """
     grams = [text[i : i + n] for i in range(len(text) - n + 1)]
     return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+def repeats(text: str) -> int:
+    """The period of the repetition that ends `text`, at least three periods long; 0 if there is none.
+
+    >>> repeats("well, abcabcabc")
+    3
+    """
+    for period in range(1, len(text) // 3 + 1):
+        if text[-2 * period :] == text[-3 * period : -period]:
+            return period
+    return 0
 
 
 def words(text: str) -> list[str]:
@@ -133,6 +146,32 @@ def beginnings(held_out: str, count: int = PROMPTS, length: int = PROMPT) -> lis
     return [(held_out[s : s + length], held_out[s + length : s + length + WRITTEN]) for s in starts]
 
 
+def greedy(load: Load, texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """For each of NETWORKS: how many of its texts end in a loop, the nats of a character after the first 100
+    that it pays itself, and for the book there; what it writes after "The ", and that loop's period.
+    """
+    rows = []
+    for cell in NETWORKS:
+        model = load(f"timemachine-{cell}")
+        written = [sampling.sample(model, prompt, WRITTEN, temperature=0) for prompt, _ in texts]
+        own, book = (
+            [float(nats(model, prompt + text)[len(prompt) + 100 :].mean()) for prompt, text in pairs]
+            for pairs in ([(p, text) for (p, _), text in zip(texts, written, strict=True)], texts)
+        )
+        example = "The " + sampling.sample(model, "The ", WRITTEN, temperature=0)
+        rows.append(
+            {
+                "cell": cell,
+                "looped": sum(repeats(text) > 0 for text in written),
+                "own": _spread(own),
+                "book": _spread(book),
+                "example": example[: SHOWN + 40],
+                "period": repeats(example),
+            }
+        )
+    return rows
+
+
 def temperatures(load: Load, texts: Sequence[tuple[str, str]], known: frozenset[str]) -> list[dict[str, Any]]:
     """For each of TEMPERATURES: shares of repeated n-grams and made-up words in what the writer writes; and
     for the book, as None.
@@ -161,7 +200,7 @@ def beams(load: Load, texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
     for text drawn at temperature 1 (0) and for the book (None).
     """
     rows = []
-    greedy: list[float] = []
+    first: list[float] = []
     writer = load(WRITER)
     assert not isinstance(writer, NgramModel)
     for width in (*WIDTHS, 0, None):
@@ -177,13 +216,13 @@ def beams(load: Load, texts: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
             -float(nats(writer, prompt + text)[len(prompt) :].mean())
             for (prompt, _), text in zip(texts, written, strict=True)
         ]
-        greedy = greedy or found
+        first = first or found
         rows.append(
             {
                 "width": width,
                 "nats": _spread(found),
-                "likelier": sum(a > b + 1e-9 for a, b in zip(found, greedy, strict=True)),
-                "less_likely": sum(a < b - 1e-9 for a, b in zip(found, greedy, strict=True)),
+                "likelier": sum(a > b + 1e-9 for a, b in zip(found, first, strict=True)),
+                "less_likely": sum(a < b - 1e-9 for a, b in zip(found, first, strict=True)),
                 "repeated": _spread([repeated(text) for text in written]),
                 "example": written[0][:SHOWN],
             }
@@ -208,11 +247,11 @@ def own_input(load: Load, held_out: str) -> list[dict[str, Any]]:
         for i, (prompt, book) in enumerate(texts):
             book = book[: STAGES[-1]]
             own = sampling.sample(model, prompt, len(book), seed=i)
-            greedy = sampling.sample(model, prompt, len(book), temperature=0)
+            likeliest = sampling.sample(model, prompt, len(book), temperature=0)
             each = {
                 "forced": _alike(guesses(model, prompt, book), book),
-                "free": _alike(greedy, book),
-                "by_accident": _alike(greedy, texts[i - 1][1][: len(book)]),
+                "free": _alike(likeliest, book),
+                "by_accident": _alike(likeliest, texts[i - 1][1][: len(book)]),
                 "own": nats(load(f"timemachine-{judge}"), prompt + own)[len(prompt) :],
                 "book": nats(load(f"timemachine-{judge}"), prompt + book)[len(prompt) :],
             }
@@ -273,9 +312,10 @@ def _spread(values: Sequence[float]) -> list[float]:
 
 
 def record(text: str, held_out: str, load: Load) -> dict[str, Any]:
-    """All four, with the beginnings from `held_out`; `text` is what the models were trained on."""
+    """All five, with the beginnings from `held_out`; `text` is what the models were trained on."""
     texts = beginnings(held_out)
     return {
+        "greedy": greedy(load, texts),
         "temperatures": temperatures(load, texts, frozenset(words(text))),
         "beams": beams(load, texts),
         "own_input": own_input(load, held_out),

@@ -104,6 +104,8 @@ def test_an_answer_follows_from_what_was_measured(monkeypatch: pytest.MonkeyPatc
     """Other measurements have other answers: none is written down."""
     found = copy.deepcopy(writing.recorded())
     monkeypatch.setattr(writing, "recorded", lambda: found)
+    found["greedy"][1]["looped"] = 3
+    assert questions.BY_KEY["greedy"].evidence(0, load).answer == "story"
     found["temperatures"][0]["repeated"] = found["temperatures"][-1]["repeated"]
     assert questions.BY_KEY["temperature"].evidence(0, load).answer == "invents"
     found["temperatures"][-2]["made_up"] = found["temperatures"][-1]["made_up"]
@@ -116,8 +118,3 @@ def test_an_answer_follows_from_what_was_measured(monkeypatch: pytest.MonkeyPatc
     assert questions.BY_KEY["own_input"].evidence(0, load).answer == "six"
     found["contexts"][2]["lost"] = [[1.0, 0.1]] * 7 + [[0.0, 0.0]] * 2
     assert questions.BY_KEY["far"].evidence(0, load).answer == "100"
-
-
-@pytest.mark.parametrize(("text", "period"), [("abcabcabcabc", 3), ("aaaa", 1), ("abcdefg", 0), ("", 0)])
-def test_repeating_is_found(text: str, period: int) -> None:
-    assert questions.repeats(text) == period

@@ -87,6 +87,17 @@ def test_part_of_the_recording_comes_out_again() -> None:
         sampling.sample(load(writing.WRITER), prompt, writing.WRITTEN, temperature=0.2, seed=i)
         for i, (prompt, _) in enumerate(texts)
     ]
+    gru = found["greedy"][1]
+    texts_of_its_own = [
+        sampling.sample(load("timemachine-gru"), prompt, writing.WRITTEN, temperature=0)
+        for prompt, _ in texts
+    ]
+    assert sum(text[-60:] in text[:-1] for text in texts_of_its_own) == gru["looped"]
+    own = [
+        float(trace(load("timemachine-gru"), p + text).nll[len(p) + 100 :].mean())
+        for (p, _), text in zip(texts, texts_of_its_own, strict=True)
+    ]
+    assert np.mean(own) == pytest.approx(gru["own"][0], rel=1e-3)
     cold = found["temperatures"][0]
     assert written[0].startswith(cold["example"])
     assert np.mean([writing.repeated(text) for text in written]) == pytest.approx(
@@ -100,6 +111,10 @@ def test_part_of_the_recording_comes_out_again() -> None:
 
 def test_the_recording_shows_what_the_page_says() -> None:
     found = writing.recorded()
+    for row in found["greedy"]:
+        assert row["looped"] > 0.9 * writing.PROMPTS
+        assert row["own"][0] + 3 * row["own"][1] < row["book"][0], "less perplexing than the book"
+        assert writing.repeats(row["example"]) == row["period"]
     *by_temperature, book = found["temperatures"]
     repeated = [row["repeated"][0] for row in by_temperature]
     made_up = [row["made_up"][0] for row in by_temperature]
@@ -129,3 +144,8 @@ def test_the_recording_shows_what_the_page_says() -> None:
 def test_the_recording_is_small() -> None:
     assert writing.RECORDING.stat().st_size < 10_000
     json.loads(writing.RECORDING.read_text("utf-8"), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(("text", "period"), [("abcabcabcabc", 3), ("aaaa", 1), ("abcdefg", 0), ("", 0)])
+def test_repeating_is_found(text: str, period: int) -> None:
+    assert writing.repeats(text) == period

@@ -118,10 +118,16 @@ WORDS = {
             "noise": N_("it falls apart into noise"),
         },
         dial=N_("model"),
-        rows={"written": N_("it writes"), "period": N_("characters until it repeats")},
+        rows={
+            "written": N_("it writes"),
+            "period": N_("characters until it repeats"),
+            "looped": N_("texts that end in a loop"),
+            "own": N_("its perplexity of its own texts"),
+            "book": N_("its perplexity of the book"),
+        },
         reason=N_(
-            "The state is all its memory, and far effects were hardly trained: "
-            "nothing tells it that it was here before."
+            "Nothing tells it that it was here before. "
+            "It finds its circles less perplexing than the book: low perplexity is no good style."
         ),
     ),
     "parameters": Words(
