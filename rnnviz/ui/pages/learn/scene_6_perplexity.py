@@ -229,7 +229,6 @@ def _books(state: State) -> dict[str, Any]:
             "characters": _("about {n} characters in English"),
             "read": _("read with perplexity"),
             "likelihood": _("likelihood"),
-            "zeros": _("zeros behind the decimal point"),
             "mean": _("mean of −log P, nats"),
         },
     }

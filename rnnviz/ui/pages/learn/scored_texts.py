@@ -132,6 +132,7 @@ def length(state: State) -> dict[str, Any]:
             "perplexity": _("perplexity"),
             "characters": _("characters read"),
             "cut": _("cut after"),
+            "text": _("text"),
             "numbers": _("likelihood {likelihood} · perplexity {perplexity}"),
         },
     }

@@ -128,7 +128,7 @@ function books(board, data, ask) {
     const y = 40 + i * (260 + board.spare / 2);
     board.text(0, y, row.title, "30 700");
     board.text(330, y + 2, fill(words.characters, { n: board.numbers.whole(row.characters) }), "22 muted");
-    board.slider(
+    const { input } = board.slider(
       `read.${i}`,
       [board.W - 470, y - 14, 470],
       words.read,
@@ -139,6 +139,7 @@ function books(board, data, ask) {
         ask({ read: local.read });
       },
     );
+    input.setAttribute("aria-label", `${row.title}: ${words.read}`);
     const grows = { clipPath: "inset(0 100% 0 0)" };
     const whole = { to: { clipPath: "inset(0)" } };
     board.text(0, y + 82, words.likelihood, "24 muted");

@@ -36,7 +36,7 @@ export function rain(board, data, ask) {
   rows.forEach((row, i) => {
     const y = 72 + i * pitch;
     board.text(0, y + 24, data.beginning, { style: "24 mono muted", stands: "m" });
-    board.field(
+    const { input } = board.field(
       `ending.${i}`,
       [begin, y + 2, 710 - begin],
       row.ending,
@@ -47,6 +47,7 @@ export function rain(board, data, ask) {
         if (text) ask({ endings: local.endings });
       },
     );
+    input.setAttribute("aria-label", `${data.beginning} … (${i + 1})`);
     const letters = [...row.ending];
     const each = Math.min(37, 706 / letters.length);
     letters.forEach((c, t) => {
@@ -150,9 +151,17 @@ export function length(board, data, ask) {
   rows.forEach((r, i) => {
     const y = 350 + board.spare + i * 96;
     board.circle(10, y + 20, 9, { fill: colours[i] });
-    board.field(`text.${i}`, [28, y, board.W - 28], r.text, { limit: data.limit, size: 20 }, (text) => {
-      if (text) ask({ [i ? "short" : "long"]: text });
-    });
+    const said = `${words.text} ${i + 1}`;
+    const { input } = board.field(
+      `text.${i}`,
+      [28, y, board.W - 28],
+      r.text,
+      { limit: data.limit, size: 20 },
+      (text) => {
+        if (text) ask({ [i ? "short" : "long"]: text });
+      },
+    );
+    input.setAttribute("aria-label", said);
     const numbers = {
       likelihood: likelihood(board, r.log10[r.cut - 1]),
       perplexity: short(board, r.perplexity[r.cut - 1]),
@@ -169,6 +178,7 @@ export function length(board, data, ask) {
         ask({ cuts: local.cuts });
       },
     );
+    cut.input.setAttribute("aria-label", `${said}: ${words.cut}`);
     board.stands(cut, "T");
   });
 }
