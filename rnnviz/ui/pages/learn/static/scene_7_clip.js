@@ -62,7 +62,8 @@ function arrow(board, data, ask, cx, cy) {
     { key: "up", x: cx, y: end[1], label: words.up, most: UP },
   ];
   knobs.forEach(({ key, x, y, label, most }, i) => {
-    board.line(x, y, ...end, { stroke: theme.came, width: 1.5, "stroke-dasharray": "4 5" });
+    const look = { stroke: theme.came, width: 1.5, "stroke-dasharray": "4 5" };
+    board.line(x, y, ...end, { ...look, "pointer-events": "none" }); // it ends where the arrow is taken
     const knob = board.circle(x, y, 9, { fill: theme.came, stroke: theme.background, "stroke-width": 2 });
     const change = (/** @type {number} */ v) => to(i ? [g[0], v] : [v, g[1]]);
     board.on(knob, key, {
