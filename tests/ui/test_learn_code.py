@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import numpy as np
@@ -158,3 +159,25 @@ def test_what_is_printed_is_what_the_picture_shows() -> None:
     sent = opened("scene_7_backwards", "random")
     shown = (sent["data"][name] for name in ("full", "regular", "last"))
     assert sent["code"]["printed"].split()[1:6:2] == [f"{value:.3f}" for value in shown]
+
+
+def written(values: object) -> list[float]:
+    """Numbers with two decimals, as the browser rounds what it was sent: halves away from zero."""
+    flat = np.ravel(np.asarray(values, float)).tolist()
+    return [float(Decimal(repr(value)).quantize(Decimal("0.01"), ROUND_HALF_UP)) for value in flat]
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4])
+def test_what_is_printed_is_what_the_picture_writes_to_the_last_digit(seed: int) -> None:
+    sent = opened("scene_5_word", "softmax", seed=seed)
+    chances, losses = (numbers(line) for line in sent["code"]["printed"].splitlines()[:2])
+    shown = sent["data"]
+    assert chances == written([row[target] for row, target in zip(shown["p"], shown["targets"], strict=True)])
+    assert losses == written(shown["losses"])
+    sent = opened("scene_3_recurrence", "minibatch", seed=seed)
+    assert numbers(sent["code"]["printed"].split("\n", 1)[1]) == written(sent["data"]["states"][-1])
+    sent = opened("scene_2_memoryless", "hidden", pairs=seed)
+    assert numbers(sent["code"]["printed"].split("\n", 1)[1]) == written(sent["data"]["H"])
+    for steps in (3, 6):
+        sent = opened("scene_7_backwards", "word", steps=steps)
+        assert numbers(sent["code"]["printed"])[:-1] == written(sent["data"]["added"][0])

@@ -120,7 +120,7 @@ def dial(state: State) -> dict[str, Any]:
         "power": k,
         "lags": backwards.LAGS,
         "seed": state["seed"],
-        "matrix": np.round(power, 4).tolist(),
+        "matrix": np.round(power, 8).tolist(),
         "size": float(np.linalg.norm(power, 2)),
         "eigenvalues": [[round(z.real, 4), round(z.imag, 4)] for z in dial.eigenvalues.tolist()],
         "linear": short(dial.linear),

@@ -213,5 +213,5 @@ def cut(state: State) -> dict[str, Any]:
 
 
 def _rounded(values: Any) -> Any:
-    found: Any = np.round(values, 4) + 0.0
+    found: Any = np.round(values, 8) + 0.0
     return found.tolist()

@@ -58,7 +58,7 @@ function further(board, { score, count = 0, go, reading = [], words }) {
     // A dot for every question: right, wrong, open.
     const across = 9;
     for (let i = 0; i < count; i++) {
-      const [x, y] = [12 + (i % across) * 34, 240 + Math.floor(i / across) * 34];
+      const [x, y] = [12 + (i % across) * 31, 240 + Math.floor(i / across) * 34];
       const fillIn = i < right ? board.theme.model : i < given ? board.theme.came : board.theme.background;
       board.circle(x, y, 11, { fill: fillIn, stroke: board.theme.axis, "stroke-width": 2 });
     }
