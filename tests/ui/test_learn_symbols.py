@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,6 +103,25 @@ def test_a_picture_says_the_values_of_its_symbols_where_the_board_looks_for_them
             assert data.get("here", {}).keys() <= SYMBOLS.keys(), (number, step)
             said |= {(number, step, name): one["value"] for name, one in data.get("here", {}).items()}
     assert len(said) > 20
+
+
+def test_values_of_symbols_are_those_of_the_picture() -> None:
+    def shown(number: int, name: str, **ask: object) -> tuple[dict[str, Any], dict[str, Any]]:
+        step = scenes.scene(number).NAMES.index(name)  # type: ignore[attr-defined]
+        data = answered(Lecture({"scene": str(number)}), {"step": step, "ask": ask})["data"]
+        return data, {symbol: one["value"] for symbol, one in data["here"].items()}
+
+    data, here = shown(5, "train")
+    assert here["T"] == len(data["losses"]) == len("machin")
+    assert here["L"] == pytest.approx(sum(data["losses"]) / len(data["losses"]), abs=1e-4)
+    assert math.exp(here["L"]) == pytest.approx(here["perplexity"])
+    data, here = shown(7, "dial", radius=1.2, power=1)
+    first = np.array(data["matrix"])[: symbols.SHOWN, : symbols.SHOWN]
+    assert np.allclose(here["W_hh"], first)
+    assert here["rho"] == pytest.approx(max(abs(np.linalg.eigvals(np.array(data["matrix"])))), abs=1e-3)
+    data, here = shown(7, "clip", gradient=[4, 3])
+    assert here["g"] == [[4.0, 3.0]]
+    assert data["norms"] == pytest.approx([5.0, here["theta"]])
 
 
 def test_a_word_of_a_formula_is_in_the_session_s_language(monkeypatch: pytest.MonkeyPatch) -> None:
