@@ -12,7 +12,8 @@ export function moves(view, say) {
   const dots = button("", say("step", { n: step + 1, count: steps }), "ln-dots", () =>
     view.step(view.at + 1),
   );
-  for (let i = 0; i < steps; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
+  // More dots than these would take the place of what is to be noticed.
+  for (let i = 0; i < steps && steps <= 10; i++) dots.append(make("i", i <= step ? "ln-done" : ""));
   dots.append(make("span", "", `${step + 1}/${steps}`));
   dots.title = say("next");
   const back = button("↑", say("back"), "", () => view.step(view.at - 1), step === 0);
