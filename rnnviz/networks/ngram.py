@@ -161,7 +161,7 @@ class NgramModel(Pictured):
         return np.asarray(np.log(probabilities))
 
     def occurs(self, ids: AnyInts) -> bool:
-        """Whether 1 to `order` symbols (else ConfigError) stand together in the text.
+        """Whether 1 to `order` symbols (else ConfigError) stand together in the text; one always does.
 
         >>> model = NgramModel.fit("abab", order=3)
         >>> model.occurs(model.vocabulary.encode("bab")), model.occurs(model.vocabulary.encode("bb"))

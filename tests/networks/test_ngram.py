@@ -338,3 +338,15 @@ def test_any_flipped_value_is_an_error_or_still_a_distribution(data: st.DataObje
     for context in ([], [1], [1, 2], [5, 5]):
         row = model.log_probs(context)
         assert abs(np.exp(row).sum() - 1) < 1e-9
+
+
+@given(st.text("abc", min_size=1, max_size=30), st.text("abc", min_size=1, max_size=4))
+def test_what_occurs_in_a_text_is_what_stands_in_it(text: str, part: str) -> None:
+    model = NgramModel.fit(text, order=4, vocabulary=Vocabulary.from_text("abc"))
+    assert model.occurs(model.vocabulary.encode(part)) == (part in text or len(part) == 1)
+
+
+@pytest.mark.parametrize("ids", [[], [1] * 5])
+def test_what_was_not_counted_is_not_looked_up(ids: list[int]) -> None:
+    with pytest.raises(ConfigError, match="1 to 4 symbols; received"):
+        NgramModel.fit("abcabc", order=4).occurs(np.array(ids, np.int64))
