@@ -302,7 +302,7 @@ def _words() -> dict[str, str]:
         "numbers": _("{n} numbers"),
         "store": _("to store h"),
         "predict": _("to predict"),
-        "work": _("to work through"),
+        "work": _("per step"),
         "unit.bits": _("bits"),
         "unit.entries": _("entries"),
         "unit.parameters": _("parameters"),

@@ -29,7 +29,7 @@ function texts(board, data, ask) {
       name,
       [x, top, column],
       side.text,
-      { label: words[name], limit: data.limit },
+      { label: words[name], limit: data.limit, size: 20 },
       (text) => text && ask({ [name]: text }),
     );
     seen(board, side.marks, data.kind !== "mlp", x, top + 66, column, words.sees);
@@ -95,7 +95,7 @@ function seen(board, marks, all, x, y, width, caption) {
       x + (t + 0.5) * each - 1,
       y + 37,
       mark,
-      `${Math.min(23, each * 1.05)} middle mono ${lit ? 700 : 400} ${lit ? "background" : "axis"}`,
+      `${Math.max(20, Math.min(23, each * 1.05))} middle mono ${lit ? 700 : 400} ${lit ? "background" : "axis"}`,
     );
   });
 }

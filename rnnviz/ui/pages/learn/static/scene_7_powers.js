@@ -123,9 +123,14 @@ function powers(board, data, x, cy) {
   const cell = [61, 50];
   const y = cy - (n * cell[1]) / 2 - 8;
   const middle = x + (n * cell[0]) / 2;
-  maths(board, middle, cy - 206, `(W_{hh})^{${data.power}}`, "28 middle");
+  // What is too long for an entry has its power of ten in front.
+  const largest = Math.max(...data.matrix.flat().map(Math.abs));
+  const tens = largest < 10 ? 0 : Math.floor(Math.log10(largest));
+  const ahead = tens ? `  =  10^{${tens}} ×` : "";
+  maths(board, middle, cy - 206, `(W_{hh})^{${data.power}}${ahead}`, "28 middle");
   const grid = board.group({ stands: "W_hh" });
-  grid.matrix({ x, y, values: data.matrix, cell, full: 1 });
+  const values = data.matrix.map((row) => row.map((value) => value / 10 ** tens));
+  grid.matrix({ x, y, values, cell, full: 10 ** -tens });
   const [size, rule] = [board.power(data.size), board.power(data.rule[data.power])];
   maths(
     board,
