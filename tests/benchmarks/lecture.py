@@ -21,7 +21,7 @@ from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
 
 LIMIT = 200  # milliseconds that the class may wait
-FILMS = ("train", "play")  # controls that begin something to watch, which takes seconds by intent
+FILMS = ("train", "play", "measure")  # controls that begin something to watch, which takes seconds by intent
 
 
 def took(lectern: Lectern) -> float:

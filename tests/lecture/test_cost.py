@@ -59,6 +59,7 @@ def test_medians_of_the_clock() -> None:
     ticks = count()
     found = cost.measured(40, 16, repeats=3, clock=lambda: float(next(ticks)))
     assert (found.forward, found.both, found.update) == (1, 1, 1)
+    assert found.update_kept == cost.kept(16), "the last piece is shorter"
     for cut, repeats in ((0, 1), (4, 0)):
         with pytest.raises(ConfigError, match=f"received {cut} and {repeats}"):
             cost.measured(20, cut, repeats=repeats)
