@@ -35,10 +35,9 @@ WEIGHT = 1.1
 class Dial:
     """A small rnn whose W_hh has the spectral radius ρ, and the gradient that flows back through it.
 
-    eigenvalues      (H,) of `matrix`, which is W_hh (H, H)
-    linear, tanh     (K + 1,) ‖∂L/∂H_{T-k}‖ for k = 0 .. K, where φ is the identity, and tanh
-    power            (K + 1,) ρ^k, which the linear network follows in the long run
-    weight_gradient  (H, H) ∂L/∂W_hh of the tanh network; `weight` is its norm
+    eigenvalues   (H,) of `matrix`, which is W_hh (H, H)
+    linear, tanh  (K + 1,) ‖∂L/∂H_{T-k}‖ for k = 0 .. K, where φ is the identity, and tanh
+    power         (K + 1,) ρ^k, which the linear network follows in the long run
     """
 
     radius: float
@@ -47,8 +46,6 @@ class Dial:
     linear: Doubles
     tanh: Doubles
     power: Doubles
-    weight: float
-    weight_gradient: Doubles
 
 
 @lru_cache(maxsize=512)
@@ -64,12 +61,11 @@ def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) 
         raise ConfigError("the dial goes from above 0 to 10; received {radius}", radius=radius)
     unit, inputs, last = network(seed, units, lags)
     matrix = unit * radius
-    states, slopes = small.forwards(inputs, matrix)
+    _, slopes = small.forwards(inputs, matrix)
     seeds = np.zeros((lags, units))
     seeds[-1] = last
     bent = small.backwards(slopes, seeds, matrix)  # (K, H)
     straight = small.backwards(np.ones_like(slopes), seeds, matrix)
-    weight = states[:-1].T @ bent  # (H, H)
 
     def curve(deltas: Doubles) -> Doubles:
         norms = np.linalg.norm(deltas @ matrix.T, axis=1)  # (K,), of H_0 .. H_{T-1}
@@ -82,8 +78,6 @@ def dial(radius: float, seed: int = 0, *, units: int = UNITS, lags: int = LAGS) 
         curve(straight),
         curve(bent),
         radius ** np.arange(lags + 1.0),
-        float(np.linalg.norm(weight)),
-        weight,
     )
 
 
