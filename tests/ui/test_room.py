@@ -218,6 +218,7 @@ def test_what_a_question_tells_is_told_with_its_answers_and_of_revealed_ones_alo
     assert "told" not in room.shown()["question"]
     room.reveal(one)
     assert room.shown()["question"]["told"] == {"seen": ["first"]}
+    asked(room, Question("third", "?", ("x", "y")))  # left before it was revealed
     two = asked(room, second)
     assert "told" not in room.shown()["question"]
     room.reveal(two)

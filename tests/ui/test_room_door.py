@@ -142,7 +142,7 @@ def served(room: Room) -> Phones:
 @pytest.fixture
 def port(served: Phones, room: Room, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """Where the room answers."""
-    monkeypatch.setattr(room_phones, "SPREAD", 0.0)
+    monkeypatch.setattr(room_phones, "SPREAD", (0.0, 0.0))
     monkeypatch.setattr(room_phones, "TARRY", 0.0)
     listener = Listener(served.app, "127.0.0.1")
     yield listener.port
@@ -372,6 +372,7 @@ def test_lines_beyond_the_most_are_cut_and_leave_room_again(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room_listener, "CONNECTIONS", 3)
+    monkeypatch.setattr(room_listener, "PATIENCE", 10 * SOON)
     listener = Listener(Phones(room, CODE).app, "127.0.0.1")
     one = Phone(listener.port)
     one.open()

@@ -34,7 +34,7 @@ BODY = 200
 PATIENCE = 10.0  # seconds for a body to come
 TARRY = 1.0  # seconds that a refusal takes: whoever sends many gets few
 HEARTBEAT = 15.0  # seconds after which a silent stream says that it is there
-SPREAD = 0.3  # seconds over which phones are told, so that the lecturer's step comes first
+SPREAD = (0.15, 0.8)  # seconds after which a phone is told, so that the lecturer's step comes first
 
 
 class Phones:
@@ -127,7 +127,7 @@ class Phones:
                     return
                 try:
                     await asyncio.wait_for(rings.wait(), HEARTBEAT)
-                    await asyncio.sleep(random.uniform(0, SPREAD) if said else 0)
+                    await asyncio.sleep(random.uniform(*SPREAD))
                 except TimeoutError:
                     yield ":\n\n"
         finally:
