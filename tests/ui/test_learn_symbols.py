@@ -117,7 +117,7 @@ def test_values_of_symbols_are_those_of_the_picture() -> None:
     assert math.exp(here["L"]) == pytest.approx(here["perplexity"])
     data, here = shown(7, "dial", radius=1.2, power=1)
     first = np.array(data["matrix"])[: symbols.SHOWN, : symbols.SHOWN]
-    assert np.allclose(here["W_hh"], first)
+    assert np.allclose(here["W_hh"], first, atol=1e-4)
     assert here["rho"] == pytest.approx(max(abs(np.linalg.eigvals(np.array(data["matrix"])))), abs=1e-3)
     data, here = shown(7, "clip", gradient=[4, 3])
     assert here["g"] == [[4.0, 3.0]]
@@ -133,7 +133,7 @@ def test_a_word_of_a_formula_is_in_the_session_s_language(monkeypatch: pytest.Mo
 def test_the_values_of_symbols_are_small_enough_to_send() -> None:
     found = symbols.here({"W_hh": np.arange(256 * 256).reshape(256, 256) / 3, "T": 7, "b_h": [1.0, 2.0]})
     assert found["W_hh"]["shape"] == "256 × 256"
-    assert found["W_hh"]["value"][0] == [0.0, 0.3333, 0.6667, 1.0, 1.3333]
+    assert found["W_hh"]["value"][0][:5] == [0.0, 0.3333, 0.6667, 1.0, 1.3333]
     assert len(found["W_hh"]["value"]) == symbols.SHOWN
     assert found["T"] == {"shape": "", "value": 7}
     assert found["b_h"] == {"shape": "1 × 2", "value": [[1.0, 2.0]]}

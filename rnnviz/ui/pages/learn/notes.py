@@ -251,7 +251,7 @@ _NOTES: dict[str, dict[str, Note]] = {
         "clip": Note(
             N_("Clipping"),
             N_("What is longer than θ is shortened. The direction stays."),
-            N_("Against what does it help: vanishing or exploding?"),
+            N_("What does it help against: vanishing or exploding?"),
         ),
         "cut": Note(
             N_("A cut through the word"),

@@ -23,7 +23,7 @@ import numpy as np
 
 from rnnviz.ui.i18n import N_, _
 
-SHOWN = 5
+SHOWN = 7
 """Rows and columns of a value that are sent."""
 
 

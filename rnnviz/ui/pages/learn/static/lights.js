@@ -10,7 +10,7 @@ import { find, make } from "../../../browser/static/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 4; // units between what is lit and its frame
-const SHOWN = 5; // rows and columns of a matrix in the tip
+const SHOWN = 7; // rows and columns of a matrix in the tip
 
 /** What an element of the picture stands for. @param {Event} event */
 function stood(event) {
