@@ -107,7 +107,7 @@ function grid(board, data, ask) {
     const now = k === data.gap;
     board.text(x + each / 2, 106, String(k), `21 middle ${now ? 700 : 400}`);
     if (now)
-      board.rect(x, 90, each, 40 + rows.length * high, {
+      board.rect(x + 2, 90, each - 4, 40 + rows.length * high, {
         fill: "none",
         stroke: theme.text,
         "stroke-width": 3,
