@@ -74,6 +74,29 @@ def test_what_is_said_of_a_step_back() -> None:
     assert asked(WORD, Lecture({"scene": "7", "walked": "3"}), steps=5)[0]["walked"] == 0
 
 
+@pytest.mark.parametrize("walked", range(5))
+def test_the_formulas_symbols_are_those_of_the_step(walked: int) -> None:
+    here = asked(WORD, Lecture({"scene": "7", "T": "4", "walked": str(walked)}))[0]["here"]
+    word = Machine(steps=4)
+    theirs = by_torch(word)
+    np.testing.assert_allclose(here["W_hh"]["value"], word.net.W_hh)
+    assert here["L"]["value"] == pytest.approx(float(theirs["loss"]), abs=1e-4)
+    t = 5 - walked
+    assert ("H_t" in here) == ("delta_t" in here) == (t <= 4)
+    assert ("delta_t+1" in here) == (t < 4)
+    if t <= 4:
+        states = theirs["states"].numpy()
+        delta = theirs["∂state"].numpy() * (1 - states**2)
+        assert here["t"]["value"] == t
+        np.testing.assert_allclose(here["H_t"]["value"], states[t - 1 : t], atol=1e-4)
+        np.testing.assert_allclose(here["A_t"]["value"], np.arctanh(states[t - 1 : t]), atol=1e-3)
+        np.testing.assert_allclose(here["delta_t"]["value"], delta[t - 1 : t], atol=1e-4)
+        if t < 4:
+            np.testing.assert_allclose(here["delta_t+1"]["value"], delta[t : t + 1], atol=1e-4)
+        before = states[t - 2 : t - 1] if t > 1 else np.zeros((1, 4))
+        np.testing.assert_allclose(here["H_t-1"]["value"], before, atol=1e-4)
+
+
 def test_what_is_kept_for_a_word_grows_with_its_length() -> None:
     for steps in range(2, 7):
         kept = asked(WORD, steps=steps)[0]["cached"]
