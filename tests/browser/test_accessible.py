@@ -17,7 +17,9 @@ PAGES = (
     "train",
     "train?run=shipped:timemachine-gru",
     "train?run=shipped:timemachine-gru&present=1",
-    *(f"learn?scene={number}" for number in range(9)),
+    *(f"learn?scene={number}" for number in range(1, 10)),
+    "learn?scene=4&code=1",
+    "learn?scene=9&step=3",
 )
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}

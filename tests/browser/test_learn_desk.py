@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from rnnviz.ui import i18n
 from rnnviz.ui.pages.learn import notes, scenes
 from tests.browser.lecturing import Lectern
+from tests.browser.test_accessible import wrong
 
 
 def opened(lectern: Lectern) -> Page:
@@ -95,6 +96,7 @@ def test_it_speaks_the_stage_s_language_in_its_colours(lectern: Lectern, scheme:
     )
     assert (background < ink) == (scheme == "dark")
     assert desk.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert wrong(desk) == []
     desk.close()
 
 
