@@ -73,6 +73,7 @@ def test_the_room_s_answers_come_as_they_are_given(lectern: Lectern) -> None:
     question = {"number": 1, "key": "k", "text": "How long?", "options": ["one", "<b>two</b>"]}
     said = {"answered": 4, "counts": [1, 3], "revealed": False, "over": False}
     lectern.page.evaluate(tell, {"short": "", "edition": 1, "phones": 9, "question": {**question, **said}})
+    expect(room).to_be_visible()
     expect(room).to_contain_text("How long? · 4 of 9 answered")
     expect(room.locator(".count")).to_have_text(["1", "3"])
     expect(room).to_contain_text("<b>two</b>")

@@ -181,3 +181,6 @@ def test_what_is_printed_is_what_the_picture_writes_to_the_last_digit(seed: int)
     for steps in (3, 6):
         sent = opened("scene_7_backwards", "word", steps=steps)
         assert numbers(sent["code"]["printed"])[:-1] == written(sent["data"]["added"][0])
+    for tau in (1, 2, 4):
+        sent = opened("scene_7_backwards", "cut", tau=tau)
+        assert numbers(sent["code"]["printed"]) == written(sent["data"]["left"])
