@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 
+from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n
 from rnnviz.ui.browser.views import VIEWS
 from rnnviz.ui.pages.learn import scenes, symbols
@@ -119,6 +121,13 @@ def test_values_of_symbols_are_those_of_the_picture() -> None:
     first = np.array(data["matrix"])[: symbols.SHOWN, : symbols.SHOWN]
     assert np.allclose(here["W_hh"], first, atol=1e-4)
     assert here["rho"] == pytest.approx(max(abs(np.linalg.eigvals(np.array(data["matrix"])))), abs=1e-3)
+    data, here = shown(2, "state", model="rnn")
+    stored = load_file(checkpoint.find("timemachine-rnn"))
+    assert np.allclose(
+        here["W_hh"], stored["recurrence.weight_hh_l0"].T[: symbols.SHOWN, : symbols.SHOWN], atol=1e-3
+    )
+    assert data["here"]["W_hh"]["shape"] == "256 × 256"
+    assert data["here"]["W_xh"]["shape"] == "128 × 256"
     data, here = shown(7, "clip", gradient=[4, 3])
     assert here["g"] == [[4.0, 3.0]]
     assert data["norms"] == pytest.approx([5.0, here["theta"]])

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from rnnviz.lecture import memoryless
 from rnnviz.lecture.machine import SYMBOLS, WORD, Machine
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import models
+from rnnviz.ui.pages.learn import models, symbols
 from rnnviz.ui.pages.learn.controls import Control, State, one_of, text, whole
 
 NAMES = ("prediction", "layer", "hidden", "output", "state", "gates")
@@ -118,6 +119,17 @@ def _layers(state: State) -> dict[str, Any]:
     }
 
 
+def _here(kind: str, hidden: npt.NDArray[Any]) -> dict[str, dict[str, Any]]:
+    """The left text's state and, as the textbook writes them, the weights; a GRU has three of each."""
+    layer = models.network(f"timemachine-{kind}").weights.layers[0]
+    values: dict[str, Any] = {"H_t": hidden}
+    if kind != "gru" and layer.W_in is not None:
+        values |= {"W_xh": layer.W_in.T, "b_h": layer.b}
+    if kind == "rnn" and layer.W_h is not None:
+        values["W_hh"] = layer.W_h.T
+    return symbols.here(values)
+
+
 def _texts(state: State) -> dict[str, Any]:
     model = models.network(f"timemachine-{_shown(state)}")
     one, other, compared = _compared(state)
@@ -143,6 +155,7 @@ def _texts(state: State) -> dict[str, Any]:
         "prediction": compared.prediction,
         "state": compared.state,
         "alike": state["left"][-1] == state["right"][-1],
+        "here": _here(_shown(state), one.state),
         "limit": LIMIT,
         "words": {
             "left": _("One text"),
