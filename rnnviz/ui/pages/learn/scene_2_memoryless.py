@@ -52,7 +52,10 @@ def notice(state: State) -> str:
     if _shown(state) != "mlp":
         if not _compared(state)[2].prediction:
             return _("To this network both texts are the same: change one of them before its last character.")
-        return _("With a hidden state the same last character leads to different predictions.")
+        return _(
+            "A network with hidden states is a recurrent neural network, RNN. "
+            "Same last character, different predictions."
+        )
     if state["step"] == 1:
         return _("Its hidden layer is the same too, unit by unit: nothing else of the text has reached it.")
     return _("Two texts, one last character: the network without a state gives the very same prediction.")

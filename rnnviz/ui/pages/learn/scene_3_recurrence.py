@@ -49,7 +49,7 @@ def notice(state: State) -> str:
             return _(
                 "One more term: the state that step 1 computed, times weights of its own, goes into step 2."
             )
-        return _("Recurrent: the same definition at every step, applied to its own result.")
+        return _("A recurrent layer: the same definition at every step, applied to its own result.")
     return {
         "parameters": _(
             "Every step uses the same weights: their number does not grow with T. A table of all texts grows."

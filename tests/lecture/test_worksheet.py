@@ -1,0 +1,174 @@
+"""The worksheet and its key, in both languages: what is given is the network's, all answers are computed."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnviz.lecture import long_gap, perplexity
+from rnnviz.lecture.machine import NAMES, SYMBOLS, Machine
+from rnnviz.ui.pages.learn import scenes
+from rnnviz.ui.pages.learn.session import Lecture
+from tests.lecture.worksheet import answers, fixed, vector
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+SHEETS, KEYS = (
+    {language: (DOCS / f"{name}{language}.md").read_text("utf-8") for language in ("", ".zh")}
+    for name in ("worksheet", "worksheet-key")
+)
+TASKS = 15
+NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?")
+
+
+def tasks(text: str) -> dict[int, str]:
+    """What stands under each task's heading, the heading included."""
+    parts = re.split(r"^### (\d+)\. ", re.sub(r"^## .*\n", "", text, flags=re.M), flags=re.M)
+    return dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
+
+
+def numbers(text: str) -> list[str]:
+    """All numbers of a text, without those that count its questions."""
+    text = re.sub(r"^\d+\. |`[^`]*`", "", text, flags=re.M)
+    return [found.replace("-", "−").rstrip(",") for found in NUMBER.findall(text)]
+
+
+# ---- what is given -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", SHEETS)
+def test_the_given_weights_are_the_network_s(language: str) -> None:
+    net, sheet = Machine().net, SHEETS[language]
+    tables = re.findall(r"^\| (W_\w+) \|.*\n\|[-|]+\n((?:\|.*\n)+)", sheet, re.M)
+    given = {name: [[cell.strip() for cell in row.split("|")[1:-1]] for row in rows.splitlines()]
+             for name, rows in tables}  # fmt: skip
+    assert [row[0] for row in given["W_xh"]] == list(SYMBOLS[:3])
+    for name, rows in given.items():
+        values = [[float(cell.replace("−", "-")) for cell in row[1:]] for row in rows]
+        np.testing.assert_array_equal(values, getattr(net, name)[: len(rows)])
+    assert f"b_h = {vector(net.b_h, 1)}" in sheet
+
+
+def given(text: str, name: str) -> list[float]:
+    """The vector that a task calls `name`."""
+    (found,) = re.findall(rf"{name} = \(([^)]*)\)", text)
+    return [float(value) for value in found.replace("−", "-").split(", ")]
+
+
+@pytest.mark.parametrize("language", SHEETS)
+def test_the_given_vectors_are_the_network_s(language: str) -> None:
+    found, mac = tasks(SHEETS[language]), Machine(steps=3)
+    assert f"O₃ = {vector(mac.forward.output[2])}" in found[4]
+    for name, values in (
+        ("H₁", mac.forward.state[0]),
+        ("H₂", mac.forward.state[1]),
+        ("δ₂", mac.backward().delta[1]),
+        ("δ₃", mac.backward().delta[2]),
+    ):
+        assert f"{name} = {vector(values, 3)}" in found[7]
+    assert fixed(mac.backward().norm) in numbers(found[8])
+    assert str(sum(array.shape[1] for array in mac.cached().values())) in numbers(found[9])
+    # What is given is exact enough: it leads to the answers' digits.
+    o, h1, h2 = given(found[4], "O₃"), given(found[7], "H₁"), given(found[7], "H₂")
+    d2, d3 = given(found[7], "δ₂"), given(found[7], "δ₃")
+    p = np.exp(o)[SYMBOLS.index("h")] / np.exp(o).sum()
+    assert [fixed(p), fixed(-math.log(p))] == answers()[4][1:]
+    assert [fixed(h[3] * d[2]) for h, d in ((h1, d2), (h2, d3))] == answers()[7][1:3]
+
+
+@pytest.mark.parametrize("language", KEYS)
+@pytest.mark.parametrize("task", range(1, TASKS + 1))
+def test_every_number_of_the_key_is_computed(task: int, language: str) -> None:
+    key = tasks(KEYS[language])[task]
+    assert re.findall(r"\*\*(.+?)\*\*", key) == answers()[task]
+    # What is not in bold was given, or is the answer in other words.
+    rest = numbers(re.sub(r"\*\*.+?\*\*", "", key))
+    given = numbers(tasks(SHEETS[language])[task]) + numbers(" ".join(answers()[task]))
+    allowed = {*given, *map(str, range(10)), *EXPLAINED.get(task, ())}
+    assert set(rest) <= allowed
+
+
+EXPLAINED = {
+    1: ("28", "16"),  # of 7 · 4 + 4 · 4 + 4 + 4 · 7 + 7
+    3: ("1.6", "0.30", "−0.30"),  # the product's two parts
+    6: ("30", "10"),  # 3,000,000 : 100,000, and the base
+    14: ("80",),
+    15: ("20", "40", "0.8", "1.2", "16"),  # the settings
+}
+
+
+def test_what_explains_the_answers_is_right_too() -> None:
+    net, there = Machine().net, Machine().forward
+    assert [getattr(net, name).size for name in NAMES] == [28, 16, 4, 28, 7]
+    assert (fixed(there.from_input[1, 0], 1), fixed(there.from_state[1, 0])) == ("1.6", "−0.30")
+    assert perplexity.BOOKS[0] == 30 * perplexity.BOOKS[1]
+    assert long_gap.GAPS[-1] == 80
+
+
+# ---- the two languages, and the ways into the app --------------------------------------------------------
+
+
+@pytest.mark.parametrize("texts", [SHEETS, KEYS], ids=["worksheet", "key"])
+def test_both_languages_have_the_same_tasks_and_numbers(texts: dict[str, str]) -> None:
+    english, chinese = (tasks(texts[language]) for language in ("", ".zh"))
+    assert list(english) == list(chinese) == list(range(1, TASKS + 1))
+    for n in english:
+        assert sorted(numbers(english[n])) == sorted(numbers(chinese[n])), n
+        assert len(re.findall(r"^\d+\. ", english[n], re.M)) == len(re.findall(r"^\d+\. ", chinese[n], re.M))
+
+
+def addresses(text: str) -> list[str]:
+    return re.findall(r"`/learn\?([^`]*)`", text)
+
+
+def test_every_task_has_a_step_of_the_lecture() -> None:
+    english, chinese = (tasks(SHEETS[language]) for language in ("", ".zh"))
+    for n in english:
+        assert addresses(english[n])
+        assert addresses(chinese[n]) == [f"{address}&lang=zh" for address in addresses(english[n])]
+        for address in addresses(english[n]):
+            query = dict(part.split("=") for part in address.split("&"))
+            scene = scenes.scene(int(query["scene"]))
+            assert 1 <= int(query["step"]) <= scene.STEPS
+            # What the address sets is taken; a default is not written again.
+            kept = Lecture(query).query()
+            for name in query.keys() - {"scene", "step"}:
+                (control,) = (one for one in scene.CONTROLS if one.key == name)
+                value = control.read(query)
+                assert (
+                    kept.get(name, control.written(control.default)) == control.written(value) == query[name]
+                )
+
+
+STEPS_OF = {
+    1: ("scene_3_recurrence", "parameters"),
+    2: ("scene_3_recurrence", "second"),
+    3: ("scene_4_product", "word"),
+    4: ("scene_5_word", "softmax"),
+    5: ("scene_6_perplexity", "game"),
+    6: ("scene_6_perplexity", "books"),
+    7: ("scene_7_backwards", "word"),
+    8: ("scene_7_backwards", "clip"),
+    9: ("scene_7_backwards", "cut"),
+    10: ("scene_8_questions", "temperature"),
+    11: ("scene_2_memoryless", "state"),
+    12: ("scene_5_word", "writes"),
+    13: ("scene_6_perplexity", "heart"),
+    14: ("scene_7_backwards", "gap"),
+    15: ("scene_8_questions", "output"),
+}
+
+
+def test_a_task_s_address_is_that_of_its_step() -> None:
+    found = tasks(SHEETS[""])
+    for n, (module, name) in STEPS_OF.items():
+        place = scenes.place(module, name)
+        assert addresses(found[n])[0].startswith(f"scene={place['scene']}&step={place['step'] + 1}")
+        assert addresses(found[n])[0].split("&")[1] == f"step={place['step'] + 1}"
+    path = scenes.place("scene_5_word", "path")
+    assert addresses(found[4])[1] == f"scene={path['scene']}&step={path['step'] + 1}"
+    writes = [scenes.scene(8).NAMES[step - 1] for step in (4, 15, 16, 17, 18)]
+    assert writes == ["greedy", "temperature", "beams", "own_input", "far"]
