@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -83,6 +84,18 @@ def test_shannon_s_game_asks_for_each_letter_in_turn_and_then_for_no_more(senten
         keys.add(found.key)
     assert len(keys) == 3
     assert asked(6, step, sentence=sentence, history=hidden) is None
+
+
+def test_the_formula_of_the_game_is_the_one_that_the_class_s_answers_follow() -> None:
+    lecture = Lecture({"scene": "6", "step": str(scene_6_perplexity.SHANNON + 1)})
+
+    def formula(door: object) -> str:
+        return str(json.loads(lecture.answer(None, {"room": {"door": door}}, str))["formula"])
+
+    assert formula(None) == json.loads(lecture.answer(None, {}, str))["formula"]
+    assert "q_i" in formula(None)
+    assert "q_i" not in formula({"key": "k"})
+    assert "log_2" in formula({"key": "k"})
 
 
 def test_a_revealed_letter_tells_what_class_and_models_paid_as_a_plain_loop_finds() -> None:

@@ -83,7 +83,9 @@ def formula(state: State) -> str:
             r" = \log_2 (\s{perplexity})\ \ \s{bits}"
         ),
         HEART: mean,
-        SHANNON: (
+        SHANNON: rf"-\tfrac{{1}}{{\s{{T}}}}\textstyle\sum{over} \log_2 {chance}\ \ \s{{bits}}"
+        if state.get("room")  # whose letters have probabilities, and no numbers of guesses
+        else (
             r"\textstyle\sum_{\s{i_guess}} \s{i_guess}\,(\s{q_i} - \s{q_i+1}) \log_2 \s{i_guess} "
             r"\;\le\; \s{F} \;\le\; -\sum_{\s{i_guess}} \s{q_i} \log_2 \s{q_i}"
         ),

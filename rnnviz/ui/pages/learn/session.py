@@ -97,7 +97,8 @@ class Lecture:
             sent["notice"] = self.scene.notice(shown)
         except RnnvizError as error:
             sent |= {"error": describe(error), "notice": "", "code": None}
-        sent["formula"] = symbols.typeset(self.scene.formula(self.state))
+        room = bool(static.get("room", {}).get("door"))
+        sent["formula"] = symbols.typeset(self.scene.formula({**self.state, "room": room}))
         sent["note"] = notes.said(self.number, self.state["step"])
         sent["query"] = self.query()
         return json.dumps(sent, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

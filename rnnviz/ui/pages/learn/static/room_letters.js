@@ -21,13 +21,14 @@ export function letters(board, data, ask, [x, width]) {
   const other = () => ask({ sentence: (data.sentence + 1) % data.sentences, history: "" });
   board.button("other", [board.W - 250, 4, 250], words.other, other);
   const told = /** @type {ToldLetters | undefined} */ (question?.told);
+  const letter = !told ? "?" : told.truth === " " ? "␣" : told.truth;
+  board.stands(board.text(x + width / 2, 66, letter, "27 middle mono came 700"), "x_t");
   if (!question || !told) {
     board.say("prompt", [0, 180, board.W * 0.8], [[words["room.prompt"], "strong"]], { size: 44 });
     return true;
   }
   const history = data.history + told.moves;
   if (history.length <= data.limit) room.next = () => ask({ history });
-  board.text(x + width / 2, 66, told.truth === " " ? "␣" : told.truth, "27 middle mono came 700");
 
   const most = Math.max(...told.rows.flatMap((row) => row.p));
   const right = KEYS.indexOf(told.truth);
@@ -35,7 +36,8 @@ export function letters(board, data, ask, [x, width]) {
   board.rect(LEFT + right * EACH, TOP - 24, EACH, bottom - TOP + 46, { fill: theme.grid, rx: 6 });
   const [first, second] = [board.W - 170, board.W];
   board.text(first, TOP - 18, words["room.letter"], "20 end muted");
-  board.text(second, TOP - 18, fill(words["room.mean"], { n: told.letters }), "20 end muted");
+  const mean = fill(words["room.mean"], { n: told.letters });
+  board.stands(board.text(second, TOP - 18, mean, "20 end muted"), "T");
   told.rows.forEach((row, r) => {
     const own = row.kind === "class";
     const base = TOP + r * ROW + HIGH + 22;
@@ -56,7 +58,7 @@ export function letters(board, data, ask, [x, width]) {
   KEYS.forEach((c, i) =>
     board.text(LEFT + (i + 0.5) * EACH, bottom + 10, c === " " ? "␣" : c, "20 middle mono"),
   );
-  board.text(second, bottom + 10, words.bits, "20 end muted");
+  board.stands(board.text(second, bottom + 10, words.bits, "20 end muted"), "bits");
   board.say(
     "note",
     [0, bottom + 26, board.W],
