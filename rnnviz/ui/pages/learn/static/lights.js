@@ -10,7 +10,7 @@ import { find, make } from "../../../browser/static/dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 4; // units between what is lit and its frame
-const SHOWN = 7; // rows and columns of a matrix in the tip
+const [ROWS, COLUMNS] = [4, 7]; // of a matrix that the tip shows whole; of a larger one it shows fewer
 
 /** What an element of the picture stands for. @param {Event} event */
 function stood(event) {
@@ -158,8 +158,10 @@ export class Lights {
       const said = typeof value === "number" ? this.said(value, digits([value])) : String(value);
       return make("span", "ln-value", `= ${said}`);
     }
-    const rows = value.slice(0, SHOWN).map((row) => row.slice(0, SHOWN));
     const [high, wide] = shape.split(" × ").map(Number);
+    const rows = value
+      .slice(0, high > ROWS ? ROWS - 1 : ROWS)
+      .map((row) => row.slice(0, wide > COLUMNS ? COLUMNS - 2 : COLUMNS));
     const table = make("table", "ln-value");
     const decimals = digits(rows.flat());
     for (const row of rows) {
