@@ -169,6 +169,19 @@ def test_a_table_that_nobody_counted_shows_no_costs(lectern: Lectern) -> None:
     assert lectern.wrong() == []
 
 
+def test_a_character_is_pointed_at_by_keys(lectern: Lectern) -> None:
+    lectern.open(scene=1, step=6, present=1)
+    along = lectern.root.get_by_role("slider", name="character of the text")
+    along.press("End")
+    expect(lectern.root.locator("text", has_text="P(f):")).to_be_visible()
+    along.press("ArrowLeft")
+    along.press("ArrowLeft")
+    expect(lectern.root.locator("text", has_text="P(o):")).to_be_visible()
+    expect(along).to_be_focused()
+    lectern.at(1, 5)
+    assert lectern.wrong() == []
+
+
 def test_two_texts_are_compared_at_every_length_and_the_longest_fit(lectern: Lectern) -> None:
     lectern.open(scene=1, step=5, a="W" * 22, b="M" * 22, t=22, present=1)
     assert lectern.wrong() == []

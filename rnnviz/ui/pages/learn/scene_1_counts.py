@@ -6,22 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.lecture import counts, states
-from rnnviz.lecture.prediction import expected
+from rnnviz.lecture import counts
 from rnnviz.networks.numpy_model import Model
-from rnnviz.reading.trace import trace
-from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
-from rnnviz.ui.pages.learn import examples, models
+from rnnviz.ui.pages.learn import examples, scene_1_rules
 from rnnviz.ui.pages.learn.controls import Control, State, text, whole
+from rnnviz.ui.pages.learn.scene_1_rules import SHORT
 from rnnviz.ui.pages.learn.symbols import here
 
 NAMES = ("grows", "book", "surprise", "state", "any", "memory")
 STEPS = len(NAMES)
 GROWS, BOOK, SURPRISE, KEPT, ANY, MEMORY = range(STEPS)
-LONGEST, LIMIT, SHORT = counts.LONGEST, 46, 22  # of n, of the text, of the two that are compared
+LONGEST, LIMIT = counts.LONGEST, 46  # of n, and of the text
 ORDER = len(counts.COSTS)  # of the longest n-grams that a model counts
-LISTED = 3
 BOOKS = {"en": counts.TIME_MACHINE, "zh": counts.JOURNEY}
 TEXTS = {
     "en": "the Time Traveller switched his computer off",
@@ -32,7 +29,7 @@ CONTROLS = (
     Control("text", text(LIMIT), spoken=lambda: examples.spoken(TEXTS)),
     Control("first", text(SHORT), "the dark machine stood", address="a"),
     Control("second", text(SHORT), "the grey machine stood", address="b"),
-    Control("t", whole(1, SHORT), 9, steps=(KEPT, ANY)),
+    Control("t", whole(1, SHORT), 10, steps=(KEPT, ANY)),
 )
 
 
@@ -55,7 +52,7 @@ def notice(state: State) -> str:
             "Any f may make the next: move t."
         )
     if step == ANY:
-        return _two(state)
+        return scene_1_rules.apart_said(state)
     costs = {kind: f"{cost:.2f}" for kind, cost in _held_out(ORDER).items() if cost}
     if "rnn" not in costs:
         return _(
@@ -86,23 +83,7 @@ def _book(n: int) -> str:
     return _(
         "The book fills few of the entries. In its last tenth {share} of the contexts of {before} characters "
         "are new: no counts."
-    ).format(share=_percent(share), before=n - 1)
-
-
-def _two(state: State) -> str:
-    """What each rule can still tell apart."""
-    t = _at(state)
-    if state["first"][:t] == state["second"][:t]:
-        return _("So far both texts are the same. Move t on.")
-    last, rnn = (_apart(kind, state)[t - 1] for kind in ("last", "rnn"))
-    return _(
-        "Storing everything tells all texts apart, but its table has |V|ᵗ rows. "
-        "Predictions differ by {last} with the last character, by {rnn} in the RNN."
-    ).format(last=_percent(last), rnn=_percent(rnn))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    ).format(share=scene_1_rules.percent(share), before=n - 1)
 
 
 def formula(state: State) -> str:
@@ -120,16 +101,12 @@ def picture(state: State) -> dict[str, Any]:
     step = state["step"]
     shown = {"n": _n(state), "limit": LIMIT, "words": _words()}
     if step in (KEPT, ANY):
-        return shown | (_kept(state) if step == KEPT else _compared(state))
+        return shown | (scene_1_rules.kept(state) if step == KEPT else scene_1_rules.compared(state))
     return shown | _sizes(_n(state)) | (_rows(state) if step in (SURPRISE, MEMORY) else {})
 
 
 def _counted() -> Any:
     return examples.reader("6gram")
-
-
-def _network() -> Any:
-    return models.network("timemachine-rnn")
 
 
 def _sizes(n: int) -> dict[str, Any]:
@@ -197,85 +174,6 @@ def _held_out(n: int) -> dict[str, float | None]:
     }
 
 
-def _at(state: State) -> int:
-    """The step of the texts that is shown."""
-    texts = [state["first"]] if state["step"] == KEPT else [state["first"], state["second"]]
-    lengths: list[int] = [len(line) for line in texts]
-    return min(int(state["t"]), *lengths)
-
-
-def _apart(kind: str, state: State) -> Any:
-    return states.apart(kind, state["first"], state["second"], counts.book()[0], _network())
-
-
-def _kept(state: State) -> dict[str, Any]:
-    """The state before and after step t, by three rules, and what each predicts."""
-    t, line, model = _at(state), state["first"], _network()
-    read, hidden = counts.book()[0], trace(model, line).hidden[:, -1]
-    zeros = np.zeros(hidden.shape[1])
-    chances = expected(model, line[:t])[0]
-    best = np.argsort(-chances, kind="stable")[:LISTED]
-    return {
-        "first": line,
-        "t": t,
-        "steps": len(line),
-        "short": SHORT,
-        "character": visible(line[t - 1]),
-        "rows": [
-            {"kind": "append", "before": _marks(line[: t - 1]), "after": _marks(line[:t])}
-            | _table(line[:t], read),
-            {"kind": "last", "before": _marks(line[max(0, t - 2) : t - 1]), "after": _marks(line[t - 1 : t])}
-            | _table(line[t - 1], read),
-            {
-                "kind": "rnn",
-                "before": np.round(hidden[t - 2] if t > 1 else zeros, 3).tolist(),
-                "after": np.round(hidden[t - 1], 3).tolist(),
-                "times": None,
-                "next": [[visible(model.vocabulary.symbol(int(i))), float(chances[i])] for i in best],
-            },
-        ],
-    }
-
-
-def _marks(text: str) -> str:
-    return "".join(visible(character) for character in text)
-
-
-def _table(context: str, read: str) -> dict[str, Any]:
-    """What a table of counts predicts after a context."""
-    found = states.followers(context, read)
-    times = found.total()
-    return {
-        "times": times,
-        "next": [[visible(character), count / times] for character, count in found.most_common(LISTED)],
-    }
-
-
-def _compared(state: State) -> dict[str, Any]:
-    """How far apart two texts are, by three rules, and what each costs."""
-    t, model = _at(state), _network()
-    costs = {kind: states.costs(kind, t, model) for kind in states.KINDS}
-    return {
-        "first": state["first"],
-        "second": state["second"],
-        "t": t,
-        "steps": min(len(state["first"]), len(state["second"])),
-        "short": SHORT,
-        "size": model.vocabulary.size,
-        "rows": [
-            {
-                "kind": kind,
-                "apart": np.round(_apart(kind, state), 4).tolist(),
-                "bits": costs[kind].bits,
-                # Of all texts so far too large to read: the browser writes |V|^(t + 1).
-                "stored": None if kind == "append" else f"{costs[kind].stored:,}",
-                "work": costs[kind].work,
-            }
-            for kind in states.KINDS
-        ],
-    }
-
-
 def _words() -> dict[str, str]:
     return {
         "n": "n",
@@ -289,6 +187,7 @@ def _words() -> dict[str, str]:
         "uncounted": _("The model counts up to n = {n}: move n back to read with it."),
         "framed": _("{count} of {all} contexts are not in the book"),
         "text": _("Text"),
+        "each": _("character of the text"),
         "bits": _("bits here"),
         "held": _("last tenth"),
         "first": _("Text"),

@@ -16,6 +16,7 @@ const FORMULAS = {
   append: [["h", "t"], [" = ("], ["h", "t−1"], [", "], ["x", "t"], [")"]],
   last: [["h", "t"], [" = "], ["x", "t"]],
   rnn: [["h", "t"], [" = tanh(…)"]],
+  x: [["x", "t"]],
   P: [["P("], ["x", "t+1"], [" | "], ["h", "t"], [")"]],
 };
 
@@ -68,7 +69,7 @@ export function kept(board, data, ask) {
     board.stands(g.svg, name);
   };
   box(before, "h", "t−1", "h_t-1");
-  board.stands(board.symbol(input, y, "x", "t", { style: "30 middle" }), "x_t");
+  board.stands(formula(board, input, y, "x", "30 middle"), "x_t");
   const f = board.group();
   f.circle(rules + 45, y, 30, { fill: theme.model, stroke: "none" });
   f.text(rules + 45, y, "f", `30 middle italic 600 ${board.ink(theme.model)}`);

@@ -131,6 +131,17 @@ function rows(board, data, ask) {
     local.over = t;
     board.redraw();
   };
+  // Pointed at, a character has its probabilities below; by keys too.
+  const keys = board.rect(left - 3, top - 5, each * characters.length + 5, data.rows.length * high + 2, {
+    fill: "transparent",
+    rx: 6,
+  });
+  const range = { value: (over ?? 0) + 1, min: 1, max: characters.length, step: 1 };
+  const said = characters[over ?? 0];
+  board.on(keys, "characters", {
+    label: words.each,
+    slide: { ...range, said, change: (/** @type {number} */ t) => point(t - 1) },
+  });
   data.rows.forEach((row, i) => {
     const at = top + i * high;
     const colour = theme.cells[row.kind];
