@@ -246,7 +246,7 @@ _NOTES: dict[str, dict[str, Note]] = {
         "gap": Note(
             N_("A letter over a long gap"),
             N_("One letter must be kept for k steps. A gate near 1 lets state and gradient through."),
-            N_("At which gap does the RNN fail? And why not the LSTM?"),
+            N_("At which gap does the RNN fail? And what if the gates begin open?"),
         ),
         "clip": Note(
             N_("Clipping"),

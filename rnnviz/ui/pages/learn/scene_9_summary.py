@@ -94,7 +94,7 @@ def _points() -> list[dict[str, Any]]:
         _row(
             f"{100 * summary.recurrent(models.network('timemachine-rnn')):.0f} %",
             _("apart: an RNN's predictions after two texts that end alike"),
-            _("A network with recurrent computation for a hidden state is a recurrent network."),
+            _("A recurrent network computes each hidden state from the one before it."),
             "scene_2_memoryless",
             "state",
         ),
@@ -103,21 +103,21 @@ def _points() -> list[dict[str, Any]]:
             _("largest change in H₆ if “{inputs}” begins with “{other}”").format(
                 inputs=WORD[:-1], other=summary.OTHER
             ),
-            _("The hidden state can capture what was read, up to the current step."),
+            _("So a state can depend on every character read so far."),
             "scene_3_recurrence",
             "third",
         ),
         _row(
             f"{summary.parameters()}",
             _("parameters of the small network, for any T"),
-            _("The number of parameters does not grow with the number of time steps."),
+            _("A longer text needs no more parameters."),
             "scene_3_recurrence",
             "parameters",
         ),
         _row(
             f"{learned.before:.1f} → {learned.after:.2f}",
             _("perplexity of “{word}”, untrained and trained").format(word=WORD),
-            _("A recurrent network can be a language model of characters."),
+            _("Trained to name the next character, it is a language model."),
             "scene_5_word",
             "train",
         ),
@@ -126,7 +126,7 @@ def _points() -> list[dict[str, Any]]:
             _("perplexity of a GRU on new text; a uniform guess has {symbols}").format(
                 symbols=gru.vocabulary.size
             ),
-            _("Perplexity tells how good a language model is, for texts of any length."),
+            _("Perplexity compares language models, whatever the text's length."),
             "scene_6_perplexity",
             "game",
         ),
@@ -139,14 +139,14 @@ def _backwards() -> list[dict[str, Any]]:
         _row(
             f"{summary.handed_back(recurrent=True):.3f}",
             _("norm of what step 2 hands back to step 1; without a state 0"),
-            _("Backpropagation through time is for sequence models with a hidden state."),
+            _("Only a network with a hidden state has a way back through time."),
             "scene_7_backwards",
             "word",
         ),
         _row(
             f"{summary.cached()}",
             _("numbers kept for the way back, for {steps} steps").format(steps=len(WORD) - 1),
-            _("Intermediate values are cached: the way back reads them."),
+            _("The way back reads what the way there has kept."),
             "scene_7_backwards",
             "cost",
         ),
@@ -155,14 +155,14 @@ def _backwards() -> list[dict[str, Any]]:
             _("norm of the {k}th power of a matrix with ρ = {rho}").format(
                 k=summary.STEPS, rho=summary.RADIUS
             ),
-            _("High powers of a matrix let gradients vanish or explode."),
+            _("Many factors of one matrix let gradients vanish or explode."),
             "scene_7_backwards",
             "dial",
         ),
         _row(
             _("{kept} of {every}").format(kept=kept, every=every),
             _("terms that a cut after {n} steps leaves").format(n=summary.CUT),
-            _("Truncation, regular or random, makes training convenient and stable."),
+            _("A cut, regular or random, keeps training cheap and stable."),
             "scene_7_backwards",
             "cut",
         ),
