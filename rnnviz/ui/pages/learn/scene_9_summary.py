@@ -36,7 +36,7 @@ READING = (
 def notice(state: State) -> str:
     """What to notice."""
     return [
-        _("Each number was computed just now; the button beside it leads to the step that shows it."),
+        _("A number for each point; the button beside it leads to the step that is about it."),
         _("The way back is as long as the text: hence caches, cuts, and powers of one matrix."),
         _("The questions are worth another try with another setting. Then read one of these."),
     ][state["step"]]
