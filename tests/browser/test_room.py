@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.lecture import shannon
@@ -91,6 +92,7 @@ def test_two_phones_answer_the_stage_counts_and_space_reveals(
     lectern.at(8, 0)
     question = lectern.root.locator("[data-name=question]").inner_text()
     expect(one.get_by_role("heading")).to_have_text(question)
+    assert Axe().run(one).response["violations"] == []
     one.get_by_role("button").nth(0).click()
     two.get_by_role("button").nth(1).click()
     expect(two.get_by_text("Your answer counts")).to_be_visible()
@@ -138,6 +140,7 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     )
     lectern.press("ArrowLeft")  # a scene that asks nothing
     expect(phone.get_by_text("You are in. Wait for the next question.")).to_be_visible()
+    assert Axe().run(phone).response["violations"] == []
     close(lectern)
     expect(phone.get_by_text("The room is closed. Thank you.")).to_be_visible()
     lectern.rest()

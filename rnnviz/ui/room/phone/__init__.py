@@ -14,7 +14,7 @@ from rnnviz.ui.i18n import LANGUAGES, N_, translations
 HERE = Path(__file__).parent
 
 WORDS = {
-    "title": N_("Your answer"),
+    "title": N_("The lecture's room"),
     "waiting": N_("You are in. Wait for the next question."),
     "open": N_("Choose one. You can change it until the question closes."),
     "given": N_("Your answer counts. You can change it until the question closes."),

@@ -70,7 +70,7 @@ function show(now) {
   language = now.language ?? language;
   document.documentElement.lang = language;
   document.title = say("title");
-  text.textContent = now.text ?? "";
+  text.textContent = now.text ?? say("title");
   if (again) options.replaceChildren(...(now.options ?? []).map(button));
   options.className = now.letters ? "letters" : "";
   [...options.children].forEach((child, i) => {
