@@ -143,7 +143,11 @@ export function compared(board, data, ask) {
     characters.slice(0, steps).forEach((character, k) => {
       const differs = texts[0][k] !== texts[1][k];
       const look = `${differs ? "700 pinned" : k < t ? "text" : "muted"} middle mono 22`;
-      board.text(left + (k + 0.5) * each, 76 + 32 * row, character === " " ? "·" : character, look);
+      const stands = k === t - 1 ? "x_t" : "";
+      board.text(left + (k + 0.5) * each, 76 + 32 * row, character === " " ? "·" : character, {
+        style: look,
+        stands,
+      });
     });
   });
   const [top, foot] = [134, H - 2];
@@ -160,9 +164,10 @@ export function compared(board, data, ask) {
     const look = colour(board, row.kind);
     board.line(0, top + i * high, W, top + i * high, { stroke: theme.grid });
     board.text(0, middle - 17, words[row.kind], `22 700 ${look}`);
-    formula(board, 0, middle + 19, row.kind, "25 muted");
+    board.stands(formula(board, 0, middle + 19, row.kind, "25 muted"), "f");
+    const states = board.group({ stands: "h_t.state" });
     row.apart.forEach((value, k) => {
-      const cell = board.rect(left + k * each, middle - 26, each - 1.5, 52, {
+      const cell = states.rect(left + k * each, middle - 26, each - 1.5, 52, {
         fill: board.colour(value, "sequential"),
         rx: 3,
       });

@@ -163,6 +163,7 @@ function rows(board, data, ask) {
       });
       const mark = character === " " ? "·" : character;
       cell.text(left + (t + 0.5) * each, at + high / 2 - 4, mark, `${size} middle mono`);
+      board.stands(cell.svg, "P", "x_t");
       board.on(cell.svg, `${i}.${t}`, { enter: () => over !== t && point(t), leave: () => point(undefined) });
     });
     const middle = at + high / 2 - 4;

@@ -223,12 +223,10 @@ export function bits(board, data, ask) {
     });
     board.move(bar, { clipPath: "inset(0 100% 0 0)" }, { to: { clipPath: "inset(0)" } });
     const end = x + (row.bits / most) * wide + 12;
-    board.text(
-      end,
-      y,
-      fill(words.bits, { bits: board.numbers.whole(Math.round(row.bits)) }),
-      `22 ${on ? 700 : 400}`,
-    );
+    board.text(end, y, fill(words.bits, { bits: board.numbers.whole(Math.round(row.bits)) }), {
+      style: `22 ${on ? 700 : 400}`,
+      stands: "bits",
+    });
     board.text(
       x + wide + 266,
       y,
@@ -245,6 +243,7 @@ export function bits(board, data, ask) {
       [words[name], `line strong ${name === "perplexity" ? "model" : "came"}`],
       [fill(words[`${name}.is`], said), "line"],
     ];
-    board.say(`define.${name}`, [side, y, board.W - side], parts, { size: 21 });
+    const definition = board.say(`define.${name}`, [side, y, board.W - side], parts, { size: 21 });
+    if (name === "perplexity") board.stands(definition, "perplexity");
   });
 }
