@@ -25,7 +25,7 @@ def through_time(machine: Machine) -> Cell:
         _with_gradients(recurrent="W_hh" in machine.names)
         + """
 cross_entropy(O, labels).backward()
-print($name.grad)
+print($name.grad + 0)  # for -0
 
 g = torch.stack([w.grad.norm() for w in weights])
 print(f"norm {g.norm():.2f}")
@@ -46,7 +46,7 @@ from torch.nn.utils import clip_grad_norm_
 cross_entropy(O, labels).backward()
 norm = clip_grad_norm_(weights, $threshold)
 print(f"norm {norm:.2f}")
-print(W_hh.grad)
+print(W_hh.grad + 0)  # for -0
 """
     )
     printed = [f"norm {norm:.2f}", *tensor(clipped["W_hh"])]
@@ -59,7 +59,7 @@ def detached(machine: Machine, cut: int) -> Cell:
         _with_gradients(cut=True)
         + """
 cross_entropy(O, labels).backward()
-print(W_hh.grad)
+print(W_hh.grad + 0)  # for -0
 """
     )
     return cell(code, tensor(machine.backward(cut).gradients["W_hh"]), cut=cut, **written(machine))

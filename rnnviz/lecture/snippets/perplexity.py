@@ -52,10 +52,10 @@ def endings(model: Model, beginning: str, ends: Sequence[str]) -> Cell:
             found = rnnviz.perplexity(
                 model, text=end, given=begin
             )
-            print(f"{found.perplexity:.2f}{end}")
+            print(f"{found.perplexity:.4g}{end}")
     """
     found = [(end, perplexity.continuation(model, beginning, end).perplexity) for end in ends]
-    printed = [f"{value:.2f}{end}" for end, value in found]
+    printed = [f"{value:.4g}{end}" for end, value in found]
     return cell(code, printed, model=model.name, begin=repr(beginning), ends=_listed(ends))
 
 
@@ -71,12 +71,12 @@ def beginnings(model: Model, cuts: Sequence[tuple[str, int]]) -> Cell:
             bits = found.bits_per_character * len(text)
             log10 = -bits * math.log10(2)
             print(f"likelihood 10^{log10:.1f}")
-            print(f"perplexity {found.perplexity:.2f}")
+            print(f"perplexity {found.perplexity:.4g}")
     """
     printed = []
     for text, cut in cuts:
         found = perplexity.prefixes(model, text[:cut])
-        printed += [f"likelihood 10^{found.log10[-1]:.1f}", f"perplexity {found.perplexity[-1]:.2f}"]
+        printed += [f"likelihood 10^{found.log10[-1]:.1f}", f"perplexity {found.perplexity[-1]:.4g}"]
     texts = _listed([text[:cut] for text, cut in cuts])
     return cell(code, printed, model=model.name, texts=texts)
 
@@ -125,13 +125,13 @@ def stored(model: Model, text: str) -> Cell:
         bits = found.bits_per_character
         print(f"{len(text) * bits:.1f} bits")
         print(f"{bits:.2f} a character")
-        print(f"perplexity {2**bits:.2f}")
+        print(f"perplexity {2**bits:.4g}")
     """
     costs = nats(model, text) / math.log(2)
     printed = [
         f"{costs.sum():.1f} bits",
         f"{costs.mean():.2f} a character",
-        f"perplexity {2 ** costs.mean():.2f}",
+        f"perplexity {2 ** costs.mean():.4g}",
     ]
     return cell(code, printed, model=model.name, text=repr(text))
 
