@@ -38,7 +38,10 @@ class Symbol:
 
     def written(self) -> str:
         """Its LaTeX in the session's language."""
-        return rf"\text{{{_(self.latex)}}}" if self.word else self.latex
+        if not self.word:
+            return self.latex
+        said = _(self.latex)
+        return rf"\text{{{said}}}"
 
 
 _UNITS = "n × h"
