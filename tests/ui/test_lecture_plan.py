@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rnnviz.lecture import counts, long_gap, memorising, summary, tokens, word, writing
-from rnnviz.lecture.questions import BY_KEY
+from rnnviz.lecture.questions import BY_KEY, TEXT
 from rnnviz.networks.checkpoint import load_numpy
-from rnnviz.ui.pages.learn import models, scenes, snippets
+from rnnviz.ui.pages.learn import models, scene_7_powers, scenes, snippets
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLAN = (DOCS / "lecture.md").read_text("utf-8")
@@ -79,10 +79,11 @@ def test_the_plan_has_every_scene_and_every_minute() -> None:
         assert ends[-1][1] == minutes
         assert all(start < end for start, end in ends)
     for n, row in enumerate(plan, start=1):
-        steps = [int(step) for step in row[2].split(", ")]
-        assert steps == sorted(set(steps))
-        assert steps[-1] <= scenes.scene(n).STEPS
-        assert row[4] == "all"
+        every = list(range(1, scenes.scene(n).STEPS + 1))
+        short, long = (every if cell == "all" else [int(k) for k in cell.split(", ")] for cell in row[2:5:2])
+        assert short == sorted(set(short))
+        assert long == sorted(set(long))
+        assert set(short) <= set(long) <= set(every)
 
 
 def test_every_step_says_what_to_do_and_what_stays() -> None:
@@ -121,6 +122,16 @@ def test_the_numbers_are_today_s() -> None:
         assert said in PLAN
     assert round(characters.tokens / words.tokens) == 5
     assert memorising.PASSES == 500
+
+
+def test_the_lstm_s_gradient_shrinks_like_the_rnn_s_at_first_only() -> None:
+    (rnn,), (lstm,) = (
+        [curve["points"] for curve in flow["curves"] if curve["cell"] == cell]
+        for flow in [scene_7_powers.flow({"text": TEXT})]
+        for cell in ("rnn", "lstm")
+    )
+    assert 0.5 < (lstm[10] / lstm[0]) / (rnn[10] / rnn[0]) < 2
+    assert lstm[-1] / lstm[0] > 1e6 * rnn[-1] / rnn[0]
 
 
 def test_the_answers_about_the_long_gap_are_the_recording_s() -> None:
