@@ -97,7 +97,8 @@ def measure(lectern: Lectern, number: int) -> tuple[list[float], list[float], li
         names = lectern.root.locator("[data-name]").evaluate_all("all => all.map(e => e.dataset.name)")
         for name in names:
             control = lectern.control(name)
-            if name not in FILMS and control.count():
+            leads_away = name.startswith("go")
+            if name not in FILMS and not leads_away and control.count():
                 use(lectern, control, using)
         keys = lectern.root.locator("[data-hit]").evaluate_all(
             "all => all.filter((e) => e.style.cursor !== 'text').map((e) => e.dataset.hit)"

@@ -265,7 +265,7 @@ _NOTES: dict[str, dict[str, Note]] = {
         ),
         "cost": Note(
             N_("What it costs"),
-            N_("Measure: the way back takes about as long again, and memory grows with T."),
+            N_("Measure: what does the way back add in time, and in memory as T grows?"),
             N_("What does a cut save, time or memory?"),
         ),
     },
