@@ -13,6 +13,7 @@ from rnnviz.ui.browser import views
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
+from rnnviz.ui.standalone import serving
 
 plotly = find_spec("plotly")
 if plotly is None or plotly.origin is None:
@@ -23,6 +24,7 @@ app = st.App(
     routes=[
         Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
         *views.routes(),
+        *serving.routes(),
         *rooms.routes(),
     ],
     middleware=[Middleware(Guard)],

@@ -8,6 +8,7 @@ import gettext
 import io
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
@@ -50,13 +51,12 @@ def spoken_by(asks: Callable[[], object]) -> None:
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """Speak this language for a while, whatever the session's is."""
-    before = _asks
-    spoken_by(lambda: language)
+    """Speak this language in what is called inside, whatever the session's is."""
+    before = _spoken.set(language)
     try:
         yield
     finally:
-        spoken_by(before)
+        _spoken.reset(before)
 
 
 def _nobody() -> object:
@@ -64,11 +64,12 @@ def _nobody() -> object:
 
 
 _asks: Callable[[], object] = _nobody
+_spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 
 
 def language() -> str:
     """The session's language."""
-    chosen = _asks()
+    chosen = _spoken.get() or _asks()
     return chosen if isinstance(chosen, str) and chosen in LANGUAGES else DEFAULT
 
 

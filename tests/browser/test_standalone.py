@@ -66,3 +66,20 @@ def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: L
     alone.page.keyboard.press("Home")  # the page itself is free
     alone.painted(20_000)
     expect(alone.page.locator("progress")).to_be_hidden()
+
+
+def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/?model=tiny-gru")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Share as a page").click()
+    given = Live.__new__(Live)
+    given.page = opened.value
+    given.root, given.area = (
+        opened.value.get_by_test_id("rnnviz-live"),
+        opened.value.get_by_role("textbox").first,
+    )
+    given.write("The Time")
+    expect(opened.value).to_have_title("tiny-gru · rnnviz")
+    refused = page.request.get(f"{app_url}/page/nobody.html")
+    assert (refused.status, "no network called 'nobody'" in refused.text()) == (404, True)
+    assert page.request.get(f"{app_url}/page/tiny-3gram.html").status == 404

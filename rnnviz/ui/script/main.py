@@ -13,6 +13,7 @@ from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.server import sessions
+from rnnviz.ui.standalone import serving
 
 HERE = Path(__file__).parents[1]
 
@@ -47,6 +48,13 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
     yardstick = model_cache.yardstick(info, listed)
     with slot:
         sidebar.card(info, model)
+        if info.kind != "ngram":
+            st.link_button(
+                _("Share as a page"),
+                serving.address(info.path.stem),
+                help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
+                icon=":material/share:",
+            )
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 

@@ -1,0 +1,61 @@
+"""The page of each network, at an address of the app: built when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks import checkpoint
+from rnnviz.ui import i18n
+
+KEPT = 4  # pages, of some 4 MB each
+_one_at_a_time = threading.Lock()
+
+
+def address(name: str) -> str:
+    """The path of a model's page, in the session's language; `name` is its file's, without the suffix.
+
+    >>> address("timemachine-gru")
+    '/page/timemachine-gru.html?lang=en'
+    """
+    return f"/page/{quote(name, safe='')}.html?lang={i18n.language()}"
+
+
+def routes() -> list[Route]:
+    """What serves the pages."""
+    return [Route("/page/{name}.html", _page)]
+
+
+async def _page(request: Request) -> Response:
+    name, asked = request.path_params["name"], request.query_params.get("lang")
+    for info in checkpoint.available()[0]:
+        if info.path.stem == name and info.kind != "ngram":
+            break
+    else:
+        return PlainTextResponse(f"There is no network called {name[:100]!r} here.\n", status_code=404)
+    try:
+        return HTMLResponse(await run_in_threadpool(_made, info, i18n.match(asked)))
+    except RnnvizError as error:
+        return PlainTextResponse(f"{error}\n", status_code=404)
+
+
+def _made(info: checkpoint.ModelInfo, language: str) -> bytes:
+    status = info.path.stat()
+    with _one_at_a_time, i18n.speaking(language):
+        return _built(info.path, status.st_mtime_ns, status.st_size, language)
+
+
+@lru_cache(maxsize=KEPT)
+def _built(path: Path, changed: int, size: int, language: str) -> bytes:
+    from rnnviz.ui.standalone import build  # what it needs is not needed by those who share nothing
+
+    info = checkpoint.read_info(path)
+    return build.page(info, build.yardstick(info)).encode()
