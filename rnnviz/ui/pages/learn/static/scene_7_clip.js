@@ -28,7 +28,7 @@ export function clip(board, data, ask) {
 function arrow(board, data, ask, cx, cy) {
   const { theme, local } = board;
   const { words } = data;
-  const unit = 44 + board.spare / 20;
+  const unit = 44 + Math.min(board.spare, 300) / 20; // beside the code a board is higher than wide
   if (local.arrow && String(local.arrow) === String(data.gradient)) local.arrow = null;
   const g = local.arrow ?? data.gradient;
   for (let v = -4; v <= 4; v++) {
