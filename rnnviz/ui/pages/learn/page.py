@@ -91,6 +91,7 @@ def words() -> dict[str, str]:
         "copied": _("Copied"),
         "copy.failed": _("Select it and copy it with the keyboard"),
         "late": _("The answer takes longer than usual …"),
+        "pair": _("{name}: {value}"),
         "edit": _("row {i}, column {j}: {value}; press Enter to change it"),
         **asking.words(),
     }

@@ -129,7 +129,7 @@ def random(state: State) -> dict[str, Any]:
             ),
             "weights": _("what each term is multiplied by"),
             "average": _("mean of 10,000"),
-            "lag": _("steps back"),
+            "lag": _("{n} steps back"),
             "mean": _("mean of the estimates z of ∂h/∂w"),
             "count": _("draws"),
             "band": _("shaded: ± 2 standard errors"),

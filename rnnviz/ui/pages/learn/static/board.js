@@ -18,6 +18,7 @@
 //   colours      board.theme (figures/themes.py), board.colour(value), board.ink(colour)
 
 import { make } from "../../../browser/static/dom.js";
+import { fill } from "../../../browser/static/words.js";
 import { chart } from "./chart.js";
 import { Controls } from "./controls.js";
 import { edges, matrix } from "./matrix.js";
@@ -220,6 +221,11 @@ export class Board extends Controls {
   /** A matrix's brackets. @param {{ x: number, y: number, width: number, height: number }} place */
   edges(place, colour = "") {
     return edges(this, place, colour);
+  }
+
+  /** What something is, and its name before it. @param {string} name @param {string} value */
+  pair(name, value) {
+    return fill(this.said.pair ?? "", { name, value });
   }
 
   /**

@@ -4,10 +4,14 @@
 //   stage → window   {kind: "step", …} a Desk's `said`; {kind: "gone"} when the lecture is left
 //   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed
 
+import { fill } from "../../../browser/static/words.js";
+
 /** @import { Answer, DeskKey, DeskStep, RoomLive, SceneTheme } from "./types" */
 
 /** Keys that drive the stage, wherever they are pressed. */
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
+
+const SAID = ["pair", "room.answered"]; // words of the window that are the stage's too
 
 /** @param {string} key */
 export const name = (key) => `rnnviz-desk-${key}`;
@@ -36,12 +40,12 @@ export class Desk {
   /** What the stage shows now. @param {Answer} answer @param {SceneTheme} theme @param {RoomLive | null} room */
   show(answer, theme, room) {
     const { scene, step, steps, note, notice, language, words, titles } = answer;
-    const names = Object.keys(words).filter((name) => name.startsWith("desk") || name === "room.answered");
+    const names = Object.keys(words).filter((name) => name.startsWith("desk") || SAID.includes(name));
     const { background, text, muted, grid, model, came } = theme;
     this.said = {
       ...note,
       opens: titles[scene - 1],
-      next: note.opens ? `${note.opens}: ${note.next}` : note.next,
+      next: note.opens ? fill(words.pair, { name: note.opens, value: note.next }) : note.next,
       ...{ scene, step: step + 1, steps, notice, language, room },
       words: Object.fromEntries(names.map((name) => [name, words[name]])),
       colours: { background, text, muted, grid, model, came },

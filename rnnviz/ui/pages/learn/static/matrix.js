@@ -77,7 +77,7 @@ export function matrix(board, options) {
       if (pick) answers.click = () => pick(i, j);
       if (edit) {
         answers.click = () => open(board, options, i, j);
-        answers.label = `${name}: ${fill(board.said.edit, { i: i + 1, j: j + 1, value: said })}`;
+        answers.label = board.pair(name, fill(board.said.edit, { i: i + 1, j: j + 1, value: said }));
       }
       board.on(entry.svg, `${name}.${i}.${j}`, answers);
       if (edit) entry.svg.style.cursor = "text";

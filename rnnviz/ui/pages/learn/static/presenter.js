@@ -47,7 +47,10 @@ function show(said) {
   at("notice").textContent = said.notice;
   const next = document.createElement("b");
   next.textContent = said.next;
-  at("next").replaceChildren(said.next ? `${words["desk.next"]}: ` : words["desk.last"], next);
+  at("next").replaceChildren(
+    said.next ? fill(words.pair, { name: words["desk.next"], value: "" }) : words["desk.last"],
+    next,
+  );
   at("back").textContent = words["desk.back"];
   at("on").textContent = words["desk.on"];
   at("reset").textContent = words["desk.reset"];

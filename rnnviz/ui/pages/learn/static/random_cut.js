@@ -68,7 +68,7 @@ function weights(board, data) {
     board.text(LEFT + (k + 0.5) * EACH - 1.5, y + 21, board.number(w, 1), "20 middle 700 model");
   });
   board.text(LEFT, y + 62, "0", "20 muted");
-  board.text(LEFT + steps * EACH - 4, y + 62, `${steps - 1} ${words.lag}`, "20 end muted");
+  board.text(LEFT + steps * EACH - 4, y + 62, fill(words.lag, { n: steps - 1 }), "20 end muted");
 }
 
 /** The mean of more and more estimates. @param {Board} board @param {Said<BackwardsRandom>} data @param {number} x */

@@ -21,8 +21,9 @@ export function figure(board, data) {
   const each = 380;
   for (let k = first; k <= Math.min(first + 2, T); k++)
     step(board, data, { x: 110 + (k - first) * each, y, t: k, last: k === T, first: k === first, gap: each });
-  const legend = `(i) ${words.join}: 1 × 7, 1 × 4 → 1 × 11      (ii) ${words.connected}: 11 × 4`;
-  board.text(board.W / 2, 76 + spare * 0.1, legend, "22 middle");
+  const one = board.pair(words.join, "1 × 7, 1 × 4 → 1 × 11");
+  const two = board.pair(words.connected, "11 × 4");
+  board.text(board.W / 2, 76 + spare * 0.1, `(i) ${one}      (ii) ${two}`, "22 middle");
 }
 
 /**

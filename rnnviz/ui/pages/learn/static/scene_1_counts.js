@@ -62,7 +62,7 @@ function sizes(board, data, ask, height) {
   const far = Math.round(0.8 * data.longest);
   label(X(far) - 16, Y(data.sizes[far - 1][1]) - 6, table, theme.ngram, "end");
   if (step >= 1) {
-    const parameters = `${data.network}: ${board.number(data.parameters, 0)}`;
+    const parameters = board.pair(data.network, board.number(data.parameters, 0));
     label(X(data.longest), Y(data.parameters) - 20, parameters, theme.model, "end");
     const mid = Math.round(0.6 * data.longest);
     label(X(mid) + 12, Y(data.seen[mid - 1][1]) + 26, words["line.seen"], theme.ngram);

@@ -139,7 +139,7 @@ function books(board, data, ask) {
         ask({ read: local.read });
       },
     );
-    input.setAttribute("aria-label", `${row.title}: ${words.read}`);
+    input.setAttribute("aria-label", board.pair(row.title, words.read));
     const grows = { clipPath: "inset(0 100% 0 0)" };
     const whole = { to: { clipPath: "inset(0)" } };
     board.text(0, y + 82, words.likelihood, "24 muted");

@@ -143,6 +143,6 @@ function sums(board, data, x) {
     board.matrix({ x: right, y, values, cell, full: 1, colour });
   });
   const [all, left] = data.kept;
-  board.text(x, 58 + gap * 2 - 12, `${words.out}: ${board.number(data.norms[2])}`, "22 muted");
+  board.text(x, 58 + gap * 2 - 12, board.pair(words.out, board.number(data.norms[2])), "22 muted");
   board.text(x, 58 + gap * 2 + 22, fill(words.kept, { left, all }), "22 600 model");
 }

@@ -56,7 +56,7 @@ export function draw(board, data, ask) {
   const side = board.W - x;
   board.text(x, 62, good ? words.right : words.wrong, `36 700 ${good ? "model" : "came"}`);
   board.line(x - 28, 48, x - 28, 520, { stroke: theme.grid });
-  board.text(x, 113, `${words.try}: ${data.dial}`, "20 muted");
+  board.text(x, 113, board.pair(words.try, data.dial ?? ""), "20 muted");
   board.choice(
     "setting",
     [x, 136],

@@ -178,7 +178,7 @@ export function length(board, data, ask) {
         ask({ cuts: local.cuts });
       },
     );
-    cut.input.setAttribute("aria-label", `${said}: ${words.cut}`);
+    cut.input.setAttribute("aria-label", board.pair(said, words.cut));
     board.stands(cut, "T");
   });
 }

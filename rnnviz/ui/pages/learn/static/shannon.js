@@ -84,7 +84,7 @@ export function shannon(board, data, ask) {
   const share = board.text(640, 300, "", { style: "20 end muted", stands: "q_i" });
   board.span(share, "q", { "font-style": "italic", "font-size": 22 });
   board.span(share, "i", { "font-style": "italic", dy: 6 });
-  board.span(share, `: ${words.share}`, { dy: -6 });
+  board.span(share, board.pair("", words.share), { dy: -6 });
   board
     .group({ stands: "q_i i_guess" })
     .bars({

@@ -153,7 +153,8 @@ export class View extends BaseView {
     const { words, titles, scene, notice } = this.answer;
     const say = sayer(words);
     this.head.show(this.answer, say);
-    this.notice.replaceChildren(make("b", "", say("notice")), notice);
+    const whole = notice.replaceAll(" %", "\u00a0%"); // no line begins with the sign
+    this.notice.replaceChildren(make("b", "", say("notice")), whole);
     this.board.svg.setAttribute("aria-label", `${titles[scene - 1]}. ${notice}`);
     moves(this, say);
     this.code.show(this.answer.code, say);
