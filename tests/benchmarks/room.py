@@ -147,8 +147,11 @@ def with_class(lectern: Lectern, phones: int) -> dict[str, float]:
 
 HEAR = """() => {
   window.most = new Map();
-  new BroadcastChannel("rnnviz-room").onmessage = ({ data }) => {
-    if (data?.question) window.most.set(data.question.key, data.question.answered);
+  const post = BroadcastChannel.prototype.postMessage;
+  BroadcastChannel.prototype.postMessage = function (data) {
+    const question = data?.kind === "room" && data.room?.question;
+    if (question) window.most.set(question.key, question.answered);
+    post.call(this, data);
   };
 }"""
 

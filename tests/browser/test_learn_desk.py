@@ -69,15 +69,17 @@ def test_the_room_s_answers_come_as_they_are_given(lectern: Lectern) -> None:
     desk = opened(lectern)
     room = desk.locator("#room")
     expect(room).to_be_hidden()
-    tell = """live => new BroadcastChannel("rnnviz-room").postMessage(live)"""
+    channel = f"rnnviz-desk-{desk.url.partition('#')[2]}"
+    tell = "([to, room]) => new BroadcastChannel(to).postMessage({ kind: 'room', room })"
     question = {"number": 1, "key": "k", "text": "How long?", "options": ["one", "<b>two</b>"]}
     said = {"answered": 4, "counts": [1, 3], "revealed": False, "over": False}
-    lectern.page.evaluate(tell, {"short": "", "edition": 1, "phones": 9, "question": {**question, **said}})
+    live = {"edition": 1, "phones": 9, "question": {**question, **said}}
+    lectern.page.evaluate(tell, [channel, live])
     expect(room).to_be_visible()
     expect(room).to_contain_text("How long? · 4 of 9 answered")
     expect(room.locator(".count")).to_have_text(["1", "3"])
     expect(room).to_contain_text("<b>two</b>")
-    lectern.page.evaluate(tell, None)
+    lectern.page.evaluate(tell, [channel, None])
     expect(room).to_be_hidden()
     desk.close()
 

@@ -19,11 +19,6 @@ VOTE = scene_6_perplexity.HEART + 1
 
 Join = Callable[[], Page]
 
-HEAR = """() => {
-  window.heard = [];
-  new BroadcastChannel("rnnviz-room").onmessage = (event) => window.heard.push(event.data);
-}"""
-
 
 @pytest.fixture
 def join(browser: Browser, lectern: Lectern) -> Iterator[Join]:
@@ -207,17 +202,56 @@ def test_a_page_that_is_loaded_again_has_its_room_and_another_tab_has_none(
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
 
-def test_other_windows_hear_what_the_room_says(lectern: Lectern, join: Join) -> None:
-    lectern.open(scene=8, present=1)
-    lectern.page.evaluate(HEAR)
-    lectern.root.get_by_role("button", name="Ask the room").click()
-    expect(lectern.root.locator(".ln-sheet .ln-room-address")).to_contain_text(":")
+def test_the_lecturer_s_window_hears_what_the_room_says_and_another_stage_s_does_not(
+    lectern: Lectern, join: Join
+) -> None:
+    ask(lectern, scene=8, step=1)
     phone = join()
     lectern.press("Space")
     phone.get_by_role("button").nth(1).click()
-    lectern.page.wait_for_function("window.heard.some((said) => said?.question?.counts[1] === 1)")
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    desk, other = window(lectern.page), lectern.page.context.new_page()
+    other.goto(f"{lectern.url}/learn?scene=8&present=1")
+    elsewhere = window(other)
+    expect(desk.locator("#room .count")).to_have_text(["0", "1", "0", "0"])
+    phone.get_by_role("button").nth(2).click()
+    expect(desk.locator("#room .count")).to_have_text(["0", "0", "1", "0"])
+    expect(elsewhere.locator("#room")).to_be_hidden()
     close(lectern)
-    lectern.page.wait_for_function("window.heard.at(-1) === null")
+    expect(desk.locator("#room")).to_be_hidden()
+    for page in (desk, elsewhere, other):
+        page.close()
+
+
+def window(stage: Page) -> Page:
+    """A stage's window of notes."""
+    expect(stage.get_by_test_id("rnnviz-learn")).to_have_attribute("data-rest", "true")
+    with stage.expect_popup() as opened:
+        stage.keyboard.press("n")
+    expect(opened.value.locator("#title")).not_to_be_empty()
+    return opened.value
+
+
+def test_a_tab_that_opens_another_address_keeps_its_room_and_a_copy_of_the_tab_has_none(
+    lectern: Lectern, join: Join
+) -> None:
+    ask(lectern, scene=8, step=1)
+    phone = join()
+    lectern.press("Space")
+    phone.get_by_role("button").nth(0).click()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    lectern.open(scene=8, step=3, present=1)
+    expect(lectern.root.locator(".ln-ask")).to_have_text("Room: 1")
+    lectern.page.go_back()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+    with lectern.page.expect_popup() as copied:
+        lectern.page.evaluate("void open(location.href)")  # its sessionStorage goes along
+    copy = copied.value
+    assert copy.evaluate("sessionStorage.getItem('rnnviz-room')")
+    expect(copy.get_by_role("button", name="Ask the room")).to_be_visible()
+    copy.close()
+    lectern.press("Space")
+    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
 
 def test_a_room_closes_when_its_lecturer_is_gone_and_the_server_stops_with_another_open(

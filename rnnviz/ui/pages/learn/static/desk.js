@@ -1,7 +1,8 @@
 // The stage's side of the lecturer's window: what is shown goes there, keys pressed there come here.
 //
 // Both speak over a BroadcastChannel called `name(key)`; the window has the key in its address.
-//   stage → window   {kind: "step", …} a Desk's `said`; {kind: "gone"} when the lecture is left
+//   stage → window   {kind: "step", …} a Desk's `said`; {kind: "room", room} what the class answers, as it comes;
+//                    {kind: "gone"} when the lecture is left
 //   window → stage   {kind: "hello"} it is there; {kind: "key", key, shift} one of KEYS was pressed
 
 import { fill } from "../../../browser/static/words.js";
@@ -51,6 +52,12 @@ export class Desk {
       colours: { background, text, muted, grid, model, came },
     };
     this.tell();
+  }
+
+  /** What the room says from now on; null once it is closed. @param {RoomLive | null} room */
+  hear(room) {
+    if (this.said) this.said.room = room;
+    this.channel.postMessage({ kind: "room", room });
   }
 
   tell() {

@@ -1,9 +1,8 @@
 // The lecturer's window: notes, the next step, a clock, and what the room answers. It is a page of its own without
-// a session: the stage's window tells it what to show (desk.js), and the room's answers as they come (room.js).
+// a session: the stage's window tells it what to show, and the room's answers as they come (desk.js).
 
 import { fill } from "../../../browser/static/words.js";
 import { KEYS, name } from "./desk.js";
-import { CHANNEL } from "./room.js";
 import { Stopwatch } from "./stopwatch.js";
 
 /** @import { DeskStep, RoomLive } from "./types" */
@@ -21,9 +20,9 @@ let words = {};
 
 channel.onmessage = ({ data }) => {
   if (data?.kind === "step") show(data);
+  else if (data?.kind === "room") room(data.room);
   else if (data?.kind === "gone") lost(true);
 };
-new BroadcastChannel(CHANNEL).onmessage = ({ data }) => room(data);
 
 /** @param {DeskStep} said */
 function show(said) {

@@ -1,4 +1,4 @@
-// The room that answers: followed while it is open, asked by Space, told to the presenter's window.
+// The room that answers: followed while it is open, asked by Space, told to the lecturer's window.
 
 import { sayer } from "../../../browser/static/words.js";
 import { RoomWords } from "./room_words.js";
@@ -7,8 +7,8 @@ import { RoomWords } from "./room_words.js";
 /** @import { RoomAnswer, RoomDoor, RoomLive, RoomWish } from "./types" */
 
 const KEPT = "rnnviz-room"; // the key of this tab's room, for when the page is loaded again
+const LEFT = "rnnviz-room-left"; // there once this tab has left the page: not in a copy of the tab
 const PAUSE = 1500; // milliseconds before another look after one that failed
-export const CHANNEL = "rnnviz-room"; // what the room says is told there, for other windows of this browser
 
 export class Room {
   /** @type {RoomDoor | null} */
@@ -28,18 +28,23 @@ export class Room {
   /** @type {ReturnType<typeof sayer> | undefined} */
   say;
   following = new AbortController();
+  onLeave = () => sessionStorage.setItem(LEFT, "1");
 
-  /** @param {HTMLElement} root @param {() => void} start sends a wish @param {() => void} redraw */
-  constructor(root, start, redraw) {
+  /**
+   * @param {HTMLElement} root @param {() => void} start sends a wish @param {() => void} redraw
+   * @param {(live: RoomLive | null) => void} tell the lecturer's window
+   */
+  constructor(root, start, redraw, tell) {
     this.start = start;
     this.redraw = redraw;
+    this.tell = tell;
     this.words = new RoomWords(root, this);
-    this.channel = new BroadcastChannel(CHANNEL);
+    window.addEventListener("pagehide", this.onLeave);
   }
 
   close() {
     this.following.abort();
-    this.channel.close();
+    window.removeEventListener("pagehide", this.onLeave);
   }
 
   /** The question that the stage shows, if the room has heard of it. */
@@ -81,11 +86,13 @@ export class Room {
     this.words.show();
   }
 
-  /** A page that was loaded again has its room again. */
+  /** A tab that has loaded the page again, or another of its addresses, has its room again. */
   claim() {
     const [how] = performance.getEntriesByType("navigation");
     const key = sessionStorage.getItem(KEPT);
-    const again = /** @type {PerformanceNavigationTiming | undefined} */ (how)?.type === "reload";
+    const reloaded = /** @type {PerformanceNavigationTiming | undefined} */ (how)?.type === "reload";
+    const again = reloaded || sessionStorage.getItem(LEFT) !== null;
+    sessionStorage.removeItem(LEFT);
     if (!this.door && key && again) this.ask({ key });
   }
 
@@ -126,7 +133,7 @@ export class Room {
     const now = this.question;
     const drawn = now?.revealed || before?.revealed || now?.key !== before?.key;
     this.words.show();
-    this.channel.postMessage({ short: this.door?.short, ...live });
+    this.tell(live);
     if (drawn) this.redraw();
   }
 
@@ -135,7 +142,7 @@ export class Room {
     this.following.abort();
     this.door = this.live = null;
     sessionStorage.removeItem(KEPT);
-    this.channel.postMessage(null);
+    this.tell(null);
     this.words.show();
     this.redraw();
   }
@@ -152,7 +159,7 @@ export class Room {
   leave() {
     this.sheet = false;
     this.ask({ open: false });
-    this.channel.postMessage(null);
+    this.tell(null);
   }
 
   /** Hide the way in. Returns whether it was shown. */

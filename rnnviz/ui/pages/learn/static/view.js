@@ -63,7 +63,7 @@ export class View extends BaseView {
     this.head = new Head(root, this.board);
     this.lights = this.head.lights;
     const [start, redraw] = [() => this.start(), () => this.redraw()];
-    this.room = this.board.room = new Room(root, start, redraw);
+    this.room = this.board.room = new Room(root, start, redraw, (live) => this.desk.hear(live));
     this.code = new CodePanel(root, start);
     this.desk = new Desk(this.link.client, ({ key, shift }) =>
       document.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey: shift, cancelable: true })),
