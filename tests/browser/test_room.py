@@ -142,6 +142,24 @@ def test_a_question_is_asked_again_and_the_room_closes_for_everyone(lectern: Lec
     assert lectern.root.locator(".ln-asking").is_hidden()
 
 
+def test_an_answer_that_is_lost_on_the_way_leaves_the_one_that_counts(lectern: Lectern, join: Join) -> None:
+    ask(lectern, scene=8, step=3)
+    phone = join()
+    lectern.press("Space")
+    phone.get_by_role("button").nth(1).click()
+    expect(phone.get_by_text("Your answer counts")).to_be_visible()
+    counted = chosen(phone)
+    phone.route("**/answer", lambda route: route.fulfill(body=""))
+    phone.get_by_role("button").nth(0).click()
+    expect(phone.get_by_text("That didn't arrive. Try again.")).to_be_visible()
+    assert chosen(phone) == counted
+    phone.unroute("**/answer")
+    phone.get_by_role("button").nth(0).click()
+    expect(phone.get_by_text("Your answer counts")).to_be_visible()
+    lectern.press("Space")
+    expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
+
+
 def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
     ask(lectern, scene=6, step=LETTERS)
     one, two = join(), join()

@@ -103,7 +103,7 @@ def asked(state: State) -> Question | None:
     at = len(game.ranks)
     return Question(
         f"shannon.{sentence}.{at}",
-        _("Which letter comes next?") + f" “{game.shown}_”",
+        _("Which letter comes next? “{text}_”").format(text=game.shown),
         tuple(KEYS),
         letters=True,
         right=KEYS.index(shannon.SENTENCES[sentence][1][at]),

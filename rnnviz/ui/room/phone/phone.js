@@ -9,6 +9,8 @@ const room = location.pathname.replace(/\/$/, "");
 let heard = { state: "lost" };
 let language = navigator.language.startsWith("zh") ? "zh" : "en";
 let trouble = "";
+/** @type {number | null} this phone's answer, as the room has it */
+let counted = null;
 let sent = Promise.resolve();
 /** @type {EventSource | undefined} */
 let stream;
@@ -31,7 +33,7 @@ function listen() {
   stream = own;
   own.onmessage = (event) => {
     trouble = "";
-    show(JSON.parse(event.data));
+    take(JSON.parse(event.data));
     if (heard.state === "over" || heard.state === "elsewhere") own.close();
   };
   own.onerror = () => {
@@ -56,11 +58,17 @@ async function send(question, answer) {
     const got = await fetch(`${room}/answer`, { method: "POST", body: JSON.stringify({ question, answer }) });
     const found = await got.json();
     trouble = got.ok ? "" : found.why;
-    if (heard.number === question) show(got.ok ? found : { ...heard, mine: null });
+    if (heard.number === question) take(got.ok ? found : { ...heard, mine: counted });
   } catch {
     trouble = "late";
-    if (heard.number === question) show({ ...heard, mine: null });
+    if (heard.number === question) show({ ...heard, mine: counted });
   }
+}
+
+/** Show what the room says. @param {Heard} said */
+function take(said) {
+  counted = said.mine ?? null;
+  show(said);
 }
 
 /** @param {Heard} now */
