@@ -10,10 +10,11 @@ from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
 from rnnviz.ui.standalone import command
 
+spin_briefly()
+
 
 def main() -> None:
     """Run the command in sys.argv and exit with its code."""
-    spin_briefly()
     run(command)
 
 
