@@ -102,6 +102,7 @@ def test_what_has_the_focus_is_seen(page: Page, app_url: str, address: str) -> N
 def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/perplexity?model=tiny-gru")
     expect(page.get_by_text("Perplexity of an example")).to_be_visible()
+    settle(page)  # what is still being drawn would take the focus with it
     tab_to(page, r"(^|\n)Upload$")
     with page.expect_file_chooser() as chosen:
         page.keyboard.press("Enter")
