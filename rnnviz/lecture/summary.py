@@ -13,7 +13,8 @@ import numpy as np
 from rnnviz.errors import ConfigError
 from rnnviz.lecture import backwards, word
 from rnnviz.lecture.machine import WORD, Machine
-from rnnviz.lecture.questions import SEED, apart
+from rnnviz.lecture.memoryless import compare, ending
+from rnnviz.lecture.questions import SEED
 from rnnviz.networks.numpy_model import NumpyModel
 
 TEXTS = ("in the dark nig", "I was going")
@@ -26,8 +27,9 @@ CUT, RADIUS, STEPS = 2, 0.9, 40
 
 
 def recurrent(rnn: NumpyModel) -> float:
-    """How far apart the predictions after TEXTS are, as a total variation distance; 0 without a state."""
-    return apart(rnn, *TEXTS)
+    """The largest difference in probability between the predictions after TEXTS; 0 without a state."""
+    one, other = (ending(rnn, text) for text in TEXTS)
+    return compare(one, other, 1).prediction
 
 
 def history() -> float:

@@ -40,7 +40,7 @@ def test_what_is_said_of_the_book_holds_for_every_n(n: int) -> None:
         assert f"{100 * share:.1f} % of the contexts of {n - 1} characters" in notice
         assert shown["seen"][n - 1][1] < 0.05 * counts.table_size(shown["size"], n), "few of the entries"
     else:
-        assert "Every context" in notice
+        assert ("no context at all" if n == 1 else "every context") in notice
         assert n <= 2
     assert shown["table"].replace(",", "") == str(69**n)
 
@@ -61,6 +61,9 @@ def test_no_other_ngram_is_shown_than_the_one_that_is_named(n: int, text: str) -
     read = counts.book()[0]
     assert shown["known"] == [text[max(0, t - n + 1) : t] in read for t in range(len(text))]
     assert ("Framed" in notice) == (n > 1)
+    assert ("so it looks at" in notice) == (1 < n <= ORDER), "only a model that counts so far has looked"
+    if n > 2:
+        assert f"the {n - 1} characters before it" in notice
 
 
 def test_what_a_state_saves_on_the_book_is_said_as_it_was_measured() -> None:
@@ -106,9 +109,16 @@ def test_a_step_of_each_rule_is_shown(t: int) -> None:
     assert (last["before"], last["after"]) == (plain[: t - 1][-1:], plain[t - 1])
     assert append["times"] == len(re.findall(f"(?={line[:t]}.)", counts.book()[0], re.DOTALL))
     assert len(rnn["after"]) == len(rnn["before"]) == 256
-    assert rnn["before"] == (
-        said("state", first=line, t=t - 1)[1]["rows"][2]["after"] if t > 1 else [0] * 256
-    )
+    if t > 1:
+        assert rnn["before"] == said("state", first=line, t=t - 1)[1]["rows"][2]["after"]
+    # One step from the state before, by the network's own weights: at t = 1 too, where it has read a start.
+    network = models.network("timemachine-rnn")
+    parts = network.weights.layers[0]
+    assert parts.table is not None
+    assert parts.W_h is not None
+    read = parts.table[network.vocabulary.encode(line[t - 1])[0]]
+    made = np.tanh(read + parts.W_h @ np.array(rnn["before"]))
+    assert rnn["after"] == pytest.approx(made, abs=0.01)
     for row in shown["rows"]:
         chances = [chance for _, chance in row["next"]]
         assert chances == sorted(chances, reverse=True)

@@ -72,3 +72,11 @@ def test_two_products_and_one_are_sums_of_products(seed: int) -> None:
             assert drawn["product"][i][j] == pytest.approx(total, abs=1e-14)
     apart = np.abs(np.subtract(drawn["sum"], drawn["product"]))
     assert drawn["difference"] == apart.max() < 1e-14
+
+
+def test_two_characters_that_a_network_does_not_know_are_one_to_it() -> None:
+    for left, right in (("日", "本"), ("a", "b"), ("日", "b")):
+        ask = {"left": left, "right": right}
+        sent = answered(Lecture({"scene": "2"}), {"step": 0, "ask": ask})
+        assert ("can tell them apart" in sent["notice"]) == (sent["data"]["prediction"] > 0)
+        assert ("unknown" in sent["notice"]) == (left == "日" and right == "本")

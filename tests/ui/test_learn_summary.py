@@ -35,7 +35,7 @@ def test_the_numbers_are_those_of_the_core() -> None:
     rnn, gru = models.network("timemachine-rnn"), models.network("timemachine-gru")
     run = summary.learned()
     assert [row["number"] for row in first] == [
-        f"{100 * summary.recurrent(rnn):.0f} %",
+        f"{summary.recurrent(rnn):.2f}",
         f"{summary.history():.2f}",
         "83",
         f"{run.before:.1f} → {run.after:.2f}",
@@ -46,6 +46,12 @@ def test_the_numbers_are_those_of_the_core() -> None:
     assert second[1]["number"] == str(summary.cached())
     assert float(second[2]["number"]) == pytest.approx(summary.powers(), rel=0.05)
     assert second[3]["number"].split()[::2] == [str(n) for n in summary.left()]
+
+
+def test_the_first_number_is_the_one_its_step_shows() -> None:
+    row = answered(Lecture({"scene": str(NUMBER)}))["data"]["rows"][0]
+    place = {name: str(row["go"][name] + (name == "step")) for name in ("scene", "step")}
+    assert row["number"] == f"{answered(Lecture(place))['data']['prediction']:.2f}"
 
 
 def test_a_trained_network_s_perplexity_is_below_a_uniform_guess() -> None:
@@ -63,6 +69,7 @@ def test_the_score_is_of_what_this_lecture_has_answered() -> None:
     sent = answered(lecture, {"scene": NUMBER, "step": scene_9_summary.FURTHER})
     assert sent["data"]["score"] == {"right": right, "given": 3}
     assert sent["data"]["count"] == len(QUESTIONS)
+    assert f"{len(QUESTIONS) - 3} more to answer" in sent["notice"]
     again = answered(Lecture(sent["query"]))
     assert again["data"] == sent["data"], "its address keeps the answers"
     assert answered(Lecture({"scene": str(NUMBER), "step": "3"}))["data"]["score"]["given"] == 0

@@ -142,7 +142,8 @@ def test_characters_are_held_against_words() -> None:
 @pytest.mark.parametrize("n", range(1, 6))
 def test_a_minibatch_of_windows_has_a_row_for_each(n: int) -> None:
     for t in range(1, 9):
-        _, found = shown(5, "batch", n=n, t=t)
+        notice, found = shown(5, "batch", n=n, t=t)
+        assert notice.startswith("One place" if n == 1 else "Several places")
         assert np.shape(found["x"]) == (n, 28) == (n, len(found["symbols"]))
         assert np.sum(found["x"], axis=1).tolist() == [1] * n
         column = [window[t - 1] for window in found["windows"]]
@@ -155,6 +156,7 @@ def test_what_is_said_of_the_training_is_what_it_does(typed: str) -> None:
         for at in (0, word.STEPS):
             notice, found = shown(5, "writes", word=typed, seed=seed, at=at)
             assert ("writes the word" in notice) == (found["written"] == typed)
+            assert "memorised" not in notice or at > 0, "what was not trained has memorised nothing"
             assert f"“{found['written']}”" in notice or found["written"] == typed
             said, found = shown(5, "train", word=typed, seed=seed, at=at)
             perplexity = word.run(typed, seed).at(at).perplexity

@@ -23,7 +23,7 @@ _NOTES: dict[str, dict[str, Note]] = {
     "scene_1_counts": {
         "grows": Note(
             N_("A table of all n-grams"),
-            N_("An n-gram model needs a number for every context: |V| to the power of n."),
+            N_("An n-gram model needs a number for any n characters: |V| to the power of n."),
             N_("How large is the table for five characters? And for ten?"),
         ),
         "book": Note(
@@ -140,7 +140,7 @@ _NOTES: dict[str, dict[str, Note]] = {
         "one": Note(
             N_("One product"),
             N_("The same entry again, from one row and one column."),
-            N_("Why is one large product faster than two small ones?"),
+            N_("Is one large product faster than two small ones? How would you find out?"),
         ),
         "try": Note(
             N_("Change a number"),
@@ -171,7 +171,7 @@ _NOTES: dict[str, dict[str, Note]] = {
         ),
         "why": Note(
             N_("Why characters"),
-            N_("Few symbols and nothing unknown, at the price of more time steps."),
+            N_("Few symbols, and every word can be written, at the price of more time steps."),
             N_("Where would words be the better choice?"),
         ),
         "batch": Note(

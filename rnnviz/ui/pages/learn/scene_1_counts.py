@@ -37,15 +37,15 @@ def notice(state: State) -> str:
     """What to notice."""
     n, step = _n(state), state["step"]
     if step == GROWS:
-        return _("Each extra character of context makes the table {symbols} times larger. Move n.").format(
-            symbols=f"{_counted().vocabulary.size:,}"
-        )
+        return _(
+            "There are {symbols} different symbols: each extra character of context "
+            "makes the table {symbols} times larger. Move n."
+        ).format(symbols=f"{_counted().vocabulary.size:,}")
     if step == BOOK:
         return _book(n)
     if step == SURPRISE:
-        deep = _("The deeper a cell, the more that character surprised the model.")
-        framed = _("Framed: the book lacks the {n} characters before it, so there are no counts.")
-        return deep if n == 1 else f"{deep} {framed.format(n=n - 1)}"
+        deep = _("The deeper a cell, the more bits, −log₂ P, its character costs.")
+        return deep if n == 1 else f"{deep} {_framed(n)}"
     if step == KEPT:
         return _(
             "One h stands for all characters before: the hidden state, or hidden variable. "
@@ -78,12 +78,25 @@ def _n(state: State) -> int:
 def _book(n: int) -> str:
     """How often a table has nothing to say."""
     share = _read().never[n - 1] / _read().held_out
+    if n == 1:
+        return _("At n = 1 a table looks at no context at all. Move n up.")
     if not share:
-        return _("Every context of n = {n} in the book's last tenth came before. Move n up.").format(n=n)
+        return _("At n = {n} every context in the book's last tenth came before. Move n up.").format(n=n)
     return _(
         "The book fills few of the entries. In its last tenth {share} of the contexts of {before} characters "
         "are new: no counts."
     ).format(share=scene_1_rules.percent(share), before=n - 1)
+
+
+def _framed(n: int) -> str:
+    """What a frame means; from n = 2 on, and what a model makes of it, as far as it counts."""
+    if n == 2:
+        return _("Framed: the table never counted the character before it, so it looks at none.")
+    if n > ORDER:
+        return _("Framed: the book's first 90 % lack the {n} characters before it.").format(n=n - 1)
+    return _("Framed: the table never counted the {n} characters before it, so it looks at fewer.").format(
+        n=n - 1
+    )
 
 
 def formula(state: State) -> str:
@@ -185,7 +198,11 @@ def _words() -> dict[str, str]:
         "line.seen": _("in the book"),
         "never": _("contexts in its last tenth that are new"),
         "uncounted": _("The model counts up to n = {n}: move n back to read with it."),
-        "framed": _("{count} of {all} contexts are not in the book"),
+        "framed": _("{count} of {all} contexts are not in the book’s first 90 %"),
+        "alone": _("MLP: a network without a state; it sees the last character only")
+        if "mlp" in examples.kinds()
+        else "",
+        "began": _("after a start symbol"),
         "text": _("Text"),
         "each": _("character of the text"),
         "bits": _("bits here"),

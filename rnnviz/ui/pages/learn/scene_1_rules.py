@@ -8,7 +8,7 @@ import numpy as np
 
 from rnnviz.lecture import counts, states
 from rnnviz.lecture.prediction import expected
-from rnnviz.reading.trace import trace
+from rnnviz.lecture.recurrence import Recurrence
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.learn import models
@@ -26,7 +26,7 @@ def apart_said(state: State) -> str:
     last, rnn = (_apart(kind, state)[t - 1] for kind in ("last", "rnn"))
     return _(
         "Storing everything tells all texts apart, but its table has |V|ᵗ rows. "
-        "Predictions differ by {last} with the last character, by {rnn} in the RNN."
+        "Share of probability that moves: {last} with the last character, {rnn} in the RNN."
     ).format(last=percent(last), rnn=percent(rnn))
 
 
@@ -38,8 +38,8 @@ def percent(share: float) -> str:
 def kept(state: State) -> dict[str, Any]:
     """The state before and after step t, by three rules, and what each predicts."""
     t, line, model = _at(state, "first"), state["first"], _network()
-    read, hidden = counts.book()[0], trace(model, line).hidden[:, -1]
-    zeros = np.zeros(hidden.shape[1])
+    # From the state that the start symbol leaves on.
+    read, states_so_far = counts.book()[0], Recurrence(model, line).states
     chances = expected(model, line[:t])[0]
     best = np.argsort(-chances, kind="stable")[:LISTED]
     return {
@@ -55,8 +55,8 @@ def kept(state: State) -> dict[str, Any]:
             | _table(line[t - 1], read),
             {
                 "kind": "rnn",
-                "before": np.round(hidden[t - 2] if t > 1 else zeros, 3).tolist(),
-                "after": np.round(hidden[t - 1], 3).tolist(),
+                "before": np.round(states_so_far[t - 1], 3).tolist(),
+                "after": np.round(states_so_far[t], 3).tolist(),
                 "times": None,
                 "next": [[visible(model.vocabulary.symbol(int(i))), float(chances[i])] for i in best],
             },

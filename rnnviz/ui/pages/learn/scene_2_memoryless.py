@@ -42,12 +42,14 @@ def notice(state: State) -> str:
         return _("Softmax turns every row of O into probabilities. Framed: the label, the next character.")
     if state["step"] == STEPS - 1:
         return _(
-            "GRU and LSTM are recurrent too; their gates say how much of the state stays. "
-            "Write your own two texts."
+            "GRU, a gated recurrent unit, and LSTM, long short-term memory, are recurrent too: "
+            "gates say how much of the state stays."
         )
     if left == right:
         return _("The same text twice: change one of them, but keep its last character.")
     if left[-1] != right[-1]:
+        if not _compared(state)[2].prediction:
+            return _("Both last characters are unknown to this network: to it they are the same symbol.")
         return _("The two texts end differently, so even a network without a state can tell them apart.")
     if _shown(state) != "mlp":
         if not _compared(state)[2].prediction:

@@ -63,7 +63,7 @@ def notice(state: State) -> str:
             "Two sequences side by side: row i belongs to sequence i. "
             "Rows share the weights, never their states."
         ),
-        "unit": _("One unit of a real network: its parts add up, and φ keeps the sum between −1 and 1."),
+        "unit": _("One unit of a real network: its parts add up, and φ brings the sum between −1 and 1."),
     }[name]
 
 
@@ -111,6 +111,7 @@ def picture(state: State) -> dict[str, Any]:
         "reads": _("input {character}"),
         "unit": _("unit {n}"),
         "before": _("state before"),
+        "began": _("start symbol"),
         "units": _("{n} of {count} units; click one"),
     }
     return {**shown, "words": words}

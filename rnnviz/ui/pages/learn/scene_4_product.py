@@ -49,7 +49,7 @@ def notice(state: State) -> str:
             "become (5, 4). No number has changed."
         ),
         _("(3, 5)(5, 4) = (3, 4): one product gives what two gave. Point at an entry of the result."),
-        _("Change any number: both sides follow, and they differ only by rounding error."),
+        _("Change any number: both sides follow, and they differ at most by rounding error."),
         _(
             "Step {t} of “machine”, by the small network: again one product gives what two gave. "
             "With the bias and φ it becomes the next state."
@@ -89,9 +89,9 @@ def picture(state: State) -> dict[str, Any]:
             "two": _("two products, added"),
             "one": _("one product"),
             "apart": _("difference, in 10⁻¹⁶"),
-            "axis1": _("side by side: cat along axis 1"),
-            "axis0": _("one above the other: cat along axis 0"),
-            "picks": _("The 1 at “{character}” picks a row of W_xh."),
+            "axis1": _("side by side: concatenate along axis 1"),
+            "axis0": _("one above the other: concatenate along axis 0"),
+            "picks": _("The 1 at “{character}” picks the framed row."),
         },
     }
 

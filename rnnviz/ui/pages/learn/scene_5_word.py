@@ -44,14 +44,16 @@ def notice(state: State) -> str:
     if step == TRAIN:
         return _training_notice(word.run(state["word"], state["seed"]), state["at"])
     if step == WRITES:
-        return _writes(word.run(state["word"], state["seed"]).at(state["at"]).written, state["word"])
+        return _writes(word.run(state["word"], state["seed"]).at(state["at"]).written, state)
     if step == WHY:
         characters, words = tokens.vocabularies()
         return _(
             "Characters: few symbols, and every word can be written, but {times} times as many time steps."
         ).format(times=f"{characters.tokens / words.tokens:.1f}")
+    if step == BATCH and state["n"] == 1:
+        return _("One place of the text is read: its character is one row, a vector of d numbers. Move n.")
     return {
-        LABELS: _("The label of every step is the next character: the input of the step after it."),
+        LABELS: _("The labels are the text shifted by one: every step's label is the next character."),
         SOFTMAX: _("Every column is one softmax, and the loss is −log of its framed cell, in nats."),
         BATCH: _("Several places of the text are read side by side: each is a row, a vector of d numbers."),
     }[step]
@@ -80,7 +82,12 @@ def _training_notice(run: word.WordRun, at: int) -> str:
     )
 
 
-def _writes(written: str, asked: str) -> str:
+def _writes(written: str, state: State) -> str:
+    asked = state["word"]
+    if written == asked and not state["at"]:
+        return _("Given “{first}”, it writes the word untrained: so short a word shows no learning.").format(
+            first=asked[0]
+        )
     if written == asked:
         return _(
             "Given “{first}” and then its own output, it writes the word: "

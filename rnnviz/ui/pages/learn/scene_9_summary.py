@@ -38,8 +38,18 @@ def notice(state: State) -> str:
     return [
         _("A number for each point; the button beside it leads to the step that is about it."),
         _("The way back is as long as the text: hence caches, cuts, and powers of one matrix."),
-        _("The questions are worth another try with another setting. Then read one of these."),
+        _further(state),
     ][state["step"]]
+
+
+def _further(state: State) -> str:
+    """What is left to do: questions, or reading."""
+    left = scene_8_questions.STEPS - scene_8_questions.score(state["picks"])["given"]
+    if left:
+        return _("Scene 8 has {n} more to answer: predict, then compute. Then read one of these.").format(
+            n=left
+        )
+    return _("The questions are worth another try with another setting. Then read one of these.")
 
 
 def formula(state: State) -> str:
@@ -92,8 +102,8 @@ def _points() -> list[dict[str, Any]]:
     held_out = 2.0 ** float(gru.card["held_out"]["bits_per_character"])
     return [
         _row(
-            f"{100 * summary.recurrent(models.network('timemachine-rnn')):.0f} %",
-            _("apart: an RNN's predictions after two texts that end alike"),
+            f"{summary.recurrent(models.network('timemachine-rnn')):.2f}",
+            _("largest difference in probability after two texts that end alike, in an RNN"),
             _("A recurrent network computes each hidden state from the one before it."),
             "scene_2_memoryless",
             "state",
@@ -146,7 +156,7 @@ def _backwards() -> list[dict[str, Any]]:
         _row(
             f"{summary.cached()}",
             _("numbers kept for the way back, for {steps} steps").format(steps=len(WORD) - 1),
-            _("The way back reads what the way there has kept."),
+            _("The way back needs numbers of every step, so they are kept."),
             "scene_7_backwards",
             "cost",
         ),
@@ -161,7 +171,7 @@ def _backwards() -> list[dict[str, Any]]:
         ),
         _row(
             _("{kept} of {every}").format(kept=kept, every=every),
-            _("terms that a cut after {n} steps leaves").format(n=summary.CUT),
+            _("terms of the gradient that are left with a cut every {n} steps").format(n=summary.CUT),
             _("A cut, regular or random, keeps training cheap and stable."),
             "scene_7_backwards",
             "cut",

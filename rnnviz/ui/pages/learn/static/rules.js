@@ -97,7 +97,9 @@ export function kept(board, data, ask) {
     board.move(g.svg, { x: before - after - 20, opacity: 0 });
     if (row.times === null) {
       const many = fill(words.numbers, { n: row.after.length });
-      for (const x of [before, after + 20]) board.text(x, middle + 44, many, "20 middle muted");
+      // What a network knows before the first character is a start symbol.
+      board.text(before, middle + 44, data.t === 1 ? words.began : many, "20 middle muted");
+      board.text(after + 20, middle + 44, many, "20 middle muted");
     }
     if (row.times !== null) {
       const times = fill(words[row.times ? "times" : "none"], { count: board.number(row.times, 0) });

@@ -125,6 +125,7 @@ function rows(board, data, ask) {
   const over = local.over < characters.length ? local.over : undefined;
   const size = Math.min(24, Math.max(20, each * 1.1));
   const unseen = data.known.filter((known) => !known).length;
+  board.text(left, top - 22, words.alone, "20 muted");
   board.text(W - 110, top - 22, words.bits, "20 end muted");
   board.text(W, top - 22, words.held, "20 end muted");
   const point = (/** @type {number | undefined} */ t) => {

@@ -45,7 +45,7 @@ function texts(board, data, ask) {
       y: from + 4,
       width: column,
       row: Math.min(46, (H - from - 8) / data.symbols.length),
-      labels: 60,
+      labels: 72,
       rows: data.symbols.map((label, i) => ({
         label,
         value: side.chances[i],
@@ -70,7 +70,11 @@ function texts(board, data, ask) {
     const same = data.state === 0;
     board.text(W / 2, top + 197, same ? "=" : "≠", `48 middle 700 ${same ? "model" : "came"}`);
   }
-  if (!data.alike) board.text(W / 2, top + 20, words.unlike, "20 middle came");
+  if (!data.alike)
+    board.say("unlike", [W / 2 - 95, top + 54, 190], [[words.unlike, "strong"]], {
+      size: 20,
+      align: "center",
+    });
 }
 
 /**

@@ -89,7 +89,12 @@ function sum(board, data, x, y) {
       colour: theme.model,
       stands: "X_t W_xh",
     },
-    { said: words.before, value: data.before, colour: theme.ngram, stands: "h_t-1i w_ij i" },
+    {
+      said: data.t === 1 ? words.began : words.before,
+      value: data.before,
+      colour: theme.ngram,
+      stands: "h_t-1i w_ij i",
+    },
     { said: words.bias, value: data.bias, colour: theme.muted, stands: "b_j" },
     { said: words.sum, value: data.sum, strong: true, line: true },
     { said: "φ", value: data.h, strong: true, phi: true },
