@@ -84,6 +84,23 @@ def test_the_room_s_answers_come_as_they_are_given(lectern: Lectern) -> None:
     desk.close()
 
 
+def test_a_stage_that_is_loaded_again_has_its_window_and_a_copy_of_the_tab_another(lectern: Lectern) -> None:
+    lectern.open(scene=4)
+    desk = opened(lectern)
+    lectern.open(scene=5)
+    expect(desk.locator("#where")).to_contain_text("5 A character model · 1/7")
+    desk.get_by_role("button", name="Go on").click()
+    lectern.at(5, 1)
+    with lectern.page.expect_popup() as copied:
+        lectern.page.evaluate("void open(location.href)")  # its sessionStorage goes along
+    expect(copied.value.get_by_test_id("rnnviz-learn")).to_have_attribute("data-rest", "true")
+    desk.get_by_role("button", name="Go on").click()
+    lectern.at(5, 2)
+    expect(copied.value.get_by_test_id("rnnviz-learn")).to_have_attribute("data-step", "1")
+    copied.value.close()
+    desk.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_speaks_the_stage_s_language_in_its_colours(lectern: Lectern, scheme: str) -> None:
     lectern.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")

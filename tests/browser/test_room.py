@@ -160,6 +160,33 @@ def test_an_answer_that_is_lost_on_the_way_leaves_the_one_that_counts(lectern: L
     expect(lectern.root.locator("[data-hit='option.0']")).to_contain_text("1 · 100 %")
 
 
+SLEEP = """ms => {
+  Object.defineProperty(document, "hidden", { value: true, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+  const now = Date.now;
+  Date.now = () => now() + ms;
+  delete document.hidden;
+  document.dispatchEvent(new Event("visibilitychange"));
+  Date.now = now;
+}"""
+
+
+def test_a_phone_that_slept_long_asks_anew_for_what_it_missed(lectern: Lectern, join: Join) -> None:
+    ask(lectern, scene=8, step=3)
+    phone = join()
+    expect(phone.get_by_role("button").nth(0)).to_be_enabled()
+    asked: list[str] = []
+    phone.on("request", lambda request: asked.append(request.url))
+    phone.evaluate(SLEEP, 1_000)
+    assert asked == []
+    with phone.expect_request("**/events"):
+        phone.evaluate(SLEEP, 60_000)
+    lectern.press("Space")
+    phone.get_by_role("button").nth(1).click()
+    expect(phone.get_by_text("Your answer counts")).to_be_visible()
+    expect(lectern.root.locator(".ln-asking")).to_contain_text("1 of 1")
+
+
 def test_letter_by_letter_the_class_stands_beside_the_models(lectern: Lectern, join: Join) -> None:
     ask(lectern, scene=6, step=LETTERS)
     one, two = join(), join()

@@ -12,6 +12,8 @@ let trouble = "";
 /** @type {number | null} this phone's answer, as the room has it */
 let counted = null;
 let sent = Promise.resolve();
+let slept = Infinity; // since when the page is hidden
+const NAP = 10_000; // milliseconds after which a stream may be dead and not know it
 /** @type {EventSource | undefined} */
 let stream;
 
@@ -111,7 +113,10 @@ function button(option, i) {
 
 line.onclick = () => heard.state === "elsewhere" && listen();
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && heard.state !== "over" && stream?.readyState !== EventSource.OPEN) listen();
+  const long = Date.now() - slept > NAP;
+  slept = document.hidden ? Date.now() : Infinity;
+  if (document.hidden || heard.state === "over") return;
+  if (long || stream?.readyState !== EventSource.OPEN) listen();
 });
 listen();
 

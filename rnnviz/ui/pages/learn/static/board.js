@@ -160,14 +160,16 @@ export class Board extends Controls {
     if (!this.hits.get(key)?.drag) return;
     this.grabbed = key;
     this.svg.setPointerCapture(event.pointerId);
+    const held = new AbortController();
+    const { signal } = held;
     const move = (/** @type {PointerEvent} */ moved) => this.hits.get(key)?.drag?.(...this.where(moved));
     const stop = () => {
       this.grabbed = "";
-      this.svg.removeEventListener("pointermove", move);
+      held.abort();
     };
-    this.svg.addEventListener("pointermove", move);
-    this.svg.addEventListener("pointerup", stop, { once: true });
-    this.svg.addEventListener("pointercancel", stop, { once: true });
+    this.svg.addEventListener("pointermove", move, { signal });
+    this.svg.addEventListener("pointerup", stop, { signal });
+    this.svg.addEventListener("pointercancel", stop, { signal });
     move(event);
   }
 

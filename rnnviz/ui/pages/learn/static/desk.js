@@ -12,6 +12,7 @@ import { fill } from "../../../browser/static/words.js";
 /** Keys that drive the stage, wherever they are pressed. */
 export const KEYS = [" ", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft", "PageDown", "PageUp"];
 
+const KEPT = "rnnviz-desk"; // this tab's key, from when it leaves the lecture until it is there again
 const SAID = ["pair", "room.answered"]; // words of the window that are the stage's too
 
 /** @param {string} key */
@@ -20,11 +21,14 @@ export const name = (key) => `rnnviz-desk-${key}`;
 export class Desk {
   /** @type {DeskStep | null} */
   said = null;
+  onLeave = () => sessionStorage.setItem(KEPT, this.key);
 
-  /** @param {string} key the stage's own @param {(pressed: DeskKey) => void} press */
+  /** @param {string} key the stage's own, where it has none from before @param {(pressed: DeskKey) => void} press */
   constructor(key, press) {
-    this.key = key;
-    this.channel = new BroadcastChannel(name(key));
+    this.key = sessionStorage.getItem(KEPT) ?? key;
+    sessionStorage.removeItem(KEPT); // a copy of the tab is another stage
+    window.addEventListener("pagehide", this.onLeave);
+    this.channel = new BroadcastChannel(name(this.key));
     this.channel.onmessage = ({ data }) => {
       if (data?.kind === "hello") this.tell();
       else if (data?.kind === "key" && KEYS.includes(data.key)) press(data);
@@ -65,6 +69,8 @@ export class Desk {
   }
 
   close() {
+    window.removeEventListener("pagehide", this.onLeave);
+    this.onLeave();
     this.channel.postMessage({ kind: "gone" });
     this.channel.close();
   }
