@@ -102,9 +102,8 @@ def test_what_has_the_focus_is_seen(page: Page, app_url: str, address: str) -> N
 def test_perplexity_takes_a_file(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/perplexity?model=tiny-gru")
     expect(page.get_by_text("Perplexity of an example")).to_be_visible()
-    with (
-        page.expect_file_chooser() as chosen
-    ):  # waited for from here on, as the browser is told so in its time
+    # Waited for from here on: the browser is told so in its own time.
+    with page.expect_file_chooser() as chosen:
         tab_to(page, r"(^|\n)Upload$")
         page.keyboard.press("Enter")
     text = b"The Time Traveller smiled.\n" * 20
