@@ -131,8 +131,8 @@ function reasons(board, data) {
   const times = time && { steps, left: board.number(time[2], 1), all: board.number(time[1], 1) };
   const sizes = { steps, left: board.number(size[1], 0), all: board.number(size[0], 0) };
   const reasons = [
-    `${words.cost} ${times ? fill(words.times, times) : ""}`,
-    `${words.cached} ${fill(words.sizes, sizes)}`,
+    fill(words.then, { first: words.cost, then: times ? fill(words.times, times) : "" }),
+    fill(words.then, { first: words.cached, then: fill(words.sizes, sizes) }),
     fill(words.stable, { factors: data.cut - 1 }),
     fill(words.state, { state, without }),
   ];
