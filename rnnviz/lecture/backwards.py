@@ -162,6 +162,19 @@ def expected(c: Chain, keep: float) -> float:
     return float((_products(mean[None]) @ c.terms)[0])
 
 
+def spread(c: Chain, keep: float) -> float:
+    """The exact standard deviation of one estimate of `random_truncation`: lags j and k have weights whose
+    product is π^-min(j, k) on average. Draws show less of it where hardly one of them goes far.
+
+    >>> spread(chain(0.9), keep=1.0)
+    0.0
+    """
+    expected(c, keep)  # refuses what is no probability
+    lags = np.arange(len(c.terms))
+    product = keep ** -np.minimum(lags[:, None], lags).astype(np.float64)
+    return float(np.sqrt(max(0.0, c.terms @ (product - 1.0) @ c.terms)))
+
+
 def _products(crossings: Doubles) -> Doubles:
     """(N, T): 1 at lag 0, and the product of the first k crossings (N, T - 1) at lag k."""
     weights = np.ones((len(crossings), crossings.shape[1] + 1))

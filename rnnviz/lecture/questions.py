@@ -7,6 +7,7 @@ is written down. The words are the page's.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -305,7 +306,8 @@ def _own_input(cell: str, load: Load) -> Evidence:
     table = {name: [(m, e) for m, e in rows[cell][name]] for name in ("forced", "free", "by_accident")}
     for name in ("own", "book"):  # from nats to perplexity; exp's slope is its value
         table[name] = [(math.exp(m), math.exp(m) * e) for m, e in rows[cell][name]]
-    return Evidence(answer, {}, table, writing.STAGES[1:])
+    stages = [f"{a + 1}–{b}" if b > a + 1 else b for a, b in itertools.pairwise(writing.STAGES)]
+    return Evidence(answer, {}, table, stages)
 
 
 @_question(("3", "10", "100"), writing.NETWORKS, first=2)

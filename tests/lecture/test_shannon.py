@@ -97,3 +97,12 @@ def test_the_interval_holds_the_entropy_of_an_ideal_players_source() -> None:
         inside.append(low <= entropy <= high)
     assert np.mean(inside) >= 0.9
     assert shannon.interval([1, 2, 1]) == shannon.interval([1, 2, 1])
+
+
+@pytest.mark.parametrize("letters", [20, 29, 53])
+def test_letters_that_were_all_found_at_once_leave_room_for_an_entropy(letters: int) -> None:
+    low, high = shannon.interval([1] * letters)
+    assert low == 0
+    rest = 1 - 0.05 ** (1 / letters)  # so often would one miss none in so many letters only once in twenty
+    assert (1 - rest) ** letters == pytest.approx(0.05)
+    assert high == pytest.approx(-(1 - rest) * math.log2(1 - rest) - rest * math.log2(rest / 26))

@@ -108,7 +108,10 @@ def unit(text: str, t: int, j: int) -> Cell:
 def flow(text: str) -> Cell:
     """The gradients on their way back, as the scene has them."""
     models = [network(cell) for cell in ("rnn", "gru", "lstm")]
-    norms = [state_gradients(model, text, at=len(text) - 1).hidden[:-1, -1] for model in models]
+    found = [state_gradients(model, text, at=len(text) - 1) for model in models]
+    norms = [
+        [*f.hidden[:-1, -1]] if f.cell is None else [*np.hypot(f.hidden, f.cell)[:-1, -1]] for f in found
+    ]
     return back.flow(models, text, [float(norm[-1] / norm[0]) for norm in norms])
 
 

@@ -199,7 +199,7 @@ def exercises() -> list[str]:
     far, linear = rows("all_before", 20), rows("long_way", 40)
     beams = {row["width"]: row for row in writing.recorded()["beams"]}
     (own,) = (row for row in writing.recorded()["own_input"] if row["cell"] == "lstm")
-    at = writing.STAGES.index(10) - 1
+    at = writing.STAGES.index(20) - 1
     return [
         *(str(size) for size in (len(SYMBOLS), network("rnn").vocabulary.size)),
         fixed(far["lstm"]),

@@ -53,6 +53,11 @@ def test_no_number_is_written_as_a_computer_writes_it() -> None:
         assert said(number) == written
 
 
+def test_a_number_is_rounded_not_cut_off() -> None:
+    for number, written in [(69**11, "1.7 × 10²⁰"), (9.97e-5, "1.0 × 10⁻⁴"), (10**12 - 1, "999,999,999,999")]:
+        assert said(number) == written
+
+
 @pytest.mark.parametrize("question", questions.QUESTIONS, ids=lambda q: q.key)
 def test_a_question_is_computed_after_a_prediction_and_not_before(question: questions.Question) -> None:
     lecture = Lecture({"scene": "8"})

@@ -92,6 +92,7 @@ def _with_gradients(*, cut: bool = False, recurrent: bool = True) -> str:
 def flow(models: Sequence[NumpyModel], text: str, factors: Sequence[float]) -> Cell:
     """How much of the last loss's gradient arrives at the first state, `factors` as the page has them."""
     code = """
+        import numpy as np
         import rnnviz
 
         text = $text
@@ -101,6 +102,8 @@ def flow(models: Sequence[NumpyModel], text: str, factors: Sequence[float]) -> C
                 model, text, at=len(text) - 1
             )
             norm = found.hidden[:-1, 0]
+            if found.cell is not None:  # H with C
+                norm = np.hypot(norm, found.cell[:-1, 0])
             print(cell, f"{norm[-1] / norm[0]:.1e}")
     """
     cells = tuple(model.config.cell for model in models)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 from rnnviz.ui.i18n import N_
 from rnnviz.ui.pages.learn.question import Words
@@ -24,16 +25,19 @@ def said(value: float | int | str) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, int) and abs(value) >= 10**12:
-        digits = str(value)
-        return f"{digits[0]}.{digits[1]} × 10{_raised(len(digits) - 1)}"
+        return _scientific(Decimal(value))
     if isinstance(value, int):
         return f"{value:,}"
     if math.isinf(value):
         return "∞"
     if value == 0 or 1e-3 <= abs(value) < 1e4:
         return f"{value:.4g}".replace("-", "−")
-    ten = math.floor(math.log10(abs(value)))
-    return f"{value / 10**ten:.1f} × 10{_raised(ten)}"
+    return _scientific(value)
+
+
+def _scientific(value: float | Decimal) -> str:
+    digits, ten = f"{value:.1e}".split("e")
+    return f"{digits} × 10{_raised(int(ten))}".replace("-", "−")
 
 
 def _raised(number: int) -> str:
@@ -74,27 +78,29 @@ WORDS = {
             "carried": N_("the state before already depends on them all"),
             "lost": N_("it can't: only the last few characters count"),
         },
-        dial=N_("letter to change, from the end"),
+        dial=N_("character to change, from the end"),
         rows={
-            "text": N_("the text, with one letter changed"),
-            "mlp": N_("MLP: change of the prediction"),
-            "6gram": N_("6-gram: change of the prediction"),
-            "lstm": N_("LSTM: change of the prediction"),
+            "text": N_("the text, with one character changed"),
+            "mlp": N_("MLP: change of the prediction, 0 to 1"),
+            "6gram": N_("6-gram: change of the prediction, 0 to 1"),
+            "lstm": N_("LSTM: change of the prediction, 0 to 1"),
             "table": N_("entries of a table of all such texts"),
         },
         reason=N_(
-            "The state comes from the state before, back to the first character. "
-            "A 6-gram sees five, and a table of all texts can't be stored or filled."
+            "Each state comes from the one before, back to the first character. "
+            "A 6-gram sees five; a table of long texts can't be stored or filled."
         ),
         bars=frozenset({"mlp", "6gram", "lstm"}),
     ),
     "long_way": Words(
         question=N_("A gradient goes back through a long sequence. What happens to it in the long run?"),
-        formula=r"(\s{W_hh})^{\s{k}}",
+        formula=(
+            r"\textstyle\lim_{\s{k}\to\infty} \bigl\lVert (\s{W_hh})^{\s{k}} \bigr\rVert^{1/\s{k}} = \s{rho}"
+        ),
         options={
             "same": N_("it keeps its size"),
             "vanishes": N_("it always vanishes"),
-            "both": N_("it vanishes or explodes: W_hh decides"),
+            "both": N_("it vanishes or explodes: the weights decide"),
         },
         dial=N_("steps back"),
         rows={
@@ -105,8 +111,8 @@ WORDS = {
             "tanh.1.2": N_("with tanh, ρ = 1.2"),
         },
         reason=N_(
-            "A linear network multiplies by W_hh at every step back: ρ < 1 vanishes in the long run, ρ > 1 "
-            "explodes. The slopes of tanh are at most 1 and damp."
+            "A linear network's gradient follows ρᵏ in the long run: "
+            "it vanishes for ρ < 1 and explodes for ρ > 1. The slopes of tanh, at most 1, mostly damp it."
         ),
     ),
     "greedy": Words(
@@ -120,14 +126,14 @@ WORDS = {
         dial=N_("model"),
         rows={
             "written": N_("it writes"),
-            "period": N_("characters until it repeats"),
-            "looped": N_("texts that end in a loop"),
+            "period": N_("length of this circle, characters"),
+            "looped": N_("texts that end in a circle"),
             "own": N_("its perplexity of its own texts"),
             "book": N_("its perplexity of the book"),
         },
         reason=N_(
-            "Nothing tells it that it was here before. "
-            "It finds its circles less perplexing than the book: low perplexity is no good style."
+            "Nothing is drawn: where its state comes back, so does what it writes. "
+            "It finds its circles less perplexing than the book."
         ),
     ),
     "parameters": Words(
@@ -146,7 +152,8 @@ WORDS = {
             "table": N_("entries of a table of all such texts"),
         },
         reason=N_(
-            "Every time step uses the same weights; only the table of all texts grows, as |V| to the n."
+            "Every time step uses the same weights. "
+            "A table of all texts of T characters has |V| to the T entries."
         ),
     ),
     "uniform": Words(
@@ -175,7 +182,7 @@ WORDS = {
             "perplexity": N_("perplexity"),
             "characters": N_("characters"),
         },
-        reason=N_("−log 0 is infinite, and no mean of it is finite: never hold anything impossible."),
+        reason=N_("−log 0 is infinite, and so is every mean with it: never hold anything impossible."),
     ),
     "twice": Words(
         question=N_("The same kind of text, twice as long. Which number changes a lot?"),
@@ -196,7 +203,10 @@ WORDS = {
             "perplexity.1": N_("perplexity"),
             "perplexity.2": N_("… for twice as many"),
         },
-        reason=N_("Likelihoods multiply with every character; perplexity is a mean per character."),
+        reason=N_(
+            "Every further character multiplies the likelihood by its probability; "
+            "perplexity is a mean per character."
+        ),
     ),
     "concatenated": Words(
         question=N_(
@@ -216,7 +226,7 @@ WORDS = {
         reason=N_("A row times a column adds up the input's part and the state's part: the same sum."),
     ),
     "forgets": Words(
-        question=N_("Two texts end in the same character. Who expects the same next character after both?"),
+        question=N_("Two texts end in the same character. Whose prediction is the same after both?"),
         formula=r"\s{H} = \s{phi}(\s{X}\s{W_xh} + \s{b_h})",
         options={
             "differ": N_("neither MLP nor RNN"),
@@ -227,9 +237,9 @@ WORDS = {
         rows={
             "one": N_("first text"),
             "other": N_("second text"),
-            "mlp": N_("{cell}: difference of the predictions"),
-            "rnn": N_("{cell}: difference of the predictions"),
-            "lstm": N_("{cell}: difference of the predictions"),
+            "mlp": N_("{cell}: difference of the predictions, 0 to 1"),
+            "rnn": N_("{cell}: difference of the predictions, 0 to 1"),
+            "lstm": N_("{cell}: difference of the predictions, 0 to 1"),
         },
         reason=N_("An MLP's only input is the last character. An RNN brings along what it has read."),
         bars=frozenset({"mlp", "rnn", "lstm"}),
@@ -254,7 +264,7 @@ WORDS = {
         options={"each": "(1, 1)", "direction": "(0.6, 0.8)", "zero": "(0, 0)"},
         dial=N_("threshold"),
         rows={"threshold": N_("threshold"), "clipped": N_("clipped gradient"), "norm": N_("its norm")},
-        reason=N_("The whole arrow is shortened by one factor, 1/5 here, so it points where it did."),
+        reason=N_("The whole arrow is shortened by one factor, 1/5 at θ = 1, so it points where it did."),
     ),
     "mean": Words(
         question=N_(

@@ -19,10 +19,10 @@ WRITING = {
         columns=N_("temperature"),
         table={
             "repeated": N_("ten characters that it wrote before"),
-            "made_up": N_("words that its book doesn't have"),
+            "made_up": N_("words that its training text doesn't have"),
         },
         shares=frozenset({"repeated", "made_up"}),
-        measured=N_("20 beginnings, 400 characters each; standard errors up to {error}"),
+        measured=N_("20 × 400 characters; book: a part not trained on; errors up to {error}"),
         reason=N_(
             "A low temperature sharpens the probabilities until one path is left. "
             "A high one gives every misspelling its chance."
@@ -51,14 +51,14 @@ WRITING = {
         shares=frozenset({"repeated"}),
         measured=N_("20 beginnings, 150 characters each; standard errors up to {error}"),
         reason=N_(
-            "Every wider search found a likelier text. "
-            "It is likelier than the book itself: what is most probable is dull, and repeats itself."
+            "Every wider search found likelier texts, all likelier than the book: "
+            "what is most probable repeats itself."
         ),
     ),
     "own_input": Words(
         question=N_(
             "Reading the book, the LSTM guesses 6 of 10 next characters. "
-            "Now it reads its own guesses. After ten, how many are still the book's?"
+            "Now it reads its own guesses. After the first ten, how many are still the book's?"
         ),
         formula=r"\s{x_t+1} = \s{argmax}_{\s{x}}\ \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})",
         options={
@@ -79,8 +79,8 @@ WRITING = {
         shares=frozenset({"forced", "free", "by_accident"}),
         measured=N_("100 beginnings; standard errors up to {error}"),
         reason=N_(
-            "One wrong character changes all that follow, and nothing leads it back. "
-            "Its text doesn't get worse with length, though: the perplexity stays."
+            "After a wrong character it reads another text than the book's, and nothing leads it back. "
+            "What it draws doesn't get worse with length, though."
         ),
     ),
     "far": Words(
@@ -104,8 +104,8 @@ WRITING = {
         shares=frozenset({"lost", "error"}),
         measured=N_("600 places of the book"),
         reason=N_(
-            "What stands further back hardly changes the prediction. "
-            "So it loses the thread: who speaks, what is open, what it is about."
+            "To know what stands further back hardly lowers its perplexity. "
+            "A thread over many sentences can't rest on so few characters."
         ),
     ),
 }

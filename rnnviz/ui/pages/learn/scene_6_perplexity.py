@@ -47,7 +47,7 @@ def notice(state: State) -> str:
         return say[state["step"]](state)
     return {
         RAIN: _(
-            "Only the ending counts; the {m} characters before are read for nothing. "
+            "Only the ending counts; the {m} characters before are read, but cost nothing. "
             "The less expected a character, the more bits it costs."
         ).format(m=len(examples.spoken(scored_texts.RAINING))),
         BOOKS: _(
@@ -231,6 +231,7 @@ def _books(state: State) -> dict[str, Any]:
             "characters": _("about {n} characters in English"),
             "read": _("read with perplexity"),
             "likelihood": _("likelihood"),
+            "exponent": _("bar: its exponent"),
             "mean": _("mean of −log P, nats"),
         },
     }

@@ -34,7 +34,8 @@ def formula(state: State) -> str:
     """The product whose length a cut bounds."""
     return (
         r"\tfrac{\partial \s{l_t}}{\partial \s{H_s}} = \tfrac{\partial \s{l_t}}{\partial \s{H_t}}"
-        r"\textstyle\prod_{\s{j_step}=\s{s}+1}^{\s{t}} \tfrac{\partial \s{H_j}}{\partial \s{H_j-1}},"
+        r"\,\tfrac{\partial \s{H_t}}{\partial \s{H_t-1}} \cdots "
+        r"\tfrac{\partial \s{H_s+1}}{\partial \s{H_s}},"
         r"\quad \s{t} - \s{s} < \s{tau}"
     )
 
@@ -43,13 +44,15 @@ def notice(state: State) -> str:
     """What was measured."""
     measured = state.get("measured", ())
     if len(measured) < COUNT:
-        return _("How long does the way there and back take, and how much must be kept for it? Measure.")
+        return _("How long do the way there and the way back take, and what must be kept? Measure.")
     last = measured[-1]
     return _(
-        "Here, now: there and back takes {times} times as long as there alone; with the cut {share} of that."
+        "Here, now: there and back takes {times} times as long as there alone. "
+        "At T = {T} a cut update takes {share} of that."
     ).format(
         times=f"{median(m.both / m.forward for m in measured):.1f}",
         share=f"{100 * last.update / last.both:.0f} %",
+        T=last.steps,
     )
 
 
@@ -87,7 +90,7 @@ def picture(state: State) -> dict[str, Any]:
             "times": _("At T = {steps}: {left} instead of {all} ms."),
             "sizes": _("At T = {steps}: {left} instead of {all} KiB."),
             "state": _(
-                "Only with a state: in “machin” the steps hand back {state} in all, "
+                "Only with a state: in “machin” the steps hand back {state} (sum of sizes), "
                 "without recurrent weights {without}."
             ),
         },

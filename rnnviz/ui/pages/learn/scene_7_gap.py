@@ -102,7 +102,7 @@ def picture(state: State) -> dict[str, Any]:
             "updates": _("training steps"),
             "what": _(
                 "A gate is a number from 0 to 1 for each unit. "
-                "On the direct way back, a step multiplies by it alone: no W_hh, no tanh."
+                "On the direct way back, a step multiplies by it alone: no recurrent weights, no tanh."
             ),
             "task": _("Read a letter, then {k} others. At the ? say the letter."),
             "right": _("right, % (thick: the mean)"),
@@ -112,7 +112,7 @@ def picture(state: State) -> dict[str, Any]:
             "mlp": _("no state"),
             "note": _(
                 "Open for k: units begin by keeping what they read for 1 to k steps. "
-                "RNN ⊥: W_hh begins orthogonal. All have about {n} parameters."
+                "RNN ⊥: its recurrent weights begin orthogonal. All have about {n} parameters."
             ),
             "gap": _("gap k"),
         }

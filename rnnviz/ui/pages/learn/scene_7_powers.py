@@ -22,7 +22,7 @@ NORMS = (1e-13, 1e7)
 """The dial's axis: no curve of any seed and radius leaves it."""
 
 EARLY = 10
-"""Characters back after which the LSTM is still compared with the RNN."""
+"""Steps back after which the LSTM is compared with the RNN."""
 
 
 # ---- how far it reaches in trained networks ----------------------------------------------------------
@@ -32,8 +32,8 @@ def flow_formula(state: State) -> str:
     """The chain rule."""
     return (
         r"\tfrac{\partial \s{l_T}}{\partial \s{H_t}} = "
-        r"\tfrac{\partial \s{l_T}}{\partial \s{H_T-1}}\,"
-        r"\tfrac{\partial \s{H_T-1}}{\partial \s{H_T-2}} \cdots "
+        r"\tfrac{\partial \s{l_T}}{\partial \s{H_T}}\,"
+        r"\tfrac{\partial \s{H_T}}{\partial \s{H_T-1}} \cdots "
         r"\tfrac{\partial \s{H_t+1}}{\partial \s{H_t}}"
     )
 
@@ -41,24 +41,26 @@ def flow_formula(state: State) -> str:
 def flow_notice(state: State) -> str:
     """By what the way back multiplies: in the end, and early, where an LSTM may do no better than an RNN."""
     text = state["text"]
-    norms = {name: norm for name, norm in _norms(text).items() if norm[0] > 0}
-    if len(text) < 3 or len(norms) < len(CELLS):
+    there = {name: norm for name, norm in norms(text).items() if norm[0] > 0}
+    if len(text) < 3 or len(there) < len(CELLS):
         return _("Here is no way back yet: type a longer text.")
     k = min(EARLY, len(text) - 2)
-    early, gated = (rough(norms[name][k] / norms[name][0]) for name in ("rnn", "lstm"))
+    early, gated = (rough(there[name][k] / there[name][0]) for name in ("rnn", "lstm"))
     return _(
-        "On the right: what is left of the gradient after {n} characters. "
-        "After {k}: RNN {early}, LSTM {gated}."
+        "On the right: what is left of the gradient {n} steps back. At k = {k}: RNN {early}, LSTM {gated}."
     ).format(n=len(text) - 2, k=k, early=early, gated=gated)
 
 
 @lru_cache(maxsize=32)
-def _norms(text: str) -> dict[str, npt.NDArray[np.float64]]:
-    """The last character's loss by the state before it and all earlier ones but the start symbol's."""
+def norms(text: str) -> dict[str, npt.NDArray[np.float64]]:
+    """The last character's loss by the state before it and all earlier ones but the start symbol's. An LSTM's
+    state is H with C: what it hands on by C alone must not be missed.
+    """
     found = {}
     for cell in CELLS:
-        norms = state_gradients(models.network(f"timemachine-{cell}"), text, at=len(text) - 1)
-        found[cell] = norms.hidden[:-1, -1]
+        back = state_gradients(models.network(f"timemachine-{cell}"), text, at=len(text) - 1)
+        hidden = back.hidden[:-1, -1]
+        found[cell] = hidden if back.cell is None else np.hypot(hidden, back.cell[:-1, -1])
     return found
 
 
@@ -66,7 +68,7 @@ def flow(state: State) -> dict[str, Any]:
     """A curve for each network."""
     curves = [
         {"cell": name, "points": short(norm), "left": rough(norm[-1] / norm[0]) if norm[0] else ""}
-        for name, norm in _norms(state["text"]).items()
+        for name, norm in norms(state["text"]).items()
     ]
     return {
         "text": state["text"],
@@ -75,9 +77,10 @@ def flow(state: State) -> dict[str, Any]:
         "words": {
             "text": _("text"),
             "norm": _("size of ∂ℓ/∂H"),
-            "lag": _("characters back"),
+            "lag": _("steps back, k"),
             "gates": _(
-                "GRU and LSTM are recurrent networks with gates, which can pass a state on almost unchanged."
+                "GRU and LSTM have gates, which can pass a state on almost unchanged. "
+                "An LSTM's state is H with C."
             ),
         },
     }

@@ -15,6 +15,9 @@ from rnnviz.ui.pages.learn import symbols
 from rnnviz.ui.pages.learn.controls import State
 
 DRAWS = 10_000
+FEW = 5
+"""Draws that reach the farthest term, on average, below which the mean of all is not to be trusted."""
+
 CURVE = tuple(sorted({round(10 ** (n / 12)) for n in range(49)}))
 
 
@@ -35,7 +38,7 @@ def clip_notice(state: State) -> str:
             "The word's gradient is short enough."
         )
     return _(
-        "Clipping shortens what is longer than θ; the direction stays. The word's factor: {factor}."
+        "Clipping shortens what is longer than θ; the direction stays. The word's gradient: times {factor}."
     ).format(factor=f"{theta / norm:.2f}")
 
 
@@ -91,7 +94,14 @@ def random_notice(state: State) -> str:
     """Why a random cut is right on average."""
     if state["keep"] == 1:
         return _("At π = 1 nothing is cut: every draw is the full gradient.")
-    return _("A random cut seldom keeps far terms, but then weighs them more: its mean is the full gradient.")
+    if DRAWS * state["keep"] ** (backwards.STEPS - 1) < FEW:
+        return _(
+            "On average it is the full gradient. But so few draws go far that the mean of 10,000 may miss it."
+        )
+    return _(
+        "A random cut keeps far terms less often and weighs them more then. "
+        "On average it is the full gradient."
+    )
 
 
 def random(state: State) -> dict[str, Any]:
@@ -101,7 +111,7 @@ def random(state: State) -> dict[str, Any]:
     weights = backwards.random_weights(keep, DRAWS, state["draw"])  # (N, T)
     estimates = weights @ chain.terms  # (N,)
     mean = np.cumsum(estimates) / np.arange(1, DRAWS + 1)
-    spread = float(estimates.std())
+    spread = backwards.spread(chain, keep)
     return {
         "keep": keep,
         "draw": state["draw"],

@@ -128,7 +128,7 @@ def length(state: State) -> dict[str, Any]:
         "limit": WIDEST,
         "words": {
             **examples.kind_names(),
-            "likelihood": _("log10 likelihood"),
+            "likelihood": _("log₁₀ likelihood"),
             "perplexity": _("perplexity"),
             "characters": _("characters read"),
             "cut": _("cut after"),
@@ -173,7 +173,7 @@ def bits(state: State) -> dict[str, Any]:
             "cross": _("Cross-entropy"),
             "cross.is": _("the mean surprisal under a model: here {bits} bits"),
             "entropy": _("Entropy"),
-            "entropy.is": _("the least cross-entropy that any model could reach"),
+            "entropy.is": _("the least cross-entropy any model can have, over all such texts"),
             "perplexity": _("Perplexity"),
             "perplexity.is": _("2 to the cross-entropy: {perplexity}; a power for historical reasons"),
         },
@@ -199,6 +199,6 @@ def bits_notice(state: State) -> str:
     if lengths[best] >= uniform:
         return _("No model stores this text in fewer bits than a uniform guess: they learned other texts.")
     return _(
-        "A better model needs fewer bits: {best} stores this text in {bits:,.0f}, "
+        "A better model needs fewer bits: {best} stores this text in {bits:,.0f} bits, "
         "a uniform guess in {uniform:,.0f}."
     ).format(best=examples.kind_names()[best], bits=lengths[best], uniform=uniform)

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from rnnviz.gradients import state_gradients
 from rnnviz.lecture import counts, shannon, tokens, word
 from rnnviz.lecture.counts import shortened
 from rnnviz.lecture.machine import WORD, Machine
@@ -25,7 +24,7 @@ from rnnviz.lecture.snippets import perplexity as costs
 from rnnviz.lecture.snippets import product as products
 from rnnviz.lecture.snippets import recurrence as loops
 from rnnviz.lecture.snippets import word as words
-from rnnviz.ui.pages.learn import examples, models
+from rnnviz.ui.pages.learn import examples, models, scene_7_powers
 from rnnviz.ui.pages.learn.controls import State
 
 Shown = dict[str, Any]
@@ -234,8 +233,8 @@ def _flow(state: State, shown: Shown) -> Cell | None:
     text = state["text"]
     if len(text) < 3:
         return None
-    networks = [models.network(f"timemachine-{cell}") for cell in ("rnn", "gru", "lstm")]
-    norms = [state_gradients(network, text, at=len(text) - 1).hidden[:-1, -1] for network in networks]
+    networks = [models.network(f"timemachine-{cell}") for cell in scene_7_powers.CELLS]
+    norms = scene_7_powers.norms(text).values()
     return back.flow(networks, text, [float(norm[-1] / norm[0]) for norm in norms])
 
 

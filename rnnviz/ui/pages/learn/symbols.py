@@ -108,8 +108,8 @@ SYMBOLS = {
     "b_j": Symbol("b_j", N_("bias of hidden unit j")),
     # back through time
     "k": Symbol("k", N_("number of steps back")),
+    "H_T": Symbol(r"\mathbf{H}_T", N_("hidden state at the last time step"), _UNITS),
     "H_T-1": Symbol(r"\mathbf{H}_{T-1}", N_("hidden state one step before the last"), _UNITS),
-    "H_T-2": Symbol(r"\mathbf{H}_{T-2}", N_("hidden state two steps before the last"), _UNITS),
     "H_t+1": Symbol(r"\mathbf{H}_{t+1}", N_("hidden state one step later"), _UNITS),
     "rho": Symbol(r"\rho", N_("largest modulus of an eigenvalue of the recurrent weights")),
     "lambda_i": Symbol(r"\lambda_i", N_("an eigenvalue of the recurrent weights")),
@@ -120,15 +120,13 @@ SYMBOLS = {
     "h_t-1.one": Symbol("h_{t-1}", N_("hidden state one step earlier, one number here")),
     "w": Symbol("w", N_("recurrent weight, one number here")),
     "f_t": Symbol("f_t", N_("what computes the hidden state of time step t")),
-    "j_step": Symbol("j", N_("a time step on the way")),
     "s": Symbol("s", N_("an earlier time step, or the same")),
     "tau": Symbol(r"\tau", N_("time steps between two cuts")),
     "A_t": Symbol(r"\mathbf{A}_t", N_("pre-activation at time step t"), _UNITS),
     "A_s": Symbol(r"\mathbf{A}_s", N_("pre-activation at time step s"), _UNITS),
     "H_s": Symbol(r"\mathbf{H}_s", N_("hidden state at time step s"), _UNITS),
     "H_s-1": Symbol(r"\mathbf{H}_{s-1}", N_("hidden state before time step s"), _UNITS),
-    "H_j": Symbol(r"\mathbf{H}_j", N_("hidden state at time step j"), _UNITS),
-    "H_j-1": Symbol(r"\mathbf{H}_{j-1}", N_("hidden state before time step j"), _UNITS),
+    "H_s+1": Symbol(r"\mathbf{H}_{s+1}", N_("hidden state after time step s"), _UNITS),
     "delta_t": Symbol(
         r"\boldsymbol{\delta}_t", N_("gradient of the loss by the pre-activation at t"), _UNITS
     ),

@@ -143,6 +143,7 @@ function books(board, data, ask) {
     const grows = { clipPath: "inset(0 100% 0 0)" };
     const whole = { to: { clipPath: "inset(0)" } };
     board.text(0, y + 82, words.likelihood, "24 muted");
+    board.text(0, y + 108, words.exponent, "20 muted");
     const power = board.text(180, y + 84, "10", { style: "44 700 came", stands: "P" });
     board.span(power, board.numbers.whole(Math.round(row.log10)), { dy: -16, "font-size": 30 });
     const long = board.rect(520, y + 62, Math.max(4, (-row.log10 / most) * (board.W - 520)), 40, {

@@ -25,7 +25,6 @@ export function cut(board, data, ask) {
   chain(board, data, each);
   terms(board, data, each);
   knives(board, data, ask, each);
-  caption(board, data);
   sums(board, data, 830);
 }
 
@@ -116,13 +115,6 @@ function knives(board, data, ask, each) {
 /** Words that stand before a line, not under it. @param {Board} board */
 const behind = ({ theme }) => ({ "paint-order": "stroke", stroke: theme.background, "stroke-width": 10 });
 
-/** What a square is, in the corner that has none. @param {Board} board @param {Said<BackwardsCut>} data */
-function caption(board, { words }) {
-  [words.pairs, words.zero].forEach((said, i) => {
-    board.text(776, 160 + i * 26, said, { style: "20 end muted", ...behind(board) });
-  });
-}
-
 /** The gradient with and without the cut. @param {Board} board @param {Said<BackwardsCut>} data @param {number} x */
 function sums(board, data, x) {
   const { theme } = board;
@@ -141,6 +133,10 @@ function sums(board, data, x) {
     maths(board, x, y + 56, "‖∂L/∂W_{hh}‖", { style: "24", stands: "L W_hh" });
     board.text(x, y + 102, board.number(norm), `38 700 ${colour}`);
     board.matrix({ x: right, y, values, cell, full: 1, colour });
+  });
+  // What a square of the left is: among the squares it would stand on a cut.
+  [words.pairs, words.zero].forEach((said, i) => {
+    board.text(x, 58 + gap - 46 + i * 26, i ? said : `← ${said}`, "20 muted");
   });
   const [all, left] = data.kept;
   board.text(x, 58 + gap * 2 - 12, board.pair(words.out, board.number(data.norms[2])), "22 muted");

@@ -27,7 +27,7 @@ export function rain(board, data, ask) {
   models(board, data, ask);
   const most = Math.log(Math.max(1000, data.uniform * 2, ...rows.map((r) => r.perplexity)));
   const x = 760;
-  const room = board.W - x - 130;
+  const room = board.W - x - 150;
   const X = (/** @type {number} */ v) => x + (Math.log(Math.max(1, v)) / most) * room;
   const begin = [...data.beginning].reduce((wide, c) => wide + (c > "\u2e80" ? 24 : 14.5), 10);
   const pitch = 150 + board.spare / 3;
@@ -65,10 +65,9 @@ export function rain(board, data, ask) {
       width: 2,
       "stroke-dasharray": "6 6",
     });
-    board.text(board.W, y + 28, board.numbers.rough(row.perplexity), {
-      style: "38 end 700 model",
-      stands: "perplexity",
-    });
+    const large = row.perplexity >= 1e5; // too wide beside the longest bar
+    const read = large ? power(board, Math.log10(row.perplexity)) : board.numbers.rough(row.perplexity);
+    board.text(board.W, y + 28, read, { style: "38 end 700 model", stands: "perplexity" });
     /** @type {[string, string][]} */
     const parts = [
       [row.reads, "line"],
@@ -78,8 +77,8 @@ export function rain(board, data, ask) {
   });
 }
 
-/** A probability too small for a number of its own, from its logarithm. @param {Board} board @param {number} log10 */
-function likelihood(board, log10) {
+/** A number too small or too large to be written out, from its logarithm. @param {Board} board @param {number} log10 */
+function power(board, log10) {
   const ten = Math.floor(log10 + 1e-9);
   return `${board.number(Math.min(9.9, 10 ** (log10 - ten)), 1)} × 10${board.raised(ten)}`;
 }
@@ -163,7 +162,7 @@ export function length(board, data, ask) {
     );
     input.setAttribute("aria-label", said);
     const numbers = {
-      likelihood: likelihood(board, r.log10[r.cut - 1]),
+      likelihood: power(board, r.log10[r.cut - 1]),
       perplexity: short(board, r.perplexity[r.cut - 1]),
     };
     board.text(28, y + 66, fill(words.numbers, numbers), `22 ${colours[i]} 600`);

@@ -98,7 +98,7 @@ export function shannon(board, data, ask) {
       rows: data.ranks.map((n, i) => ({
         label: names[i],
         value: n,
-        text: String(n),
+        text: data.found ? board.number(n / data.found) : "0",
         colour: i ? theme.bar : theme.model,
       })),
     });
