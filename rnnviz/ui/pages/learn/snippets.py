@@ -225,7 +225,7 @@ def _length(state: State, shown: Shown) -> Cell:
 @_of("scene_6_perplexity", "shannon")
 def _guessed(state: State, shown: Shown) -> Cell | None:
     ranks = shannon.play(state["sentence"], state["history"]).ranks
-    return costs.guessed(ranks) if ranks else None
+    return costs.guessed(ranks) if len(ranks) >= shannon.LEAST else None  # as on the page
 
 
 @_of("scene_7_backwards", "flow")
