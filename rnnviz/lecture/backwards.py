@@ -10,6 +10,7 @@ Ollivier 2017).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -172,7 +173,7 @@ def spread(c: Chain, keep: float) -> float:
     expected(c, keep)  # refuses what is no probability
     lags = np.arange(len(c.terms))
     product = keep ** -np.minimum(lags[:, None], lags).astype(np.float64)
-    return float(np.sqrt(max(0.0, c.terms @ (product - 1.0) @ c.terms)))
+    return math.sqrt(max(0.0, float(c.terms @ (product - 1.0) @ c.terms)))
 
 
 def _products(crossings: Doubles) -> Doubles:
