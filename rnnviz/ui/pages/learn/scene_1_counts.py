@@ -45,7 +45,7 @@ def notice(state: State) -> str:
         return _book(n)
     if step == SURPRISE:
         deep = _("The deeper a cell, the more bits, −log₂ P, its character costs.")
-        return deep if n == 1 else _("{first} {then}").format(first=deep, then=_framed(n))
+        return deep if n == 1 else _("{first} {second}").format(first=deep, second=_framed(n))
     if step == KEPT:
         return _(
             "One h stands for all characters before: the hidden state, or hidden variable. "

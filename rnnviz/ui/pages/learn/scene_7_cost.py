@@ -86,7 +86,7 @@ def picture(state: State) -> dict[str, Any]:
             "cost": _("Cost: a cut update takes the time of τ steps, however long the text."),
             "cached": _("Memory: it keeps the states of τ steps, not of T."),
             "stable": _("Stability: at most {factors} factors are multiplied; no longer way can explode."),
-            "then": _("{first} {then}"),
+            "both_said": _("{first} {second}"),
             "times": _("At T = {steps}: {left} instead of {all} ms."),
             "sizes": _("At T = {steps}: {left} instead of {all} KiB."),
             "state": _(

@@ -131,8 +131,8 @@ function reasons(board, data) {
   const times = time && { steps, left: board.number(time[2], 1), all: board.number(time[1], 1) };
   const sizes = { steps, left: board.number(size[1], 0), all: board.number(size[0], 0) };
   const reasons = [
-    fill(words.then, { first: words.cost, then: times ? fill(words.times, times) : "" }),
-    fill(words.then, { first: words.cached, then: fill(words.sizes, sizes) }),
+    fill(words.both_said, { first: words.cost, second: times ? fill(words.times, times) : "" }),
+    fill(words.both_said, { first: words.cached, second: fill(words.sizes, sizes) }),
     fill(words.stable, { factors: data.cut - 1 }),
     fill(words.state, { state, without }),
   ];
