@@ -165,7 +165,7 @@ def _texts(state: State) -> dict[str, Any]:
         "words": {
             "left": _("One text"),
             "right": _("Another"),
-            "sees": _("what it has read"),
+            "sees": _("lit: what reaches the prediction"),
             "units": _("hidden layer, {n} units") if _shown(state) == "mlp" else _("hidden state, {n} units"),
             "next": _("next character"),
             "largest": _("largest difference in probability"),

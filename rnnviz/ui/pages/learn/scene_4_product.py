@@ -49,7 +49,7 @@ def notice(state: State) -> str:
             "become (5, 4). No number has changed."
         ),
         _("(3, 5)(5, 4) = (3, 4): one product gives what two gave. Point at an entry of the result."),
-        _("Change any number: both sides follow, and they differ at most by rounding error."),
+        _("Click a number and type another: both sides follow, and they differ at most by rounding error."),
         _(
             "Step {t} of “machine”, by the small network: again one product gives what two gave. "
             "With the bias and φ it becomes the next state."

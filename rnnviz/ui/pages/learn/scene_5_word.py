@@ -51,11 +51,11 @@ def notice(state: State) -> str:
             "Characters: few symbols, and every word can be written, but {times} times as many time steps."
         ).format(times=f"{characters.tokens / words.tokens:.1f}")
     if step == BATCH and state["n"] == 1:
-        return _("One place of the text is read: its character is one row, a vector of d numbers. Move n.")
+        return _("One place of the text is read: at step t it gives one row of d numbers. Move n.")
     return {
         LABELS: _("The labels are the text shifted by one: every step's label is the next character."),
         SOFTMAX: _("Every column is one softmax, and the loss is −log of its framed cell, in nats."),
-        BATCH: _("Several places of the text are read side by side: each is a row, a vector of d numbers."),
+        BATCH: _("Several places of the text are read side by side: at step t each gives one row of d numbers."),
     }[step]
 
 

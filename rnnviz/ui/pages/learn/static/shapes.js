@@ -102,7 +102,8 @@ export class Shapes {
     const element = this.text(x, y, "", look);
     element.setAttribute("font-family", "KaTeX_Main, 'Times New Roman', serif");
     const size = Number(element.getAttribute("font-size"));
-    this.span(element, letter, { "font-weight": 700 });
+    // A character is no vector.
+    this.span(element, letter, letter === "x" ? { "font-style": "italic" } : { "font-weight": 700 });
     // As mathematics is set: letters slant, digits and signs stand upright.
     (below.match(/[a-z]+|[^a-z]+/gi) ?? []).forEach((part, i) => {
       const slant = /^[a-z]/i.test(part) ? { "font-style": "italic" } : {};
