@@ -55,7 +55,9 @@ def notice(state: State) -> str:
     return {
         LABELS: _("The labels are the text shifted by one: every step's label is the next character."),
         SOFTMAX: _("Every column is one softmax, and the loss is −log of its framed cell, in nats."),
-        BATCH: _("Several places of the text are read side by side: at step t each gives one row of d numbers."),
+        BATCH: _(
+            "Several places of the text are read side by side: at step t each gives one row of d numbers."
+        ),
     }[step]
 
 
