@@ -189,7 +189,7 @@ export class Lights {
     const top = math.bottom + 6;
     const within = (/** @type {number} */ left) =>
       Math.max(all.left + 4, Math.min(left, all.right - width - 4));
-    const target = this.target?.getBoundingClientRect();
+    const target = this.target?.isConnected ? this.target.getBoundingClientRect() : undefined;
     const covers = (/** @type {number} */ left) =>
       target && left < target.right + 8 && left + width > target.left - 8 && top + height > target.top;
     const middle = within(symbol.left + symbol.width / 2 - width / 2);
