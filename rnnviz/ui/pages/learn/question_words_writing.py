@@ -8,7 +8,10 @@ from rnnviz.ui.pages.learn.question import Words
 WRITING = {
     "temperature": Words(
         question=N_("The LSTM draws its characters at a low, then at a high temperature. What goes wrong?"),
-        formula=r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}",
+        formula=(
+            r"\s{P}(\s{x_t+1} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}\, /\, "
+            r"\textstyle\sum_{\s{x}} \s{P}(\s{x} \mid \s{x_t}, \ldots, \s{x_1})^{1/\s{temperature}}"
+        ),
         options={
             "invents": N_("low: makes up words; high: repeats itself"),
             "repeats": N_("low: repeats itself; high: makes up words"),

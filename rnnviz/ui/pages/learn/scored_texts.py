@@ -95,7 +95,7 @@ def rain(state: State) -> dict[str, Any]:
         "limit": ENDING,
         "words": {
             **examples.kind_names(),
-            "perplexity": _("perplexity"),
+            "perplexity": _("perplexity, log scale"),
             "blind": _("uniform guess"),
             "bits": _("bits"),
             "times": _("Chance per character: {times} × a uniform guess"),
