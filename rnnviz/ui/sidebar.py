@@ -114,8 +114,8 @@ def kind(info: ModelInfo, model: Model) -> str:
     return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def card(info: ModelInfo, model: Model) -> None:
-    """What the model read, how well it predicts unseen text, and how it was made."""
+def card(info: ModelInfo, model: Model, *, page: str) -> None:
+    """What the model read, how well it predicts unseen text, how it was made, and the address of its `page`."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
@@ -131,6 +131,13 @@ def card(info: ModelInfo, model: Model) -> None:
         if isinstance(digest := facts.get("sha256"), str) and digest:
             st.caption(_("Training text, SHA-256"))
             st.html(preformatted(digest))
+        if info.kind != "ngram":
+            st.link_button(
+                _("Share as a page"),
+                page,
+                help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
+                icon=":material/share:",
+            )
 
 
 def preformatted(text: str) -> str:

@@ -70,6 +70,7 @@ def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: L
 
 def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/?model=tiny-gru")
+    page.get_by_text("About this model").click()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Share as a page").click()
     given = Live.__new__(Live)

@@ -47,14 +47,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model)
-        if info.kind != "ngram":
-            st.link_button(
-                _("Share as a page"),
-                serving.address(info.path.stem),
-                help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
-                icon=":material/share:",
-            )
+        sidebar.card(info, model, page=serving.address(info.path.stem))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 
