@@ -115,7 +115,7 @@ def kind(info: ModelInfo, model: Model) -> str:
 
 
 def card(info: ModelInfo, model: Model, *, page: str) -> None:
-    """What the model read, how well it predicts unseen text, how it was made, and the address of its `page`."""
+    """What the model read, how well it predicts unseen text, how it was made, and where its `page` is."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
