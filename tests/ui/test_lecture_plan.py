@@ -12,6 +12,7 @@ from rnnviz.lecture import counts, long_gap, memorising, summary, tokens, word, 
 from rnnviz.lecture.questions import BY_KEY, TEXT
 from rnnviz.networks.checkpoint import load_numpy
 from rnnviz.ui.pages.learn import models, scene_7_powers, scenes, snippets
+from tests.lecture.test_questions import RIGHT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PLAN = (DOCS / "lecture.md").read_text("utf-8")
@@ -161,28 +162,8 @@ def test_the_answers_about_its_own_text_are_the_recording_s() -> None:
 
 @pytest.mark.parametrize("row", rows(part("### 8 Check yourself")), ids=lambda row: row[0])
 def test_a_question_s_answer_is_what_its_evidence_says(row: list[str]) -> None:
-    answers = {
-        "output": "symbols",
-        "all_before": "carried",
-        "long_way": "both",
-        "greedy": "loop",
-        "parameters": "same",
-        "uniform": "symbols",
-        "one_zero": "infinite",
-        "twice": "likelihood",
-        "concatenated": "sum",
-        "forgets": "same.rnn",
-        "hundredth": "44",
-        "clipped": "direction",
-        "mean": "equal",
-        "print": "held_out",
-        "temperature": "repeats",
-        "beams": "dull",
-        "own_input": "accident",
-        "far": "10",
-    }
     key = row[0].split("`")[1]
     question = BY_KEY[key]
     found = question.evidence(question.first, lambda name: load_numpy(name)).answer
     # The network without a state is the one that expects the same.
-    assert found == answers[key]
+    assert found == RIGHT[key]

@@ -7,7 +7,6 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -34,7 +33,7 @@ def routes() -> list[Route]:
     return [Route("/page/{name}.html", _page)]
 
 
-async def _page(request: Request) -> Response:
+def _page(request: Request) -> Response:  # on a thread: reading files and building keep nobody waiting
     name, asked = request.path_params["name"], request.query_params.get("lang")
     for info in checkpoint.available()[0]:
         if info.path.stem == name and info.kind != "ngram":
@@ -42,7 +41,7 @@ async def _page(request: Request) -> Response:
     else:
         return PlainTextResponse(f"There is no network called {name[:100]!r} here.\n", status_code=404)
     try:
-        return HTMLResponse(await run_in_threadpool(_made, info, i18n.match(asked)))
+        return HTMLResponse(_made(info, i18n.match(asked)))
     except RnnvizError as error:
         return PlainTextResponse(f"{error}\n", status_code=404)
 
