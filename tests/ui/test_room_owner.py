@@ -15,7 +15,8 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.listener import Listener
-from tests.ui.test_room_door import COLOURS, SHUT, SOON, Phone, hang_up, shut
+from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
+from tests.ui.test_room_door import COLOURS
 
 
 @pytest.fixture(autouse=True, scope="module")
