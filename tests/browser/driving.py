@@ -104,9 +104,14 @@ def box_of(element: Locator) -> FloatRect:
 
 
 def changed(element: Locator, look: str, before: object) -> object:
-    """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns."""
+    """Wait until `look`, a function of the element in JavaScript, returns something else; what it returns.
+
+    Nothing, while what it looks at is being drawn anew, doesn't count.
+    """
     page = element.page
-    page.wait_for_function(f"([e, before]) => ({look})(e) !== before", arg=[element.element_handle(), before])
+    page.wait_for_function(
+        f"([e, before]) => ![undefined, before].includes(({look})(e))", arg=[element.element_handle(), before]
+    )
     return element.evaluate(look)
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.driving import box_of, changed
 
 COLOURS = "(board) => Array.from(board.querySelectorAll('.bd-open span'), (s) => s.style.background).join()"
-BARS = "(board) => board.querySelector('[data-name=next] .barlayer').innerHTML"
+BARS = "(board) => board.querySelector('[data-name=next] .barlayer')?.innerHTML"
 
 
 def open_part(page: Page, url: str, part: str, model: str = "tiny-gru") -> Locator:
