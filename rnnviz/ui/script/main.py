@@ -122,7 +122,7 @@ pages = [
         learn,
         _("Learn"),
         "school",
-        _("The story of the recurrent network in eight scenes, made for a projector."),
+        _("The story of the recurrent network in nine scenes, made for a projector."),
     ),
 ]
 chosen = st.navigation(pages)

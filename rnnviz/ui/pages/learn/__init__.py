@@ -1,1 +1,1 @@
-"""The Learn page: the lecture in eight scenes, and the mode that puts it on a projector."""
+"""The Learn page: the lecture in nine scenes, and the mode that puts it on a projector."""
