@@ -1,0 +1,46 @@
+"""What the app is made of: pages, plotly.min.js, the views' files for the browser, and who may come in."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.routing import Mount
+from starlette.staticfiles import StaticFiles
+
+from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
+from rnnviz.ui.browser import views
+from rnnviz.ui.hosting import setting
+from rnnviz.ui.room import rooms
+from rnnviz.ui.server.guard import Guard
+from rnnviz.ui.server.lifespan import lifespan
+from rnnviz.ui.standalone import serving
+
+
+def parts() -> dict[str, Any]:
+    """The arguments of `st.App`."""
+    plotly = find_spec("plotly")
+    if plotly is None or plotly.origin is None:
+        raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
+    return {
+        "script_path": Path(__file__).parent / "script" / "main.py",
+        "lifespan": lifespan,
+        "routes": [
+            Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
+            *views.routes(),
+            *serving.routes(),
+            *rooms.routes(),
+        ],
+        "middleware": [Middleware(Guard), *_door()],
+        "on_script_error": trouble.on_script_error,
+    }
+
+
+def _door() -> list[Middleware]:
+    if not setting.hosted():
+        return []
+    from rnnviz.ui.hosting.door import Door
+
+    return [Middleware(Door)]

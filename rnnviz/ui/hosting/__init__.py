@@ -1,0 +1,1 @@
+"""Serving others: who a visitor is, what only the lecturer may do, how many there is room for."""

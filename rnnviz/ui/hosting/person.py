@@ -1,0 +1,66 @@
+"""Who is looking: the lecturer, who may do everything, or a visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from rnnviz.ui.hosting import setting
+
+HEADER = "x-rnnviz-person"
+"""Written by the door on each request, whatever a client has sent."""
+
+FIELD = "rnnviz"
+"""What Streamlit calls that header's value in `st.user`; a session is resumed by the same value alone."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a browser: `id` is random, and the same in all tabs and after a reload."""
+
+    id: str
+    lecturer: bool
+
+    def said(self) -> str:
+        """This person as the value of HEADER."""
+        return f"{'lecturer' if self.lecturer else 'visitor'} {self.id}"
+
+
+ALONE = Person("", lecturer=True)
+"""Where the app isn't hosted: one person, who may do everything."""
+
+NOBODY = Person("nobody", lecturer=False)
+"""Where it is hosted and the door has said nothing: owns nothing, may do least."""
+
+
+def current() -> Person:
+    """The person whose session runs the script: ALONE where the app isn't hosted.
+
+    A session keeps its person: who they are is read when its connection is made, and Streamlit resumes a
+    session only for the same one.
+    """
+    if not setting.hosted():
+        return ALONE
+    said = st.user.get(FIELD)
+    return heard(said if isinstance(said, str) else None)
+
+
+def of(headers: Iterable[tuple[bytes, bytes]]) -> Person:
+    """The person of a request that has passed the door, by its scope's headers."""
+    if not setting.hosted():
+        return ALONE
+    return heard(next((value.decode() for name, value in headers if name == HEADER.encode()), None))
+
+
+def heard(said: str | None) -> Person:
+    """The person that a value of HEADER names; NOBODY for any other value.
+
+    >>> heard(Person("a1", lecturer=True).said())
+    Person(id='a1', lecturer=True)
+    """
+    role, _, id = (said or "").partition(" ")
+    if role not in ("lecturer", "visitor") or not id:
+        return NOBODY
+    return Person(id, role == "lecturer")
