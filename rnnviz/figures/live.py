@@ -41,6 +41,8 @@ SYMBOLS = {
     "input": "I",
     "forget": "F",
     "output": "O",
+    "recurrence": "R",
+    "decay": "A",
     "candidate": "candidate",
 }
 """The textbook's letters."""
@@ -58,8 +60,10 @@ def quantities(cell: str) -> tuple[str, ...]:
     return KINDS[cell].quantities
 
 
-def scale(quantity: str, activation: str = "tanh") -> Scale:
-    """The fixed colour scale of a quantity; raises ConfigError for another name."""
+def scale(quantity: str, span: str = "tanh") -> Scale:
+    """The fixed colour scale of a quantity, for states that lie as `span` says (`ModelConfig.span`). Raises
+    ConfigError for another quantity.
+    """
     if quantity not in SYMBOLS:
         raise ConfigError(
             "quantity is one of {symbols}; received {quantity!r}",
@@ -68,9 +72,10 @@ def scale(quantity: str, activation: str = "tanh") -> Scale:
         )
     if quantity == "cell":
         return themes.CELL
-    if quantity == "hidden":
-        return themes.RELU if activation == "relu" else themes.TANH
-    return themes.TANH if quantity == "candidate" else themes.GATE
+    if quantity in ("hidden", "candidate"):
+        of = {"relu": themes.RELU, "positive": themes.RELU, "signed": themes.CELL}
+        return of.get(span, themes.TANH)
+    return themes.GATE
 
 
 def plane(trace: Trace, quantity: str, layer: int, start: int, stop: int) -> Floats:

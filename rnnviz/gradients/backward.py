@@ -53,7 +53,7 @@ class _Layer:
     def __init__(self, slopes: Slopes, rows: int, inputs: bool, many: bool) -> None:
         self.slopes, self.inputs, self.units = slopes, inputs, slopes.layer.units
         self.lstm = slopes.through is not None
-        self.many = many and slopes.keep is not None
+        self.many = many and slopes.keep is not None and slopes.layer.W_h is not None
         # In one array, so that one product takes both back.
         self.both = np.zeros((rows, 2 * self.units if self.lstm else self.units), np.float32)
         self.state = self.both[:, -self.units :]

@@ -24,6 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, EmptyTextError, TextError
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import Network, weights_of
 from rnnviz.networks.stepping import Layer, Weights
 from rnnviz.text.normalising import normalise
@@ -39,7 +41,7 @@ class Slopes:
     """One layer's local derivatives, n time steps of them.
 
     parts    (n, P, H)  factors of the rows of W_h and W_x: P = G, for a gru 4: r, z, n to W_h and n to W_x
-    keep     (n, H)     gru: z; lstm: f; else None
+    keep     (n, H)     gru: z; lstm: f; of a linear recurrence A; else None
     through  (n, H)     lstm: ∂h/∂c; else None
     """
 
@@ -189,6 +191,8 @@ def first_inputs(weights: Weights, inputs: Ids) -> Floats:
 def slopes(layer: Layer, x: Floats, before: Floats, cell: Floats | None) -> Slopes:
     """One layer's slopes, of inputs' parts x (n, G·H), states before (n, H) and an lstm's cell (n + 1, H)."""
     with np.errstate(over="ignore", under="ignore"):
+        if CELLS[layer.cell].linear:
+            return _linear(layer, x, before)
         if layer.W_h is None:
             return Slopes(layer, _squash(x, layer.activation)[:, None])
         h = before @ layer.W_h.T  # (n, G·H)
@@ -229,6 +233,35 @@ def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
     np.multiply(to_n, 2 * r, out=parts[:, 2])
     parts[:, 3] = to_n
     return Slopes(layer, parts, keep=z)
+
+
+def _linear(layer: Layer, x: Floats, before: Floats) -> Slopes:
+    """For the parts of a linear recurrence, of their pre-activations x (n, G·H)."""
+    f = linear.NUMPY
+    keep, _, parts = linear.step(layer.cell, x, layer.rate, f)
+    a = x.reshape(len(x), -1, layer.units)
+    out = np.empty_like(a)
+    candidate = parts["candidate"]
+    if layer.cell == "rglru":
+        assert layer.rate is not None
+        r, i = parts["recurrence"], parts["input"]
+        root = f.root(-layer.rate * r)
+        # The root has no slope where it is 0, and nothing is written there either.
+        falls = np.divide(keep**2, root, out=np.zeros_like(root), where=root > 0) * i * candidate
+        out[:, 0] = layer.rate * r * f.sigmoid(-a[:, 0]) * (falls - keep * before)
+        out[:, 1] = root * i * f.sigmoid(-a[:, 1]) * candidate
+        out[:, 2] = root * i
+        return Slopes(layer, out, keep=keep)
+    ratio = a[:, 0] if layer.cell == "mingru" else f.softplus(-a[:, 0]) - f.softplus(-a[:, 1])
+    lets_in = f.sigmoid(-ratio)  # 1 - A
+    rises = keep * lets_in * (before - candidate)
+    if layer.cell == "mingru":
+        out[:, 0] = rises
+    else:
+        out[:, 0], out[:, 1] = -f.sigmoid(-a[:, 0]) * rises, f.sigmoid(-a[:, 1]) * rises
+    below = f.sigmoid(a[:, -1])
+    out[:, -1] = lets_in * np.where(a[:, -1] >= 0, np.float32(1), below * (1 - below))
+    return Slopes(layer, out, keep=keep)
 
 
 def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:

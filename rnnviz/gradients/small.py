@@ -65,7 +65,7 @@ class SmallRNN:
         # The table includes the bias.
         arrays = layer.table, layer.W_h.T, np.zeros(layer.units), weights.readout.T, weights.bias
         W_xh, W_hh, b_h, W_hq, b_q = (np.asarray(array, np.float64) for array in arrays)
-        return cls(W_xh, W_hh, b_h, W_hq, b_q, layer.activation)
+        return cls(W_xh, W_hh, b_h, W_hq, b_q, "relu" if layer.activation == "relu" else "tanh")
 
 
 def check_shapes(net: object, **shapes: tuple[int, ...]) -> None:

@@ -14,6 +14,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.scan import TORCH
 from rnnviz.networks.stepping import Doubles, Floats, Weights
 
 State = tuple[list[Tensor], list[Tensor]]
@@ -32,6 +35,7 @@ class Unrolled:
                 None if layer.W_h is None else torch.from_numpy(layer.W_h.T),
                 None if layer.b_n is None else torch.from_numpy(layer.b_n),
                 layer.activation,
+                None if layer.rate is None else torch.from_numpy(layer.rate),
             )
             for layer in weights.layers
         ]
@@ -102,11 +106,14 @@ class Unrolled:
         hidden, cell = state
         new_hidden: list[Tensor] = []
         new_cell: list[Tensor] = []
-        for number, (W_x, b, W_h, b_n, activation) in enumerate(self._layers):
+        for number, (W_x, b, W_h, b_n, activation, rate) in enumerate(self._layers):
             if number:
                 x = new_hidden[-1] @ W_x + b
             h, c = hidden[number], cell[number]
-            if W_h is None:
+            if CELLS[self._cell].linear:
+                keep, write, _ = linear.step(self._cell, x, rate, TORCH)
+                h = keep * h + write
+            elif W_h is None:
                 h = _activated(x, activation)
             elif self._cell == "rnn":
                 h = _activated(x + h @ W_h, activation)

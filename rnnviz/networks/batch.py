@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.custom import StepWeights
 from rnnviz.networks.stepping import Doubles, Floats, Ids, Layer, Weights, product
 
@@ -83,8 +85,10 @@ class Batch:
                 h = self.hidden[n]
                 if layer.cell == "gru":
                     _gru(layer, x, h)
-                elif layer.cell not in ("lstm", "rnn", "mlp"):
-                    raise NotImplementedError(layer.cell)
+                elif CELLS[layer.cell].linear:
+                    keep, write, _ = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
+                    h *= keep
+                    h += write
                 elif layer.cell == "lstm":
                     assert self.cell is not None
                     _lstm(layer, x, h, self.cell[n], changes.get((n, "cell")))

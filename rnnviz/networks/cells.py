@@ -6,6 +6,13 @@
     lstm   I_t, F_t, O_t gates; C_t = F_t ⊙ C_{t-1} + I_t ⊙ C̃_t    Hochreiter & Schmidhuber 1997
            H_t = O_t ⊙ tanh(C_t)
 
+and three in which no gate looks at the state, so that H_t = A_t ⊙ H_{t-1} + B_t (`rnnviz.networks.linear`):
+
+    mingru   A_t = Z_t, a gate; H_t = A_t ⊙ H_{t-1} + (1 - A_t) ⊙ H̃_t     Feng et al. 2024, arXiv:2410.01201
+    minlstm  A_t = F_t / (F_t + I_t), two gates; H_t as in mingru          the same
+    rglru    A_t = σ(Λ)^(8 R_t), and a gate I_t                            De et al. 2024, arXiv:2402.19427
+             H_t = A_t ⊙ H_{t-1} + sqrt(1 - A_t²) ⊙ I_t ⊙ H̃_t
+
 For reading and checking: the fast `rnnviz.networks.torch_model` equals it to 1e-5. Shapes: X_t (B, X), H and
 C (B, H), weights from inputs W_x· (X, H), from the state W_h· (H, H), biases b_· (H,).
 """
@@ -19,16 +26,18 @@ import torch
 from torch import Tensor
 
 from rnnviz.errors import ConfigError
-from rnnviz.networks.config import Activation, Cell, ModelConfig
+from rnnviz.networks.config import CELLS, Activation, Cell, ModelConfig
 
 Parameters = Mapping[str, Tensor]
 """A layer's parameters by the textbook's names: W_xh, W_hh, b_h, and for each gate r, z, i, f, o the same.
 
 A GRU has b_hh too, its candidate's second bias: where the reset gate acts after the product with W_hh,
-as in torch and cuDNN, it stands inside the gated part. The textbook has none.
+as in torch and cuDNN, it stands inside the gated part. The textbook has none. An RG-LRU has Λ, "decay", (H,).
 """
 
-LETTERS: Mapping[Cell, str] = {"mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco"}
+LETTERS: Mapping[Cell, str] = {
+    "mlp": "h", "rnn": "h", "gru": "rzh", "lstm": "ifco", "mingru": "zh", "minlstm": "ifh", "rglru": "rih"
+}  # fmt: skip
 """The parts of a cell, in the order in which torch stacks their weights."""
 
 
@@ -46,6 +55,12 @@ def of_torch(config: ModelConfig, tensors: Mapping[str, Tensor]) -> list[Paramet
             found.append({"W_xh": layer[0].T, "b_h": layer[1]})
             continue
         p: dict[str, Tensor] = {}
+        if not CELLS[config.cell].mixes:
+            for k, letter in enumerate(LETTERS[config.cell]):
+                w_x, b = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer[:2])
+                p |= {f"W_x{letter}": w_x.T, f"b_{letter}": b}
+            found.append({**p, "decay": layer[2]} if len(layer) > 2 else p)
+            continue
         for k, letter in enumerate(LETTERS[config.cell]):
             w_x, w_h, b_x, b_h = (w[k * config.hidden_size : (k + 1) * config.hidden_size] for w in layer)
             p |= {f"W_x{letter}": w_x.T, f"W_h{letter}": w_h.T, f"b_{letter}": b_x + b_h}
@@ -70,6 +85,9 @@ def step(
         mlp, rnn   from_input, from_state, pre_activation, state
         gru        reset, update, candidate, state
         lstm       input, forget, output, candidate, cell, state
+        mingru     update, candidate, state
+        minlstm    input, forget, decay, candidate, state
+        rglru      recurrence, input, decay, candidate, state
 
     A textbook GRU resets the state *before* the product with W_hh; torch's and cuDNN's fused layers *after*
     it, which lets one product serve all three parts. No choice of parameters makes the two equal.
@@ -86,6 +104,9 @@ def step(
         pre = from_input + from_state + p["b_h"]
         names = ("from_input", "from_state", "pre_activation", "state")
         return dict(zip(names, (from_input, from_state, pre, activate(pre, activation)), strict=True))
+
+    if CELLS[cell].linear:
+        return _linear(cell, p, x, h)
 
     def sums(letter: str) -> Tensor:
         return x @ p[f"W_x{letter}"] + h @ p[f"W_h{letter}"] + p[f"b_{letter}"]
@@ -114,6 +135,30 @@ def step(
         "cell": c,
         "state": o * torch.tanh(c),
     }
+
+
+def _linear(cell: Cell, p: Parameters, x: Tensor, h: Tensor) -> dict[str, Tensor]:
+    """One step of a cell whose gates are sums over X_t alone.
+
+    In minGRU and minLSTM the candidate H̃_t = g(X_t W_xh + b_h) is above 0, as the paper has it where it
+    computes in logarithms: g(x) = x + 1/2 from 0 on and σ(x) below. (The paper writes 1 - Z_t for what is Z_t
+    here, as in the GRU above.) In RG-LRU H̃_t = X_t W_xh + b_h stands for the layer before it in Griffin.
+    """
+    sums = {letter: x @ p[f"W_x{letter}"] + p[f"b_{letter}"] for letter in LETTERS[cell]}
+    if cell == "rglru":
+        r, i, candidate = torch.sigmoid(sums["r"]), torch.sigmoid(sums["i"]), sums["h"]
+        log_decay = 8 * r * torch.nn.functional.logsigmoid(p["decay"])
+        decay, root = torch.exp(log_decay), torch.sqrt(-torch.expm1(2 * log_decay))  # sqrt(1 - A²)
+        state = decay * h + root * i * candidate
+        return {"recurrence": r, "input": i, "decay": decay, "candidate": candidate, "state": state}
+    candidate = torch.where(sums["h"] >= 0, sums["h"] + 0.5, torch.sigmoid(sums["h"]))
+    if cell == "mingru":
+        z = torch.sigmoid(sums["z"])
+        return {"update": z, "candidate": candidate, "state": z * h + (1 - z) * candidate}
+    i, f = torch.sigmoid(sums["i"]), torch.sigmoid(sums["f"])
+    decay = f / (f + i)
+    state = decay * h + i / (f + i) * candidate
+    return {"input": i, "forget": f, "decay": decay, "candidate": candidate, "state": state}
 
 
 def _check(cell: Cell, p: Parameters, x: Tensor, *states: Tensor | None) -> None:

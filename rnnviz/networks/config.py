@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 from rnnviz.errors import ConfigError
 
-Cell = Literal["mlp", "rnn", "gru", "lstm"]
+Cell = Literal["mlp", "rnn", "gru", "lstm", "mingru", "minlstm", "rglru"]
 Activation = Literal["tanh", "relu"]
 Precision = Literal["auto", "float32", "bfloat16"]
 Truncation = Literal["regular", "random"]
@@ -24,8 +24,10 @@ class CellKind:
 
     label     its name on a page
     blocks    rows of its weights, in units of H
-    gates     the named parts of a step: sigmoids, and last the candidate, a tanh
+    gates     the named parts of a step: numbers from 0 to 1, and last the candidate
     keeps     the gate that multiplies a unit's previous value, or None
+    mixes     whether a matrix W_hh carries the state on
+    span      where its states lie: as their activation says, "positive", or anywhere: "signed"
     """
 
     label: str
@@ -33,6 +35,13 @@ class CellKind:
     gates: tuple[str, ...] = ()
     has_cell: bool = False
     keeps: str | None = None
+    mixes: bool = True
+    span: Literal["activation", "positive", "signed"] = "activation"
+
+    @property
+    def linear(self) -> bool:
+        """Whether its gates see X_t alone: H_t = A_t ⊙ H_{t-1} + B_t, see `rnnviz.networks.linear`."""
+        return self.keeps is not None and not self.mixes
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -41,11 +50,25 @@ class CellKind:
 
 
 CELLS: Mapping[str, CellKind] = {
-    "mlp": CellKind("MLP"),
+    "mlp": CellKind("MLP", mixes=False),
     "rnn": CellKind("RNN"),
     "gru": CellKind("GRU", 3, ("reset", "update", "candidate"), keeps="update"),
     "lstm": CellKind("LSTM", 4, ("input", "forget", "output", "candidate"), has_cell=True, keeps="forget"),
+    "mingru": CellKind("minGRU", 2, ("update", "candidate"), keeps="update", mixes=False, span="positive"),
+    "minlstm": CellKind(
+        "minLSTM", 3, ("input", "forget", "decay", "candidate"), keeps="decay", mixes=False, span="positive"
+    ),
+    "rglru": CellKind(
+        "RG-LRU", 3, ("recurrence", "input", "decay", "candidate"), keeps="decay", mixes=False, span="signed"
+    ),
 }
+
+
+def span(cell: str, activation: str) -> str:
+    """Where the states of such cells lie; see `ModelConfig.span`."""
+    own = CELLS[cell].span if cell in CELLS else "activation"
+    return activation if own == "activation" else own
+
 
 KINDS: Mapping[str, CellKind] = {**CELLS, "custom": CellKind("Custom")}
 """The cells, and a Python function's step, which no recipe trains: see `rnnviz.networks.custom`."""
@@ -58,7 +81,8 @@ class ModelConfig:
     >>> ModelConfig("gru", 70, hidden_size=256).parameter_count
     323526
 
-    cell            "mlp" (no hidden state), "rnn", "gru" or "lstm"
+    cell            "mlp" (no hidden state), "rnn", "gru", "lstm", or one whose gates don't look at the state:
+                    "mingru", "minlstm", "rglru"
     vocabulary_size V, the symbols that can be predicted
     hidden_size     H, units per layer
     layers          L, recurrences stacked on one another
@@ -86,7 +110,7 @@ class ModelConfig:
             )
         if self.activation != "tanh" and CELLS[self.cell].gates:
             raise ConfigError(
-                "a {cell} has tanh and sigmoid built in; {activation!r} is for mlp and rnn",
+                "cell {cell!r} has its own functions built in; {activation!r} is for mlp and rnn",
                 cell=self.cell,
                 activation=self.activation,
             )
@@ -124,10 +148,20 @@ class ModelConfig:
         """The number of parameters; it doesn't depend on the number of time steps."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
+    @property
+    def span(self) -> str:
+        """Where the states lie: "tanh" in [-1, 1], "relu" or "positive" from 0 on, "signed" anywhere."""
+        return span(self.cell, self.activation)
+
     def layer_names(self, n: int) -> tuple[str, ...]:
-        """The tensors of layer n as torch names them: W_x, W_h and a bias beside each; an mlp's W_x and b."""
+        """The tensors of layer n as torch names them: W_x, W_h and a bias beside each; W_x and b alone where
+        there is no W_h; of an rglru Λ too.
+        """
         if self.cell == "mlp":
             return f"recurrence.{n}.weight", f"recurrence.{n}.bias"
+        if not CELLS[self.cell].mixes:
+            kinds = ("weight_ih", "bias_ih", "decay") if self.cell == "rglru" else ("weight_ih", "bias_ih")
+            return tuple(f"recurrence.{kind}_l{n}" for kind in kinds)
         return tuple(f"recurrence.{kind}_l{n}" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -139,8 +173,11 @@ class ModelConfig:
         gates = CELLS[self.cell].blocks * h
         for n in range(self.layers):
             x = h if n else self.input_size
-            recurrent: list[tuple[int, ...]] = [(gates, x), (gates, h), (gates,), (gates,)]
-            shapes = recurrent if self.cell != "mlp" else [(h, x), (h,)]
+            shapes: list[tuple[int, ...]] = [(gates, x), (gates,)]
+            if CELLS[self.cell].mixes:
+                shapes = [(gates, x), (gates, h), (gates,), (gates,)]
+            if self.cell == "rglru":
+                shapes.append((h,))
             found |= dict(zip(self.layer_names(n), shapes, strict=True))
         if not self.tied:
             found["readout.weight"] = (v, h)
@@ -241,9 +278,12 @@ class TrainConfig:
             raise ConfigError(
                 "truncation is regular or random; received {truncation!r}", truncation=self.truncation
             )
-        if self.cell == "mlp" and self.dropout_weight:
-            raise ConfigError("dropout_weight drops entries of W_hh, and an mlp has none; set it to 0")
         self.model_config(2)
+        if self.dropout_weight and not CELLS[self.cell].mixes:
+            raise ConfigError(
+                "dropout_weight drops entries of W_hh, and cell {cell!r} has none; set it to 0",
+                cell=self.cell,
+            )
 
     def model_config(self, vocabulary_size: int) -> ModelConfig:
         """The model this recipe trains, for V symbols."""

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rnnviz.errors import ConfigError
+from rnnviz.networks import linear
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.stepping import Floats, Layer, Weights
 from rnnviz.pictured import Brief, Pictured
@@ -57,10 +58,13 @@ def weights_from(
 def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Floats | None) -> Layer:
     """Layer n; `inputs` (V + 1, X) are the first layer's unless one-hot: W_x then has their rows."""
     cell, H = config.cell, config.hidden_size
-    W_h = b_n = None
+    W_h = b_n = rate = None
     own = [arrays[name] for name in config.layer_names(n)]
     if cell == "mlp":
         W_x, b = own
+    elif not CELLS[cell].mixes:
+        W_x, b, *decay = own
+        rate = linear.rate_of(decay[0], linear.NUMPY) if decay else None
     else:
         W_x, W_h, b_x, b_h = own
         b = b_x + b_h
@@ -70,8 +74,10 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
 
     # A row of each gate after another; torch has an LSTM's candidate before its output gate.
     gates = CELLS[cell].gates or ("candidate",)
-    order = [0, 1, 3, 2] if cell == "lstm" else range(len(gates))
-    half = np.array([1 if gate == "candidate" else 0.5 for gate in gates], b.dtype)  # all but it are sigmoids
+    order = [0, 1, 3, 2] if cell == "lstm" else range(CELLS[cell].blocks)
+    half = np.ones(CELLS[cell].blocks, b.dtype)
+    if CELLS[cell].mixes:  # all but the candidate are sigmoids
+        half[:] = [1 if gate == "candidate" else 0.5 for gate in gates]
 
     def parts(values: Floats, factors: Floats) -> Floats:
         split = np.split(values, len(factors))
@@ -87,7 +93,7 @@ def _layer(config: ModelConfig, n: int, arrays: Mapping[str, Floats], inputs: Fl
         # In float64, where sums of float16 weights' products are exact, so that the number of threads, which
         # decides in what order they are added up, changes no bit: a compressed text depends on every one.
         table = (inputs.astype(np.float64) @ W_x.T.astype(np.float64) + b).astype(b.dtype)
-    return Layer(cell, H, config.activation, table, W_x if table is None else None, b, W_h, b_n, W_x)
+    return Layer(cell, H, config.span, table, W_x if table is None else None, b, W_h, b_n, W_x, rate)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

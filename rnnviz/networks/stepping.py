@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.config import CELLS, Activation
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -60,17 +61,19 @@ class Layer:
     W_h   (G·H, H)      None for an mlp
     b_n   (H,)          a GRU candidate's second bias, halved
     W_in  (G·H, X)      W_x, kept beside a table too, for gradients with respect to inputs
+    rate  (H,)          of an rglru, see `rnnviz.networks.linear`, whose weights are not halved
     """
 
     cell: str
     units: int
-    activation: Activation
+    activation: str
     table: Floats | None
     W_x: Floats | None
     b: Floats
     W_h: Floats | None
     b_n: Floats | None
     W_in: Floats
+    rate: Floats | None = None
 
     def from_inputs(self, x: Floats) -> Floats:
         """X W_x + b, (n, G·H), for inputs (n, X)."""
@@ -91,7 +94,7 @@ class Weights:
 
     @property
     def cell(self) -> str:
-        """ "mlp", "rnn", "gru" or "lstm"."""
+        """A name of `rnnviz.networks.config.CELLS`."""
         return self.layers[0].cell
 
     @property
@@ -130,8 +133,8 @@ class Weights:
                         )
                     elif layer.cell == "rnn":
                         _rnn(layer, rows, pick, h, hook)
-                    elif layer.cell != "mlp":
-                        raise NotImplementedError(layer.cell)
+                    elif CELLS[layer.cell].linear:
+                        _linear(layer, rows[pick], h, hook)
                     else:
                         _activate(rows[pick], layer.activation, h[1:])
                         if hook:
@@ -159,6 +162,11 @@ class Weights:
             end = min(begin + BLOCK, n)
             for number, layer in enumerate(self.layers):
                 rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
+                if CELLS[self.cell].linear:
+                    parts = linear.step(layer.cell, rows[pick], layer.rate, linear.NUMPY).parts
+                    for name in names:
+                        out[name][begin:end, number] = parts[name]
+                    continue
                 assert layer.W_h is not None
                 x = rows[pick].reshape(-1, len(names), units)
                 h = (hidden[begin:end, number] @ layer.W_h.T).reshape(x.shape)
@@ -255,7 +263,7 @@ def product(rows: Floats, weights: Floats) -> Floats:
     return out
 
 
-def _activate(x: Floats, activation: Activation, out: Floats) -> None:
+def _activate(x: Floats, activation: str, out: Floats) -> None:
     if activation == "tanh":
         np.tanh(x, out=out)
     else:
@@ -266,6 +274,16 @@ def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
     if hook is None:
         return None
     return lambda t: hook(begin + t, states[t + 1 : t + 2])
+
+
+def _linear(layer: Layer, inputs: Floats, h: Floats, hook: BlockHook) -> None:
+    """H_t = A_t ⊙ H_{t-1} + B_t, of inputs (n, G·H); both parts for all steps at once."""
+    keep, write, _ = linear.step(layer.cell, inputs, layer.rate, linear.NUMPY)
+    for t in range(len(inputs)):
+        np.multiply(h[t], keep[t], out=h[t + 1])
+        h[t + 1] += write[t]
+        if hook:
+            hook(t)
 
 
 def _rnn(layer: Layer, rows: Floats, pick: list[int], h: Floats, hook: BlockHook) -> None:

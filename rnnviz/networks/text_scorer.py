@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional as F
 
 from rnnviz.networks import side_by_side
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.prediction import Scores, entropy, rank
 from rnnviz.networks.progress import mapped, run
@@ -25,7 +26,8 @@ IN_SEQUENCE = 1024
 class CharScorer:
     """Feeds one text through a model, with the weights it has now, the state carried from piece to piece.
 
-    Long pieces are read as stretches side by side. Short ones go step by step: on a CPU in numpy, which is
+    Long pieces are read as stretches side by side, unless the recurrence is linear, which takes all steps at
+    once (`rnnviz.networks.scan`). Short ones go step by step: on a CPU in numpy, which is
     faster than torch's fused layers except an LSTM's. Where more than one thread may compute, the number that
     proves fastest does; with 1,024 units or so it shows in a figure's last digits. The ways agree to 1e-4
     nats a character, unless the text makes the network magnify rounding; see `rnnviz.networks.side_by_side`.
@@ -35,10 +37,11 @@ class CharScorer:
         self.model = model
         self._last = model.vocabulary.start
         self._state: State = model.zero_state()
-        steps = model.device.type == "cpu" and model.config.cell != "lstm"
+        kind = CELLS[model.config.cell]
+        steps = model.device.type == "cpu" and model.config.cell != "lstm" and not kind.linear
         self._reader = NetworkReader(weights_of(model)) if steps else None
         self._threads = Threads(worth_trying(model.device.type))
-        self._wide = SideBySide(model) if model.config.cell != "mlp" else None
+        self._wide = SideBySide(model) if kind.mixes else None
         self.piece = side_by_side.PIECE
         """Characters best handed over at a time."""
 

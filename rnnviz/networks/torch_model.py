@@ -24,6 +24,7 @@ from rnnviz.networks.cells import Parameters, activate, of_torch
 from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import weights_from
 from rnnviz.networks.precise_scorer import PreciseScorer
+from rnnviz.networks.scan import LinearRecurrence
 from rnnviz.networks.short_texts import ShortTexts
 from rnnviz.networks.text_scorer import CharScorer
 from rnnviz.networks.torch_network import State as State
@@ -113,6 +114,8 @@ class CharModel(Pictured, nn.Module):
             self.recurrence = nn.RNN(
                 config.input_size, h, config.layers, nonlinearity=config.activation, batch_first=True
             )
+        elif CELLS[config.cell].linear:
+            self.recurrence = LinearRecurrence(config)
         else:
             layer = {"gru": nn.GRU, "lstm": nn.LSTM}[config.cell]
             self.recurrence = layer(config.input_size, h, config.layers, batch_first=True)

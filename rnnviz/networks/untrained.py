@@ -12,7 +12,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS, ModelConfig
 from rnnviz.networks.numpy_model import Network, NumpyModel, no_model, weights_from
 
 Floats = npt.NDArray[np.float32]
@@ -29,18 +30,20 @@ def tensors(config: ModelConfig, seed: int) -> dict[str, Floats]:
         if name == "embedding.weight" and not config.tied:
             values = drawn.standard_normal(shape)
         else:
-            most = _bound(config, name)
-            values = drawn.uniform(-most, most, shape)
+            values = drawn.uniform(*_bounds(config, name), shape)
         out[name] = values.astype(np.float32)
     return out
 
 
-def _bound(config: ModelConfig, name: str) -> float:
-    """The largest weight there can be: 0.1 of a tied embedding, else 1 / sqrt(what feeds a unit)."""
+def _bounds(config: ModelConfig, name: str) -> tuple[float, float]:
+    """Between what a weight is drawn: 0.1 of a tied embedding, else mostly 1 / sqrt(what feeds a unit)."""
     if name == "embedding.weight":
-        return 0.1
+        return -0.1, 0.1
+    if CELLS[config.cell].linear and name.startswith("recurrence."):
+        return linear.start(config, name)
     inputs = config.input_size if config.cell == "mlp" and name.startswith("recurrence.0.") else 0
-    return 1 / math.sqrt(inputs or config.hidden_size)
+    most = 1 / math.sqrt(inputs or config.hidden_size)
+    return -most, most
 
 
 def untrained(model: Network, seed: int = 0) -> NumpyModel:

@@ -35,7 +35,7 @@ ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states",
 """What is stored as it is; the start symbol's step stands in row 0 of those with an underscore."""
 
 _SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
-_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in")
+_LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in", "rate")
 _OTHER = ("embedding", "readout", "bias")
 
 

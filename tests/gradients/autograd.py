@@ -28,6 +28,9 @@ NETWORKS: list[tuple[str, dict[str, Any]]] = [
     ("gru", {"tied": True, "embedding_size": 12}),
     ("lstm", {}),
     ("lstm", {"layers": 2, "embedding_size": 0}),
+    ("mingru", {"layers": 2}),
+    ("minlstm", {"layers": 2, "embedding_size": 0}),
+    ("rglru", {"layers": 2}),
 ]
 
 

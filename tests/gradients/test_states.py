@@ -12,6 +12,7 @@ import torch
 from rnnviz.errors import ConfigError
 from rnnviz.gradients import jacobian_norms, state_gradients
 from rnnviz.gradients.states import Largest
+from rnnviz.networks.config import CELLS
 from tests.conftest import TEXT, tiny
 from tests.gradients.autograd import NETWORKS, Doubles, double, norms_of, unrolled
 
@@ -57,8 +58,10 @@ class TestStates:
             orders: dict[str, Any] = {"frobenius": "fro", "spectral": 2}
             for norm, order in orders.items():
                 expected = [float(torch.linalg.matrix_norm(j, order)) for j in jacobians]
+                # A linear recurrence's Jacobian is diagonal, its singular values stand close together.
+                rtol = 1e-3 if norm == "spectral" and CELLS[cell].linear else 1e-4
                 np.testing.assert_allclose(
-                    getattr(found[norm], name), np.reshape(expected, shape), rtol=1e-4, atol=1e-300
+                    getattr(found[norm], name), np.reshape(expected, shape), rtol=rtol, atol=1e-300
                 )
 
     def test_the_norms_of_the_last_state_itself(self) -> None:

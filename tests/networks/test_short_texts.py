@@ -19,6 +19,8 @@ CELLS: list[tuple[str, dict[str, Any]]] = [
     ("gru", {}),
     ("gru", {"layers": 2, "embedding_size": 0}),
     ("lstm", {"layers": 2}),
+    ("mingru", {"layers": 2}),
+    ("rglru", {}),
     ("gru", {"tied": True, "embedding_size": 12}),
 ]
 

@@ -34,7 +34,7 @@ def make(cell: str, **options: Any) -> CharModel:
     return model
 
 
-NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm")}
+NETWORKS = {cell: make(cell) for cell in ("mlp", "rnn", "gru", "lstm", "mingru")}
 MODELS: dict[str, CharModel | NgramModel] = {
     **NETWORKS,
     **{f"{n}-gram": NgramModel.fit(TEXT * 3, order=n, vocabulary=VOCABULARY) for n in (1, 2, 4)},

@@ -296,7 +296,7 @@ def test_a_diverging_run_says_so_and_what_to_change() -> None:
         ({"train_on": "all"}, "train_on is"),
         ({"precision": "float8"}, "precision is"),
         ({"cell": "gpt"}, "cell is one of"),
-        ({"cell": "mlp", "dropout_weight": 0.1}, "an mlp has none"),
+        ({"cell": "mlp", "dropout_weight": 0.1}, "cell 'mlp' has none"),
         ({"hidden_size": 0}, "hidden_size is a whole number"),
     ],
 )

@@ -26,7 +26,7 @@ def test_a_unit_that_nothing_depends_on_is_worth_nothing() -> None:
         assert (np.abs(np.delete(found.loss, [UNUSED, IGNORES])) > 1e-4).all()
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "mingru"])
 @pytest.mark.parametrize("batch", [5, 64])
 def test_a_loss_is_that_of_reading_without_the_unit(cell: str, batch: int) -> None:
     model = tiny(cell, layers=2)

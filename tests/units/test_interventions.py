@@ -78,7 +78,8 @@ CHANGES = [
 
 @pytest.mark.parametrize("changes", CHANGES, ids=str)
 @pytest.mark.parametrize(("cell", "options"), [
-    ("gru", {}), ("lstm", {}), ("rnn", {"activation": "relu"}), ("mlp", {}), ("gru", {"embedding_size": 0}),
+    ("gru", {}), ("lstm", {}), ("mingru", {}), ("rnn", {"activation": "relu"}), ("mlp", {}),
+    ("gru", {"embedding_size": 0}),
 ])  # fmt: skip
 def test_an_intervention_is_what_a_plain_loop_does(
     cell: str, options: dict[str, Any], changes: list[Intervention]
@@ -107,7 +108,7 @@ def test_an_lstms_cell_can_be_held() -> None:
     assert (found.cell[5:, 0, 3:5] == 1.5).all()
 
 
-@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp"])
+@pytest.mark.parametrize("cell", ["gru", "lstm", "rnn", "mlp", "rglru"])
 def test_of_no_intervention_it_is_the_trace(cell: str) -> None:
     model = tiny(cell, layers=2)
     text = SHORT + "é\r\n"

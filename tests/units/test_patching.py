@@ -24,6 +24,7 @@ CELLS: list[tuple[str, dict[str, Any]]] = [
     ("rnn", {"layers": 2}),
     ("gru", {"layers": 2}),
     ("lstm", {"layers": 3}),
+    ("mingru", {"layers": 2}),
 ]
 PARTS: list[dict[str, Any]] = [
     {},

@@ -47,7 +47,7 @@ def fixed(
     `listed` are the models that can be chosen.
     """
     config, vocabulary = model.config, model.vocabulary
-    quantities = {name: asdict(live.scale(name, config.activation)) for name in live.quantities(config.cell)}
+    quantities = {name: asdict(live.scale(name, config.span)) for name in live.quantities(config.cell)}
     colours = themes(diverging=LEVELS, sequential=LEVELS, surprisal=LEVELS)
     for name, theme in THEMES.items():
         colours[name]["figure"] = live.skeleton(theme, vocabulary_size=vocabulary.size, columns=live.COLUMNS)

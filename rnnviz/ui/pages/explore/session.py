@@ -150,7 +150,7 @@ class LiveSession:
             arrays["rows"] = rows.order(self.model, ask.order, layer, quantity).astype("<u2")
         if unit is not None:
             values = live.plane(trace, quantity, layer, unit_from, length)[:, unit]
-            arrays["unit"] = live.scale(quantity, self.model.config.activation).levels(values)
+            arrays["unit"] = live.scale(quantity, self.model.config.span).levels(values)
         header = {
             "client": ask.client,
             "seq": ask.seq,
@@ -180,7 +180,7 @@ class LiveSession:
     ) -> dict[str, npt.NDArray[Any]]:
         """States (a quantity and layer, `what`) and predictions of the window; low .. high - 1 are held."""
         start, low, high, stop = window
-        fixed = live.scale(what[0], self.model.config.activation)
+        fixed = live.scale(what[0], self.model.config.span)
         states = [
             fixed.levels(live.plane(trace, *what, begin, end)) for begin, end in ((start, low), (high, stop))
         ]
@@ -195,7 +195,7 @@ class LiveSession:
         }
         if self.tracks:
             pieces = (start, low), (high, stop)
-            arrays["tracks"] = tracks.levels(self.tracks, trace, self.model.config.activation, pieces)
+            arrays["tracks"] = tracks.levels(self.tracks, trace, self.model.config.span, pieces)
         return arrays
 
     def _reshaped(

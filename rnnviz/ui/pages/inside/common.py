@@ -89,7 +89,7 @@ class View:
         return "line" if self.context.info.card.get("language") in ("python", "zh") else "paragraph"
 
     def scale(self, quantity: str) -> Scale:
-        return live.scale(quantity, self.model.config.activation)
+        return live.scale(quantity, self.model.config.span)
 
 
 def view(context: Context, text: str, layer: int) -> View:

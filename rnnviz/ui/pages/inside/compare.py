@@ -113,7 +113,7 @@ def _heats(found: units.Comparison, networks: Networks) -> list[Panel]:
     for (name, (mark, model)), read in zip(networks.items(), found.traces, strict=True):
         values = read.hidden[:, -1]
         order = kept(("order", mark, read.text, -1, "hidden"), lambda values=values: seriate(values))  # type: ignore[misc]
-        scale = live.scale("hidden", model.config.activation)
+        scale = live.scale("hidden", model.config.span)
         out.append(
             Panel(
                 f"heat-{name}",

@@ -140,6 +140,9 @@ def _network() -> None:
         "rnn": _("RNN: the simple recurrence"),
         "gru": _("GRU: two gates"),
         "lstm": _("LSTM: three gates and a cell"),
+        "mingru": _("minGRU: one gate, blind to the state"),
+        "minlstm": _("minLSTM: two gates, blind to the state"),
+        "rglru": _("RG-LRU: two gates and a decay, blind to the state"),
     }
     cell = st.selectbox(
         say.settings()["cell"],
@@ -206,7 +209,7 @@ def _guarding() -> None:
             step=0.01,
             key=f"set-{name}",
             persist_state="session",
-            disabled=name == "dropout_weight" and st.session_state["set-cell"] == "mlp",
+            disabled=name == "dropout_weight" and not CELLS[st.session_state["set-cell"]].mixes,
             help=_("The share left out at random in each step, so that the network memorises less."),
         )
     st.markdown("**" + _("Length and seed") + "**")
@@ -269,7 +272,7 @@ def recipe(text: Chosen, key: str) -> Recipe:
     values: dict[str, Any] = {name: state[f"set-{name}"] for name in SETTINGS}
     if CELLS[values["cell"]].gates:
         values["activation"] = "tanh"
-    if values["cell"] == "mlp":
+    if not CELLS[values["cell"]].mixes:
         values["dropout_weight"] = 0.0
     changed = any(value != getattr(config, name) for name, value in values.items())
     values["characters"] = 0 if timed else int(state["set-characters"])

@@ -14,6 +14,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.figures import live, training
 from rnnviz.figures.order import seriate
 from rnnviz.figures.themes import LEVELS, THEMES, Scale
+from rnnviz.networks.config import span
 from rnnviz.runs import api as runs
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.ui.browser.payload import pack
@@ -78,7 +79,7 @@ class Watch:
         one = training.curves(
             self.events, clip=float(config.get("clip", 1.0)), rate=float(config.get("learning_rate", 0.0))
         )
-        scale = live.scale("hidden", str(config.get("activation", "tanh")))
+        scale = live.scale("hidden", span(str(config.get("cell")), str(config.get("activation", "tanh"))))
         fixed, digest = _fixed(one, words, language)
         steps = subject.steps()
         symbols: Symbols = {"<unk>": 0}

@@ -1,0 +1,158 @@
+"""Linear recurrences: all steps at once against one after the other, in float64 and by the textbook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import linear
+from rnnviz.networks.cells import step
+from rnnviz.networks.config import CELLS, ModelConfig, TrainConfig
+from rnnviz.networks.scan import TORCH, scan
+from rnnviz.networks.torch_model import CharModel
+from rnnviz.reading.scoring import perplexity
+from rnnviz.reading.trace import trace
+from tests.conftest import TEXT, tiny
+
+LINEAR = [name for name, kind in CELLS.items() if kind.linear]
+
+
+def loop(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
+    """H_t = A_t ⊙ H_{t-1} + B_t, a step after another."""
+    states, h = [], first
+    for t in range(keep.shape[1]):
+        h = keep[:, t] * h + write[:, t]
+        states.append(h)
+    return torch.stack(states, dim=1)
+
+
+def by_steps(model: CharModel, x: Tensor, state: Tensor) -> Tensor:
+    """The top layer's H (B, T, H) by `rnnviz.networks.cells`, in the parameters' precision."""
+    states, out = list(state), []
+    for t in range(x.shape[1]):
+        h = x[:, t]
+        for n, p in enumerate(model.layer_parameters()):
+            h = states[n] = step(model.config.cell, p, h, states[n])["state"]
+        out.append(h)
+    return torch.stack(out, dim=1)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    cell=st.sampled_from(LINEAR),
+    layers=st.integers(1, 3),
+    batch=st.integers(1, 4),
+    length=st.integers(1, 70),
+    cut=st.integers(0, 70),
+    seed=st.integers(0, 9),
+)
+def test_all_steps_at_once_are_those_of_the_textbook_however_they_are_cut(
+    cell: str, layers: int, batch: int, length: int, cut: int, seed: int
+) -> None:
+    model = tiny(cell, layers=layers)
+    drawn = torch.Generator().manual_seed(seed)
+    x = torch.randn(batch, length, 6, generator=drawn)
+    first = torch.randn(layers, batch, 12, generator=drawn)
+    whole, (last,) = model.hidden(x, (first,))
+    assert torch.allclose(whole, by_steps(model, x, first), rtol=1e-4, atol=1e-4)
+    assert torch.equal(last[-1], whole[:, -1])
+    if 0 < cut < length:
+        one, state = model.hidden(x[:, :cut], (first,))
+        other, (end,) = model.hidden(x[:, cut:], state)
+        assert torch.allclose(torch.cat([one, other], dim=1), whole, rtol=1e-5, atol=1e-5)
+        assert torch.allclose(end, last, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("decay", [0.0, 1e-30, 0.5, 0.999, 0.999999, 1.0, "all of them"])
+def test_ten_thousand_steps_lose_no_digits(decay: float | str) -> None:
+    drawn = torch.Generator().manual_seed(0)
+    write = torch.randn(1, 10_000, 8, generator=drawn)
+    if isinstance(decay, str):
+        keep = torch.sigmoid(30 * torch.randn(1, 10_000, 8, generator=drawn))
+    else:
+        keep = torch.full_like(write, decay)
+    first = torch.ones(1, 8)
+    exact = loop(keep.double(), write.double(), first.double())
+    found = scan(keep, write, first)
+    assert float((found - exact).abs().max() / exact.abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+def test_gates_shut_or_wide_open_for_ten_thousand_steps(cell: str) -> None:
+    """Pre-activations up to ±40: sigmoids of exactly 0 and 1, and all between."""
+    drawn = torch.Generator().manual_seed(0)
+    blocks = CELLS[cell].blocks
+    rows = 10 * torch.randn(1, 10_000, blocks * 8, generator=drawn)
+    rate = linear.rate_of(torch.randn(8, generator=drawn) * 5, TORCH) if cell == "rglru" else None
+    keep, write, _ = linear.step(cell, rows, rate, TORCH)
+    found = scan(keep, write, torch.zeros(1, 8))
+    wide = linear.step(cell, rows.double(), None if rate is None else rate.double(), TORCH)
+    exact = loop(wide.keep, wide.write, torch.zeros(1, 8, dtype=torch.float64))
+    assert float(((found - exact).abs() / exact.abs().clamp_min(1)).max()) < 1e-4
+    plain = linear.step(cell, rows.numpy(), None if rate is None else rate.numpy(), linear.NUMPY)
+    for one, other in zip(plain[:2], (keep, write), strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+@pytest.mark.parametrize("length", [1, 2, 7, 20])
+def test_gradients_are_those_of_the_steps(cell: str, length: int) -> None:
+    drawn = torch.Generator().manual_seed(1)
+    model = tiny(cell, layers=2).double().requires_grad_()
+    x = torch.randn(3, length, 6, generator=drawn, dtype=torch.float64, requires_grad=True)
+    first = torch.randn(2, 3, 12, generator=drawn, dtype=torch.float64, requires_grad=True)
+    inputs = [x, first, *model.recurrence.parameters()]
+    h, _ = model.hidden(x, (first,))
+    weights = torch.randn(h.shape, generator=drawn, dtype=torch.float64)
+    found = torch.autograd.grad((h * weights).sum(), inputs)
+    expected = torch.autograd.grad((by_steps(model, x, first) * weights).sum(), inputs)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+def test_a_decay_of_exactly_one_has_finite_gradients(cell: str) -> None:
+    rows = torch.cat([torch.full((1, 3, 8), v) for v in (-200.0, 0.0, 200.0)][: CELLS[cell].blocks], dim=2)
+    rows[0, 1] *= -1
+    rows.requires_grad_()
+    rate = torch.ones(8) if cell == "rglru" else None
+    keep, write, _ = linear.step(cell, rows, rate, TORCH)
+    scan(keep, write, torch.ones(1, 8)).sum().backward()
+    assert rows.grad is not None
+    assert rows.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+def test_a_long_text_costs_what_its_steps_cost(cell: str) -> None:
+    model, text = tiny(cell, layers=2), TEXT * 20  # longer than one call's characters
+    for name, parameter in model.named_parameters():
+        parameter.mul_(".decay" not in name)  # a state of decays near 1, not trained, is far from 0
+    found, read = perplexity(model, text=text), trace(model, text)
+    assert found.perplexity == pytest.approx(read.perplexity[-1], rel=1e-5)
+    precise = perplexity(model, text=text, precise=True)
+    assert found.perplexity == pytest.approx(precise.perplexity, rel=1e-5)
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+def test_under_autocast_the_recurrence_stays_in_float32(cell: str) -> None:
+    model, x = tiny(cell), torch.zeros(1, 5, 6)
+    with torch.autocast("cpu", torch.bfloat16):
+        h, _ = model.hidden(x)
+    assert h.dtype == torch.float32
+
+
+@pytest.mark.parametrize("cell", LINEAR)
+def test_what_there_is_no_matrix_for_is_refused(cell: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"W_hh, and cell '{cell}' has none"):
+        TrainConfig(cell=cell, dropout_weight=0.1)
+    with pytest.raises(ConfigError, match=rf"cell '{cell}' has its own functions"):
+        ModelConfig(cell, 9, activation="relu")
+    assert not any("weight_hh" in name for name in ModelConfig(cell, 9).shapes())
