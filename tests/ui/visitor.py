@@ -19,9 +19,14 @@ from websockets.sync.client import connect
 
 
 class Visitor:
-    """One tab at `url` on a page, with the address's `query`. Fragments are rerun when they ask for it."""
+    """One tab at `url` on a page, with the address's `query`. Fragments are rerun when they ask for it.
 
-    def __init__(self, url: str, page: str = "", query: str = "") -> None:
+    `cookie` is the Cookie header of its browser; `session` one that it wants to go on with.
+    """
+
+    def __init__(
+        self, url: str, page: str = "", query: str = "", *, cookie: str = "", session: str = ""
+    ) -> None:
         self.url, self.page, self.query = url, page, query
         self.elements: dict[tuple[int, ...], Any] = {}  # what stands on the page, by its place
         self.session = ""
@@ -36,7 +41,8 @@ class Visitor:
             connect(
                 f"ws://{urlsplit(url).netloc}/_stcore/stream",
                 origin=url,  # type: ignore[arg-type]
-                subprotocols=["streamlit"],  # type: ignore[list-item]
+                subprotocols=["streamlit", *(["none", session] if session else [])],  # type: ignore[list-item]
+                additional_headers={"Cookie": cookie} if cookie else None,
                 max_size=None,
             )
         )

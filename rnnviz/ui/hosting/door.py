@@ -13,14 +13,17 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.hosting import person, setting
+from rnnviz.ui.hosting import notice, person, setting, traffic
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.person import Person
+from rnnviz.ui.hosting.places import Places
 from rnnviz.ui.room.limits import Limit
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
@@ -31,7 +34,7 @@ PRIVATE = ("/_stcore/metrics", "/_stcore/script-health-check")
 
 
 class Door:
-    """The middleware; `streamlit run` puts it inside Guard where the app is hosted."""
+    """The middleware, inside Guard, where the app is hosted."""
 
     def __init__(self, app: ASGIApp) -> None:
         named = st.get_option("server.trustedUserHeaders") or {}
@@ -44,6 +47,7 @@ class Door:
         self._key = setting.key().encode()
         self._cookies = Cookies(setting.key())
         self._guesses = Limit(burst=10, rate=1 / 6)
+        self._places = Places(setting.capacity())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -51,15 +55,22 @@ class Door:
             return
         request = HTTPConnection(scope)
         who, fresh = self._who(request)
-        answer = self._answer(request, who)
-        if answer is not None:
-            await answer(scope, receive, send)
-            return
         headers = [(name, value) for name, value in scope["headers"] if name != person.HEADER.encode()]
         scope = {**scope, "headers": [*headers, (person.HEADER.encode(), who.said().encode())]}
-        if fresh and scope["type"] == "http":
+        if scope["type"] == "websocket":
+            await self._connect(who, scope, receive, send)
+            return
+        answer = self._answer(request, who)
+        if fresh:
             send = telling(send, header(VISITOR, fresh, secure=is_secure(scope)))
-        await self._app(scope, receive, send)
+        if answer is None and not who.lecturer:
+            try:
+                receive = traffic.bounded(receive, request.headers.get("content-length"))
+            except HTTPException as refused:
+                answer = PlainTextResponse(
+                    "This is longer than a visitor's texts may be.\n", refused.status_code
+                )
+        await (answer or self._app)(scope, receive, send)
 
     def _who(self, request: HTTPConnection) -> tuple[Person, str]:
         """Whose request this is, and the value of the visitor's cookie if that has to be set."""
@@ -70,32 +81,48 @@ class Door:
 
     def _answer(self, request: HTTPConnection, who: Person) -> Response | None:
         """What the door answers itself; None for what goes on to the app."""
-        if request.scope["type"] == "http" and request.scope["method"] in ("GET", "HEAD"):
-            given = request.query_params.get("key")
-            if given is not None:
-                return self._unlock(request, given)
-        if request.scope["path"].rstrip("/").endswith(PRIVATE) and not who.lecturer:
+        path, looks = request.scope["path"], request.scope["method"] in ("GET", "HEAD")
+        given = request.query_params.get("key") if looks else None
+        if given is not None:
+            return self._unlock(request, given)
+        session = traffic.session_of(path)
+        if session is not None and traffic.owner(session) != who.said():
+            return PlainTextResponse("This session is somebody else's.\n", 403)
+        if who.lecturer:
+            return None
+        if path.rstrip("/").endswith(PRIVATE):
             return PlainTextResponse("This is for the lecturer.\n", 403)
+        if looks and is_page(request) and not self._places.ask(who.id):
+            return notice.full(request, self._places.capacity)
         return None
+
+    async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
+        """A tab's connection, which takes a visitor's place as long as it lasts."""
+        if who.lecturer:
+            await self._app(scope, receive, send)
+        elif not self._places.enter(who.id):
+            await WebSocketClose(1013)(scope, receive, send)  # "try again later"
+        else:
+            try:
+                await self._app(scope, traffic.usual(receive, send), send)
+            finally:
+                self._places.leave(who.id)
 
     def _unlock(self, request: HTTPConnection, given: str) -> Response:
         place = request.client.host if request.client else ""
+        link = without_key(request.scope)
         if not self._guesses.allows(place):
-            return PlainTextResponse(
-                "Too many keys were tried from your address. Wait a minute, then open the address again.\n",
-                429,
-                {**QUIET, "Retry-After": "60"},
-            )
+            return notice.refused(request, "often", link)
         if not hmac.compare_digest(given.encode(errors="replace"), self._key):
-            return PlainTextResponse(
-                "This is not the lecturer's key. The key is in the address that was printed when the app "
-                "started; everybody else opens the address without a key.\n",
-                403,
-                QUIET,
-            )
+            return notice.refused(request, "wrong", link)
         value = self._cookies.sign(LECTURER, new_id())
         known = {"Set-Cookie": header(LECTURER, value, secure=is_secure(request.scope))}
-        return Response(None, 303, {**QUIET, **known, "Location": without_key(request.scope)})
+        return Response(None, 303, {**QUIET, **known, "Location": link})
+
+
+def is_page(request: HTTPConnection) -> bool:
+    """Whether this opens a page of the app that will want a connection; a model's own page wants none."""
+    return "text/html" in request.headers.get("accept", "") and "/page/" not in request.scope["path"]
 
 
 def telling(send: Send, cookie: str) -> Send:

@@ -1,0 +1,128 @@
+"""The pages that the door answers with: one file each, that asks for nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import random
+from functools import cache
+from html import escape
+from pathlib import Path
+from urllib.parse import quote
+
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, Response
+
+from rnnviz.ui import i18n
+from rnnviz.ui.i18n import N_
+
+HERE = Path(__file__).parent
+
+MODEL = "timemachine-gru"
+"""Whose page is offered to those for whom there is no place."""
+
+LOOKS_AGAIN = (15, 25)
+"""Seconds after which a page looks for a place again: not all at once."""
+
+WORDS = {
+    "full": (
+        N_("Every place is taken"),
+        N_("This app has places for {count} visitors. As soon as one is free, it opens here by itself."),
+        N_("Until then: the live view of one network needs no place. It runs in your browser alone."),
+        N_("Open the live view"),
+    ),
+    "wrong": (
+        N_("This is not the lecturer's key"),
+        N_("The key is in the address that was printed when the app was started."),
+        N_("Everybody else opens the app without a key."),
+        N_("Open the app"),
+    ),
+    "often": (
+        N_("Too many keys were tried"),
+        N_("Wait a minute, then open the lecturer's address again."),
+        N_("Everybody else opens the app without a key."),
+        N_("Open the app"),
+    ),
+}
+"""A page's title, what it says, and what its link is called."""
+
+STATUS = {"full": 503, "wrong": 403, "often": 429}
+
+
+def full(request: HTTPConnection, count: int) -> Response:
+    """There is no place now: 503, with the page that needs none."""
+    again = random.randint(*LOOKS_AGAIN)
+    link = f"{_up(request)}page/{quote(MODEL)}.html?lang={language(request)}"
+    return _page(request, "full", link, again, count=str(count))
+
+
+def refused(request: HTTPConnection, why: str, link: str) -> Response:
+    """A key that is no good: `why` is "wrong" or "often"; the link leads to the same page without it."""
+    return _page(request, why, link, 60 if why == "often" else 0)
+
+
+def language(request: HTTPConnection) -> str:
+    """The language of i18n.LANGUAGES that an address asks for, or else its browser prefers."""
+    asked = request.query_params.get("lang")
+    return i18n.match(asked) if asked else preferred(request.headers.get("accept-language", ""))
+
+
+def preferred(header: str) -> str:
+    """The language of an Accept-Language header.
+
+    >>> preferred("fr, zh-CN;q=0.8, en;q=0.9"), preferred("zh-TW,zh;q=0.9"), preferred("zh;q=x")
+    ('en', 'zh', 'en')
+    """
+    found = []
+    for part in header[:1000].split(","):
+        locale, _, weight = part.partition(";q=")
+        name = locale.strip().replace("_", "-").split("-")[0].lower()
+        try:
+            found.append((-float(weight or 1), len(found), name))
+        except ValueError:
+            continue
+    return next((name for _, _, name in sorted(found) if name in i18n.LANGUAGES), i18n.DEFAULT)
+
+
+def _up(request: HTTPConnection) -> str:
+    """From a page's address to the app's root, which a proxy may have put anywhere."""
+    return "../" * request.scope["path"].lstrip("/").count("/") or "./"
+
+
+def _page(request: HTTPConnection, name: str, link: str, again: int, **values: str) -> Response:
+    spoken = language(request)
+    say = i18n.translations(spoken).gettext
+    title, *said, called = (escape(say(word).format_map(values), quote=False) for word in WORDS[name])
+    fields = {
+        "language": spoken,
+        "title": title,
+        "said": "\n".join(f"<p>{line}</p>" for line in said),
+        "link": escape(link),
+        "called": called,
+        "again": f'<meta http-equiv="refresh" content="{again}">' if name == "full" else "",
+        "style": _file("notice.css"),
+    }
+    page = _file("notice.html")
+    for field, value in fields.items():
+        page = page.replace("{{" + field + "}}", value)
+    wait = {"Retry-After": str(again)} if again else {}
+    return HTMLResponse(page, STATUS[name], {**_headers(), **wait})
+
+
+@cache
+def _file(name: str) -> str:
+    return (HERE / name).read_text("utf-8")
+
+
+@cache
+def _headers() -> dict[str, str]:
+    style = base64.b64encode(hashlib.sha256(_file("notice.css").encode()).digest()).decode()
+    return {
+        "Content-Security-Policy": (
+            f"default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "
+            "form-action 'none'; frame-ancestors 'none'"
+        ),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }

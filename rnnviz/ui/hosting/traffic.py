@@ -1,0 +1,88 @@
+"""What comes from a visitor's browser: bounded, for their own session, and nothing that touches others'."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.exceptions import HTTPException
+from starlette.types import Message, Receive, Send
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from rnnviz.ui.hosting import person
+
+MOST = 6 * 2**20
+"""Bytes of a visitor's upload or message: a text of 5 MB and what is around it."""
+
+USUAL = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
+"""What a page sends. The rest empties caches that all sessions share, or asks for the server's git state."""
+
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")
+_TOO_LONG, _NO_BYTES = 1009, 1003  # RFC 6455, 7.4.1
+
+
+def session_of(path: str) -> str | None:
+    """The session that an upload's path names; None for any other path.
+
+    >>> session_of("/hall/_stcore/upload_file/s1/f1"), session_of("/learn")
+    ('s1', None)
+    """
+    found = _UPLOAD.search(path)
+    return found[1] if found else None
+
+
+def owner(session: str) -> str | None:
+    """What the door said of the connection that a session has now; None without one."""
+    client = runtime.get_instance().get_client(session)
+    if client is None or client.client_context is None:
+        return None
+    return next((value for name, value in client.client_context.headers if name == person.HEADER), None)
+
+
+def bounded(receive: Receive, length: str | None, most: int = MOST) -> Receive:
+    """`receive`, for a request's body of at most `most` bytes; `length` is what its header announces.
+
+    Raises HTTPException, at once or on the way.
+    """
+    if length is not None and (not (length.isascii() and length.isdigit()) or int(length[:20]) > most):
+        raise HTTPException(413)
+    came = 0
+
+    async def receiving() -> Message:
+        nonlocal came
+        message = await receive()
+        came += len(message.get("body", b""))
+        if came > most:
+            raise HTTPException(413)
+        return message
+
+    return receiving
+
+
+def usual(receive: Receive, send: Send, most: int = MOST) -> Receive:
+    """`receive`, for a visitor's WebSocket: messages that are not USUAL are dropped, long ones end it."""
+
+    async def receiving() -> Message:
+        while True:
+            message = await receive()
+            if message["type"] != "websocket.receive":
+                return message
+            data = message.get("bytes")
+            if data is None or len(data) > most:
+                code = _NO_BYTES if data is None else _TOO_LONG
+                await send({"type": "websocket.close", "code": code, "reason": ""})
+                return {"type": "websocket.disconnect", "code": code, "reason": ""}
+            if _kind(data) in USUAL:
+                return message
+
+    return receiving
+
+
+def _kind(data: bytes) -> str | None:
+    message = BackMsg()
+    try:
+        message.ParseFromString(data)
+    except Exception:  # the protobuf library's own, which Streamlit answers
+        return "rerun_script"
+    kind: str | None = message.WhichOneof("type")
+    return kind

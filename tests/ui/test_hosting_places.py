@@ -1,0 +1,274 @@
+"""How many there is room for, what the others are told, and what may come over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from rnnviz.ui.hosting import setting, traffic
+from rnnviz.ui.hosting.door import Door
+from rnnviz.ui.hosting.places import AWAY, OPENING, TABS, Places
+from rnnviz.ui.hosting.traffic import MOST
+
+KEY = "the lecturer's own key"
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_whoever_reloads_or_comes_back_has_a_place() -> None:
+    clock = Clock()
+    places = Places(2, clock)
+    assert places.ask("ann")
+    assert places.enter("ann")
+    assert places.enter("bob")
+    places.leave("ann")  # reloads
+    assert not places.ask("eve")
+    assert places.ask("ann")
+    assert places.enter("ann")
+    places.leave("bob")
+    clock.now += AWAY - 1
+    assert not places.enter("eve")
+    clock.now += 2
+    assert places.enter("eve")
+    assert not places.enter("bob")  # a connection is as good as a page
+
+
+def test_a_page_that_was_asked_for_has_a_place_until_it_connects() -> None:
+    clock = Clock()
+    places = Places(1, clock)
+    assert places.ask("ann")
+    assert not places.ask("bob")
+    assert not places.enter("bob")
+    clock.now += OPENING - 1
+    assert places.enter("ann")
+    clock.now += 10 * OPENING
+    assert not places.ask("bob")
+    places.leave("ann")
+    clock.now += AWAY + 1
+    assert places.ask("bob")
+    clock.now += OPENING + 1  # and never connects
+    assert places.ask("ann")
+
+
+def test_a_lost_connection_keeps_nobody_out_and_nobody_has_endlessly_many() -> None:
+    places = Places(1, Clock())
+    assert [places.enter("ann") for _ in range(TABS + 2)] == [True] * TABS + [False] * 2
+    places.leave("ann")
+    assert places.enter("ann")
+    assert places.taken() == 1
+
+
+def test_thousands_of_ids_leave_nothing_behind() -> None:
+    clock = Clock()
+    places = Places(3, clock)
+    assert sum(places.ask(str(i)) for i in range(10_000)) == 3
+    assert places.taken() == 3
+    assert len(vars(places)["_kept"]) + len(vars(places)["_here"]) == 3
+    clock.now += OPENING + 1
+    assert places.taken() == 0
+    assert not Places(0, clock).ask("ann")
+
+
+# ---- through the door ----
+
+
+async def page(request: Request) -> Response:
+    return PlainTextResponse(str(len(await request.body())), headers={"Cache-Control": "no-cache"})
+
+
+async def stream(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.send_text("welcome")
+    with suppress(WebSocketDisconnect):
+        while True:
+            await websocket.send_bytes(await websocket.receive_bytes())
+
+
+@pytest.fixture
+def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
+    """The way into an app with one place."""
+    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
+    monkeypatch.setenv("RNNVIZ_KEY", KEY)
+    monkeypatch.setenv("RNNVIZ_CAPACITY", "1")
+    setting.key.cache_clear()
+    yield Door(
+        Starlette(
+            routes=[
+                WebSocketRoute("/_stcore/stream", stream),
+                Route("/{path:path}", page, methods=["GET", "PUT", "POST"]),
+            ]
+        )
+    )
+    setting.key.cache_clear()
+
+
+@pytest.fixture
+def full(door: Door) -> Iterator[Door]:
+    """The same, with somebody in its place."""
+    with TestClient(door).websocket_connect("/_stcore/stream") as socket:
+        assert socket.receive_text() == "welcome"
+        yield door
+
+
+@pytest.mark.parametrize(
+    ("path", "accepted", "language", "title"),
+    [
+        ("/", "en-GB,en;q=0.9", "en", "Every place is taken"),
+        ("/learn", "zh-CN,zh;q=0.9,en;q=0.8", "zh", "名额已满"),
+        ("/learn?lang=zh", "en", "zh", "名额已满"),
+        ("/a/b/", "de", "en", "Every place is taken"),
+    ],
+)
+def test_where_there_is_no_place_a_page_says_so(
+    full: Door, path: str, accepted: str, language: str, title: str
+) -> None:
+    client = TestClient(full)
+    answer = client.get(path, headers={**HTML, "Accept-Language": accepted})
+    assert answer.status_code == 503
+    again = int(answer.headers["retry-after"])
+    assert 15 <= again <= 25
+    for part in (f'<html lang="{language}">', f"<h1>{title}</h1>", f'http-equiv="refresh" content="{again}"'):
+        assert part in answer.text
+    link = re.search('<a href="([^"]+)"', answer.text)
+    assert link is not None
+    assert answer.url.join(link[1]).path == "/page/timemachine-gru.html"
+    assert client.get(str(answer.url.join(link[1])), headers=HTML).status_code == 200
+    assert "{" not in re.sub("<style>.*</style>", "", answer.text, flags=re.DOTALL)
+    assert answer.headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert not re.search(r"(src|href)=.?(https?:|//)|@import|url\(|<script", answer.text)
+
+
+def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
+    evil = '"><script>alert(1)</script>'
+    for path in (f"/{evil}?lang={evil}", f"/x?key={evil}&text={evil}"):
+        said = TestClient(full).get(path, headers={**HTML, "Accept-Language": evil}).text
+        assert "<script" not in said
+        assert "alert(1)</" not in said
+
+
+def test_beyond_capacity_no_connection_is_made_and_the_place_is_free_again_later(door: Door) -> None:
+    first, second = TestClient(door), TestClient(door)
+    assert first.get("/", headers=HTML).status_code == 200  # the place is kept for whoever loads the page
+    assert second.get("/", headers=HTML).status_code == 503
+    with pytest.raises(WebSocketDisconnect), second.websocket_connect("/_stcore/stream"):
+        pass
+    with first.websocket_connect("/_stcore/stream"), first.websocket_connect("/_stcore/stream"):
+        assert second.get("/", headers=HTML).status_code == 503
+    assert second.get("/", headers=HTML).status_code == 503  # they may be about to come back
+    places = vars(door)["_places"]
+    places._clock = lambda: 1e12
+    assert places.taken() == 0  # but are counted no longer than that
+
+
+def test_the_lecturer_always_gets_in_and_takes_nobodys_place(full: Door) -> None:
+    lecturer = TestClient(full)
+    assert lecturer.get("/", params={"key": KEY}, headers=HTML).status_code == 200  # after the redirect
+    with lecturer.websocket_connect("/_stcore/stream") as socket:
+        assert socket.receive_text() == "welcome"
+        assert vars(full)["_places"].taken() == 1
+
+
+def message(kind: str) -> bytes:
+    made = BackMsg()
+    if kind in ("rerun_script", "file_urls_request", "backend_operation_request"):
+        getattr(made, kind).SetInParent()
+    else:
+        setattr(made, kind, True)
+    return made.SerializeToString()
+
+
+def test_only_what_a_page_sends_goes_on(door: Door) -> None:
+    with TestClient(door).websocket_connect("/_stcore/stream") as socket:
+        socket.receive_text()
+        hostile = [
+            message(field.name) for field in BackMsg.DESCRIPTOR.fields if field.name not in traffic.USUAL
+        ]
+        assert len(hostile) >= 5
+        for sent in (*hostile, b"", message("app_heartbeat") + message("clear_cache")):
+            socket.send_bytes(sent)
+        for kind in sorted(traffic.USUAL):
+            socket.send_bytes(message(kind))
+            assert socket.receive_bytes() == message(kind)  # and none of those before
+        socket.send_bytes(b"\xff no message")  # is Streamlit's to refuse
+        assert socket.receive_bytes() == b"\xff no message"
+
+
+@pytest.mark.parametrize(("sent", "code"), [(bytes(MOST + 1), 1009), ("text", 1003)])
+def test_what_is_too_long_or_no_message_ends_the_connection(door: Door, sent: bytes | str, code: int) -> None:
+    with TestClient(door).websocket_connect("/_stcore/stream") as socket:
+        socket.receive_text()
+        socket.send_bytes(sent) if isinstance(sent, bytes) else socket.send_text(sent)
+        with pytest.raises(WebSocketDisconnect) as ended:
+            socket.receive_bytes()
+        assert ended.value.code == code
+
+
+def test_the_lecturers_messages_are_not_looked_at(door: Door) -> None:
+    lecturer = TestClient(door)
+    lecturer.get("/", params={"key": KEY})
+    with lecturer.websocket_connect("/_stcore/stream") as socket:
+        socket.receive_text()
+        socket.send_bytes(message("clear_cache"))
+        assert socket.receive_bytes() == message("clear_cache")
+
+
+def test_a_body_has_an_end(door: Door) -> None:
+    client = TestClient(door)
+    assert client.put("/x", content=bytes(MOST)).text == str(MOST)
+    assert client.put("/x", content=bytes(MOST + 1)).status_code == 413
+    pieces = (bytes(2**20) for _ in range(7))  # no length said beforehand
+    assert client.put("/x", content=pieces).status_code == 413
+    for length in ("x", "-1", "²", "9" * 30):
+        assert client.put("/x", content=b"", headers={"Content-Length": length.encode()}).status_code == 413
+    client.get("/", params={"key": KEY})
+    assert client.put("/x", content=bytes(MOST + 1)).text == str(MOST + 1)
+
+
+def test_a_session_is_its_owners_alone(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = TestClient(door)
+    said: list[str] = []
+
+    def owner(session: str) -> str | None:
+        return {"mine": said[0], "theirs": "visitor 0000"}.get(session)
+
+    with client.websocket_connect("/_stcore/stream"):
+        pass
+    client.get("/")
+    signed = vars(door)["_cookies"].read("rnnviz_visitor", client.cookies["rnnviz_visitor"])
+    said.append(f"visitor {signed}")
+    monkeypatch.setattr(traffic, "owner", owner)
+    got = [
+        client.put(f"/_stcore/upload_file/{session}/f", content=b"x").status_code
+        for session in ("mine", "theirs", "nobodys", "mi%6Ee")
+    ]
+    assert got == [200, 403, 403, 200]
+
+
+def test_bodies_are_counted_as_they_come() -> None:
+    async def receive() -> dict[str, object]:
+        return {"type": "http.request", "body": b"abc", "more_body": True}
+
+    async def read() -> int:
+        receiving = traffic.bounded(receive, None, most=7)
+        return len([await receiving() for _ in range(2)])
+
+    assert asyncio.run(read()) == 2

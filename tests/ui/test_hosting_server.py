@@ -1,0 +1,130 @@
+"""Sessions and places of a hosted app, as connections to a running one meet them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+import requests
+from websockets.exceptions import InvalidStatus
+
+from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies
+from rnnviz.ui.hosting.places import TABS
+from rnnviz.ui.hosting.traffic import MOST
+from tests.browser.driving import ROOT, serve
+from tests.ui.visitor import Visitor
+
+KEY = "the key of this test's hall"
+VISITORS = ("ann", "bob", "host")  # the lecturer too, without the lecturer's cookie
+XSRF = "2|00000000|00000000000000000000000000000000|1700000000"
+
+
+@pytest.fixture(scope="module")
+def url(models_folder: Path) -> Iterator[str]:
+    """The address of a hosted app with few places."""
+    hosted = {"RNNVIZ_HOSTED": "1", "RNNVIZ_KEY": KEY, "RNNVIZ_CAPACITY": str(len(VISITORS))}
+    with serve(
+        ROOT / "app.py", environment={**os.environ, **hosted, "RNNVIZ_MODELS": str(models_folder)}
+    ) as address:
+        yield address
+
+
+def cookie(id: str, *, lecturer: bool = False) -> str:
+    """What the browser of somebody with this id sends."""
+    signed = Cookies(KEY)
+    also = f"; {LECTURER}={signed.sign(LECTURER, 'l' + id)}" if lecturer else ""
+    return f"{VISITOR}={signed.sign(VISITOR, id)}{also}"
+
+
+def get(url: str, cookies: str = "", **headers: str) -> requests.Response:
+    """What a browser gets."""
+    with requests.Session() as browser:
+        browser.trust_env = False
+        sent = {"Accept": "text/html", **({"Cookie": cookies} if cookies else {}), **headers}
+        return browser.get(url, headers=sent, timeout=30, allow_redirects=False)
+
+
+def come(url: str, cookies: str, session: str = "") -> Visitor:
+    """Somebody who sees the whole page."""
+    visitor = Visitor(url, "train", cookie=cookies, session=session)
+    visitor.wait(lambda: visitor.session and visitor.runs, 30)
+    return visitor
+
+
+def test_nobody_takes_over_a_session_whose_id_they_have(url: str) -> None:
+    lecturer = come(url, cookie("host", lecturer=True))
+    came = [
+        come(url, cookie("ann"), lecturer.session),
+        come(url, cookie("host"), lecturer.session),  # the lecturer's visitor cookie alone
+        come(url, cookie("ann", lecturer=True), lecturer.session),
+    ]
+    assert lecturer.session not in {visitor.session for visitor in came}
+    before = lecturer.runs
+    lecturer.rerun()
+    lecturer.wait(lambda: lecturer.runs > before, 30)  # still connected, still theirs
+    lecturer.leave()
+    came.append(come(url, cookie("ann"), lecturer.session))  # nor one whose owner is away
+    assert came[-1].session != lecturer.session
+    back = come(url, cookie("host", lecturer=True), lecturer.session)
+    assert back.session == lecturer.session
+    for visitor in (*came, back):
+        visitor.leave()
+
+
+def test_beyond_its_places_a_visitor_gets_a_page_and_no_connection(url: str) -> None:
+    first = [come(url, cookie(id)) for id in VISITORS]
+    refused = get(f"{url}/train", cookie("late"))
+    assert refused.status_code == 503
+    assert 15 <= int(refused.headers["Retry-After"]) <= 25
+    with pytest.raises(InvalidStatus, match="403"):
+        come(url, cookie("late"))
+    with pytest.raises(InvalidStatus, match="403"):
+        come(url, "")  # without cookies, as everybody else
+    assert get(f"{url}/train", cookie("ann")).status_code == 200  # whoever is there may load it again
+    lecturer = come(url, cookie("host", lecturer=True))  # who always gets in
+    assert get(f"{url}/train", cookie("host", lecturer=True)).status_code == 200
+    assert get(f"{url}/page/timemachine-gru.html", cookie("late")).status_code in (200, 404)  # needs no place
+    again = [come(url, cookie("ann")) for _ in range(TABS - 1)]  # tabs, and connections that are lost
+    with pytest.raises(InvalidStatus, match="403"):
+        come(url, cookie("ann"))
+    for visitor in (*first, *again, lecturer):
+        visitor.leave()
+    assert come(url, cookie("bob"), first[1].session).session == first[1].session  # kept for a moment
+
+
+def test_a_visitor_changes_nothing_for_others(url: str) -> None:
+    lecturer, visitor = come(url, cookie("host", lecturer=True)), come(url, cookie("ann"))
+    put = f"{url}/_stcore/upload_file/{{}}/{'0' * 32}"
+    for session, cookies, status in (
+        (lecturer.session, cookie("ann"), 403),
+        (lecturer.session, cookie("host"), 403),
+        ("no-session", cookie("ann"), 403),
+        (visitor.session, cookie("ann"), 204),
+    ):
+        with requests.Session() as browser:
+            browser.trust_env = False
+            browser.headers["Cookie"] = f"{cookies}; _streamlit_xsrf={XSRF}"
+            browser.headers["X-Xsrftoken"] = XSRF
+            file = {"f": ("f.txt", b"text", "text/plain")}
+            assert browser.put(put.format(session), files=file, timeout=30).status_code == status
+            long = {"f": ("f.txt", bytes(MOST), "text/plain")}
+            assert (
+                browser.put(put.format(session), files=long, timeout=30).status_code == 413 or status == 403
+            )
+            if status == 403:
+                assert browser.delete(put.format(session), timeout=30).status_code == 403
+    for name in ("/_stcore/metrics", "/_stcore/metrics?families=active_sessions"):
+        assert get(url + name, cookie("ann")).status_code == 403
+        assert get(url + name, cookie("host", lecturer=True)).status_code == 200
+    lecturer.leave()
+    visitor.leave()
+
+
+def test_the_key_opens_a_running_app(url: str) -> None:
+    answer = get(f"{url}/train?key={quote(KEY)}&lang=zh")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "./train?lang=zh")
+    assert get(f"{url}/train?key=wrong-and-long-enough").status_code == 403
+    assert get(f"{url}/train?key=%0d%0aSet-Cookie:%20a=b").cookies.keys() == []
