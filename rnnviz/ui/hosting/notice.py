@@ -73,7 +73,7 @@ def preferred(header: str) -> str:
     >>> preferred("fr, zh-CN;q=0.8, en;q=0.9"), preferred("zh-TW,zh;q=0.9"), preferred("zh;q=x")
     ('en', 'zh', 'en')
     """
-    found = []
+    found: list[tuple[float, int, str]] = []
     for part in header[:1000].split(","):
         locale, _, weight = part.partition(";q=")
         name = locale.strip().replace("_", "-").split("-")[0].lower()
