@@ -181,6 +181,20 @@ test("one ask is in flight, and the last wish wins", () => {
   link.close();
 });
 
+test("what was asked of a session that is no more is asked again", () => {
+  const { link, sent, state, ask } = conversation();
+  ask();
+  state.late = true;
+  link.lost();
+  assert.ok(!state.late);
+  link.answered({ client: "", seq: 0 }); // of the page that was run anew
+  assert.deepEqual(
+    sent.map(({ seq }) => seq),
+    [1, 2],
+  );
+  link.close();
+});
+
 test("another browser's answer leaves the wait as it is", () => {
   const { link, ask } = conversation();
   ask();

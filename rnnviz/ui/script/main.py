@@ -12,12 +12,13 @@ import streamlit as st
 from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
-from rnnviz.ui.server import sessions
+from rnnviz.ui.server import returning, sessions
 from rnnviz.ui.standalone import serving
 
 HERE = Path(__file__).parents[1]
 
 sessions.seen()
+returning.ask_again()
 sidebar.adopt_language()
 st.set_page_config(
     page_title="rnnviz",

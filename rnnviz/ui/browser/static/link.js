@@ -41,6 +41,14 @@ export class Link {
     }, PATIENCE);
   }
 
+  /** The page was run anew, by a session that knows of no ask: whatever was asked has to be asked again. */
+  lost() {
+    clearTimeout(this.timer);
+    this.late(false);
+    this.waiting = 0;
+    this.wanted = true;
+  }
+
   /** Whether an answer is one to this browser. @param {Header} header */
   owns(header) {
     return header.client === this.client;

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from typing import Any
+from uuid import uuid4
 
 import streamlit as st
 
@@ -23,6 +24,7 @@ KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
+_TOKEN = "explore.token"  # by which the browser tells a new session, as in another process, from its own
 _LISTED = "explore.listed"  # the networks to choose from: looked up by whole runs, not by every keystroke
 
 
@@ -47,6 +49,7 @@ def _live(context: Context) -> None:
         looks = arrived.looks if arrived else Ask()
         ask = replace(looks, client=ask.client, seq=ask.seq, text=session.text)
         extra = {"text": session.text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
+        extra["session"] = state.setdefault(_TOKEN, uuid4().hex)
         extra |= {"arrival": arrived.to_json()} if arrived else {}
     data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY, on_ask=_take)

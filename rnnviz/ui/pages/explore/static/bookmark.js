@@ -60,13 +60,16 @@ export class Bookmark {
     this.notes = new Notes(this.view.root, this.view.onResize);
   }
 
-  /** The page was run anew, or this view was made anew: look as the address says, and as this model can. */
-  meet() {
+  /**
+   * The page was run anew, or this view was made anew: look as the address says, and as this model can.
+   * @param {boolean} moved whether the session is a new one, to which this place's address is an arrival
+   */
+  meet(moved) {
     const { view } = this;
     const { store } = view;
     this.opening = store.head.opening;
     this.model = "";
-    if (store.head.arrival) this.arrive(store.head.arrival);
+    if (store.head.arrival && !moved) this.arrive(store.head.arrival);
     const { quantities, layers, units } = store.fixed;
     if (!(view.quantity in quantities)) view.quantity = "hidden";
     view.layer = Math.min(view.layer, layers - 1);

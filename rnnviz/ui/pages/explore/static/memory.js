@@ -7,16 +7,18 @@
 /**
  * @typedef {object} Memory
  * @property {unknown} offer the text that the page had offered
+ * @property {string | undefined} session the server's that knew it
  * @property {{ pin: number | null, quantity: string, layer: number, order: string, unit: number | null, shape: Shape }} looks
  * @property {{ text: string, by: string, history: History, selection: [number, number] }} written
  */
 
 /** @param {View} view @returns {Memory} */
-export function remember({ offer, pin, quantity, layer, order, unit, shape, editor }) {
+export function remember({ offer, session, pin, quantity, layer, order, unit, shape, editor }) {
   const { text, by, history, area } = editor;
   const looks = { pin, quantity, layer, order, unit, shape };
   return {
     offer,
+    session,
     looks,
     written: { text, by, history, selection: [area.selectionStart, area.selectionEnd] },
   };

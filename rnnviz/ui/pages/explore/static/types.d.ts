@@ -66,6 +66,7 @@ export interface Answer extends Header {
   };
   text?: string;
   offer?: Untyped;
+  session?: string;
   continuations?: string[];
   opening?: string;
   arrival?: Arrival;

@@ -58,6 +58,8 @@ export class View extends BaseView {
   asked = [];
   /** @type {unknown} the text that the page offered last */
   offer;
+  /** @type {string | undefined} the server's that the text is known to */
+  session;
   follow = true;
   shape = PLAIN;
   /** @type {Memory | null} of the view that stood here before */
@@ -130,24 +132,31 @@ export class View extends BaseView {
       this.store.revision = 0;
       this.store.digest = "";
       this.link.wanted = true;
-    } else if (text !== undefined) this.meet(text, header.offer);
+    } else if (text !== undefined) this.meet(text, header);
     this.link.answered(header);
     if (whole && header.continuations) this.writing.take(header.continuations);
     if (whole) this.redraw();
   }
 
-  /** The page was run anew, or this view was made anew. @param {string} text @param {unknown} offer */
-  meet(text, offer) {
-    if (offer !== this.offer) {
+  /** The page was run anew, or this view was made anew. @param {string} text @param {Answer} header */
+  meet(text, { offer, session }) {
+    const { before } = this;
+    const known = this.session ?? before?.session;
+    // A new session, as in a process that has taken over, knows the address at most: what is here counts.
+    const moved = known !== undefined && session !== known;
+    this.session = session;
+    if (moved && this.offer !== undefined) {
+      this.offer = offer;
+      this.link.lost();
+    } else if (offer !== this.offer) {
       this.offer = offer;
       this.pin = null;
       this.editor.set(text);
       this.drawn = this.editor.points;
-      const { before } = this;
-      if (before && before.offer === offer) restore(this, before);
+      if (before && (moved || before.offer === offer)) restore(this, before);
       this.before = null;
     } else if (this.editor.text !== text) this.link.wanted = true;
-    this.bookmark.meet();
+    this.bookmark.meet(moved);
   }
 
   memory() {

@@ -1,0 +1,169 @@
+"""Several processes of the app behind one address, on this machine and without root: needs nginx, and the
+Python that the app runs with.
+
+    python deploy/serve.py --processes 3 --port 8080 --name hall.example.org
+
+Fills its ports and folders into deploy/nginx/rnnviz.conf, starts nginx and the processes, and starts again
+what dies. Ctrl-C ends all; training runs go on. Options after `--` are Streamlit's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SHIPPED = ("8501", "8502", "8503")
+"""The processes' ports in the files as they are shipped."""
+
+PACKER = "127.0.0.1:8500"
+LOOK = 0.2  # seconds between two looks whether all are alive
+AGAIN = 2.0  # seconds from a start to the next one at least
+PATIENCE = 10.0  # seconds that a process has to end
+
+
+def configuration(ports: Sequence[int], *, address: str, packer: int, folder: Path) -> str:
+    """deploy/nginx/rnnviz.conf for processes at these ports; nginx listens at `address`, and at the port
+    `packer` for itself, and keeps its files in `folder`.
+    """
+    lines: list[str] = []
+    for line in (HERE / "nginx" / "rnnviz.conf").read_text("utf-8").splitlines():
+        if SHIPPED[0] in line:
+            lines += [line.replace(SHIPPED[0], str(port)) for port in ports]
+        elif not any(port in line for port in SHIPPED[1:]):
+            lines.append(line)
+    text = "\n".join([*lines, ""])
+    for shipped, own in {
+        "listen 80;": f"listen {address};",
+        PACKER: f"127.0.0.1:{packer}",
+        "/var/log/nginx": str(folder),
+        "/var/cache/nginx": str(folder),
+    }.items():
+        text = text.replace(shipped, own)
+    return text
+
+
+def write(folder: Path, configured: str) -> Path:
+    """Put nginx's files into `folder`; returns the main one."""
+    (folder / "rnnviz.conf").write_text(configured, "utf-8")
+    main = folder / "nginx.conf"
+    main.write_text(
+        (HERE / "nginx" / "alone.conf").read_text("utf-8").replace("FOLDER", str(folder)), "utf-8"
+    )
+    return main
+
+
+def nginx() -> str:
+    """The program; Debian has it where only root looks."""
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/opt/homebrew/bin")
+    if found is None:
+        raise SystemExit("nginx is missing: apt-get install nginx, or brew install nginx")
+    return found
+
+
+def free(count: int) -> list[int]:
+    """Ports of this machine that nobody listens at."""
+    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports: list[int] = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+class Program:
+    """A process that is started again when it has died."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._command = command
+        self.start()
+
+    def start(self) -> None:
+        self._began = time.monotonic()
+        # A session of its own: Ctrl-C at the terminal comes here alone.
+        self.process = subprocess.Popen(self._command, cwd=HERE.parent, start_new_session=True)
+
+    def look(self) -> None:
+        if self.process.poll() is not None and time.monotonic() - self._began > AGAIN:
+            sys.stderr.write(f"process {self.process.pid} ended ({self.process.returncode}), started anew\n")
+            self.start()
+
+    def end(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def app(port: int, names: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+    """The command of one process, which answers on loopback to requests that name one of `names`."""
+    hosts = [word for name in (*names, "localhost", "127.0.0.1") for word in ("--server.allowedHosts", name)]
+    return [
+        *(sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"),
+        *("--server.address", "127.0.0.1", "--server.port", str(port), "--browser.serverAddress", names[0]),
+        *hosts,
+        *options,
+    ]
+
+
+def environment(processes: int) -> str:
+    """Settle in the environment what all processes must have the same; returns the lecturer's key."""
+    os.environ.setdefault("RNNVIZ_HOSTED", "1")
+    os.environ.setdefault("RNNVIZ_PROCESSES", str(processes))
+    return os.environ.setdefault("RNNVIZ_KEY", secrets.token_urlsafe(18))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--processes", type=int, default=3, choices=range(1, 65), metavar="N")
+    parser.add_argument("--port", type=int, default=8080, help="where visitors come in (default 8080)")
+    parser.add_argument(
+        "--address", default="127.0.0.1", help="0.0.0.0 for other computers too (default 127.0.0.1)"
+    )
+    parser.add_argument(
+        "--name",
+        action="append",
+        help="a name or address that visitors type (default localhost); again for more",
+    )
+    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="of streamlit run")
+    options = parser.parse_args()
+    names = options.name or ["localhost"]
+    key = environment(options.processes)
+    packer, *ports = free(1 + options.processes)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    with tempfile.TemporaryDirectory(prefix="rnnviz-nginx-") as place:
+        folder = Path(place)
+        folder.chmod(0o711)  # where root starts it, nginx's workers are somebody else
+        listen = f"{options.address}:{options.port}"
+        main = write(folder, configuration(ports, address=listen, packer=packer, folder=folder))
+        commands = [[nginx(), "-e", "stderr", "-c", str(main)]]
+        programs = [Program(c) for c in (*commands, *(app(port, names, options.options) for port in ports))]
+        print(f"Visitors: http://{names[0]}:{options.port}", flush=True)
+        print(f"The lecturer: http://{names[0]}:{options.port}/?key={key}", flush=True)
+        try:
+            while True:
+                time.sleep(LOOK)
+                for program in programs:
+                    program.look()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            for program in programs:
+                program.end()
+
+
+if __name__ == "__main__":
+    main()
