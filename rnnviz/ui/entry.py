@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
@@ -21,15 +21,13 @@ from rnnviz.ui.standalone import serving
 
 def parts() -> dict[str, Any]:
     """The arguments of `st.App`."""
-    plotly = find_spec("plotly")
-    if plotly is None or plotly.origin is None:
-        raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
+    watched = st.get_option("server.fileWatcherType") not in (None, "none")
     return {
         "script_path": Path(__file__).parent / "script" / "main.py",
         "lifespan": lifespan,
         "routes": [
-            Mount("/plotly", StaticFiles(directory=Path(plotly.origin).parent / "package_data")),
-            *views.routes(),
+            Mount("/plotly", StaticFiles(directory=views.plotly())),
+            *views.routes(settled=not watched),
             *serving.routes(),
             *rooms.routes(),
         ],

@@ -32,16 +32,9 @@ HUGE = 50_000_000
 APP = """
 import streamlit as st
 from pathlib import Path
-from importlib.util import find_spec
-from starlette.routing import Mount
-from starlette.staticfiles import StaticFiles
 from rnnviz.ui.browser import views
 
-here = Path(__file__).parent
-app = st.App(str(here / "script.py"), routes=[
-    Mount("/plotly", StaticFiles(directory=Path(find_spec("plotly").origin).parent / "package_data")),
-    *views.routes(),
-])
+app = st.App(str(Path(__file__).parent / "script.py"), routes=views.routes())
 """
 SCRIPT = """
 import streamlit as st

@@ -2,15 +2,19 @@
 
 A view's files are in its page's `static/`: view.js (exports the class View), view.css, and view.html, its
 initial elements; `ui/browser/static/` is shared. Folders are served as in `rnnviz/ui`, so that relative
-imports hold for browsers, Node and the type checker alike. The address holds a digest of all files: a browser
-caches them until one changes. app.py imports this module: keep it light.
+imports hold for browsers, Node and the type checker alike; Plotly's file, of its package, is beside them.
+The address holds a digest of all files: a browser keeps them, unasked, until one changes. app.py imports this
+module: keep it light.
 """
 
 from __future__ import annotations
 
 import hashlib
 import mimetypes
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +66,8 @@ def _digest() -> str:
     found = hashlib.sha256()
     for path in (path for folder in FOLDERS for path in sorted(folder.rglob("*")) if path.is_file()):
         found.update(str(path.relative_to(UI)).encode() + b"\0" + path.read_bytes())
+    with suppress(PackageNotFoundError):
+        found.update(version("plotly").encode())
     return found.hexdigest()[:12]
 
 
@@ -73,8 +79,16 @@ def address(folder: Path) -> str:
     return f"{ADDRESS}/{folder.relative_to(UI).as_posix()}"
 
 
-class _Library(StaticFiles):
-    """Files that never change at their address, as a library's: a browser needn't ask whether they have."""
+def plotly() -> Path:
+    """The folder of plotly.min.js."""
+    found = find_spec("plotly")
+    if found is None or found.origin is None:
+        raise SystemExit("rnnviz needs plotly: pip install -r requirements.txt")
+    return Path(found.origin).parent / "package_data"
+
+
+class _Settled(StaticFiles):
+    """Files that never change at their address: a browser needn't ask whether they have."""
 
     def file_response(self, *about: Any, **more: Any) -> Response:
         response = super().file_response(*about, **more)
@@ -82,9 +96,10 @@ class _Library(StaticFiles):
         return response
 
 
-def routes() -> list[Mount]:
-    """What serves every view's files."""
+def routes(*, settled: bool = True) -> list[Mount]:
+    """What serves every view's files; not `settled` where they are worked on while they are served."""
+    files = _Settled if settled else StaticFiles
     return [
-        Mount(address(folder), (_Library if folder == KATEX else StaticFiles)(directory=folder))
-        for folder in FOLDERS
+        *(Mount(address(folder), files(directory=folder)) for folder in FOLDERS),
+        Mount(f"{ADDRESS}/plotly", files(directory=plotly())),
     ]

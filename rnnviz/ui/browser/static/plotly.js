@@ -5,7 +5,7 @@
 /** @type {Promise<string> | undefined} */
 let plotly;
 
-let whence = async () => "/plotly/plotly.min.js";
+let whence = async () => new URL("../../plotly/plotly.min.js", import.meta.url).href;
 
 /** Have the library from elsewhere. @param {() => Promise<string>} from its address, or "" if there is none */
 export function servePlotly(from) {
