@@ -236,32 +236,10 @@ def _gru(layer: Layer, x: Floats, h: Floats, before: Floats) -> Slopes:
 
 
 def _linear(layer: Layer, x: Floats, before: Floats) -> Slopes:
-    """For the parts of a linear recurrence, of their pre-activations x (n, G·H)."""
-    f = linear.NUMPY
-    keep, _, parts = linear.step(layer.cell, x, layer.rate, f)
-    a = x.reshape(len(x), -1, layer.units)
-    out = np.empty_like(a)
-    candidate = parts["candidate"]
-    if layer.cell == "rglru":
-        assert layer.rate is not None
-        r, i = parts["recurrence"], parts["input"]
-        root = f.root(-layer.rate * r)
-        # The root has no slope where it is 0, and nothing is written there either.
-        falls = np.divide(keep**2, root, out=np.zeros_like(root), where=root > 0) * i * candidate
-        out[:, 0] = layer.rate * r * f.sigmoid(-a[:, 0]) * (falls - keep * before)
-        out[:, 1] = root * i * f.sigmoid(-a[:, 1]) * candidate
-        out[:, 2] = root * i
-        return Slopes(layer, out, keep=keep)
-    ratio = a[:, 0] if layer.cell == "mingru" else f.softplus(-a[:, 0]) - f.softplus(-a[:, 1])
-    lets_in = f.sigmoid(-ratio)  # 1 - A
-    rises = keep * lets_in * (before - candidate)
-    if layer.cell == "mingru":
-        out[:, 0] = rises
-    else:
-        out[:, 0], out[:, 1] = -f.sigmoid(-a[:, 0]) * rises, f.sigmoid(-a[:, 1]) * rises
-    below = f.sigmoid(a[:, -1])
-    out[:, -1] = lets_in * np.where(a[:, -1] >= 0, np.float32(1), below * (1 - below))
-    return Slopes(layer, out, keep=keep)
+    """For the blocks of a linear recurrence, of their pre-activations x (n, G·H)."""
+    keep, _ = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
+    blocks, _ = linear.slopes(layer.cell, x, layer.rate, before, linear.NUMPY)
+    return Slopes(layer, np.stack(blocks, axis=1), keep=keep)
 
 
 def _lstm(layer: Layer, a: Floats, cell: Floats) -> Slopes:

@@ -111,7 +111,7 @@ class Unrolled:
                 x = new_hidden[-1] @ W_x + b
             h, c = hidden[number], cell[number]
             if CELLS[self._cell].linear:
-                keep, write, _ = linear.step(self._cell, x, rate, TORCH)
+                keep, write = linear.step(self._cell, x, rate, TORCH)
                 h = keep * h + write
             elif W_h is None:
                 h = _activated(x, activation)

@@ -86,7 +86,7 @@ class Batch:
                 if layer.cell == "gru":
                     _gru(layer, x, h)
                 elif CELLS[layer.cell].linear:
-                    keep, write, _ = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
+                    keep, write = linear.step(layer.cell, x, layer.rate, linear.NUMPY)
                     h *= keep
                     h += write
                 elif layer.cell == "lstm":

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from rnnviz.networks.config import ModelConfig
+from rnnviz.networks.config import CELLS, ModelConfig
 
 SHARPNESS = 8.0
 """c of an rglru: its gate R raises the decay σ(Λ) to a power from 0 to c."""
@@ -41,6 +41,8 @@ class Functions(NamedTuple):
     exp       e^x
     root      sqrt(1 - e^(2x)) for x ≤ 0
     positive  g(x) = x + 1/2 from 0 on, σ(x) below: minGRU's and minLSTM's, which keeps states above 0
+    at_least  the larger of x and a number
+    where     one or the other, by a condition
     """
 
     sigmoid: Callable[[Any], Any]
@@ -48,6 +50,8 @@ class Functions(NamedTuple):
     exp: Callable[[Any], Any]
     root: Callable[[Any], Any]
     positive: Callable[[Any], Any]
+    at_least: Callable[[Any, float], Any]
+    where: Callable[[Any, Any, Any], Any]
 
 
 def _sigmoid(x: Arrays) -> Arrays:
@@ -60,38 +64,73 @@ NUMPY = Functions(
     softplus=lambda x: np.logaddexp(x.dtype.type(0), x),
     exp=np.exp,
     root=lambda x: np.sqrt(-np.expm1(2 * x)),
-    positive=lambda x: np.where(x >= 0, x + x.dtype.type(0.5), _sigmoid(x)),
+    positive=lambda x: np.maximum(x, 0) + _sigmoid(np.minimum(x, 0)),
+    at_least=np.maximum,
+    where=lambda condition, one, other: np.where(condition, other.dtype.type(one), other),
 )
 
 
-class Step(NamedTuple):
-    """A_t and B_t, and the parts by their names in `rnnviz.networks.config.CELLS`, (…, H) each."""
+def step(cell: str, rows: Any, rate: Any, f: Functions) -> tuple[Any, Any]:
+    """A and B, (…, H) each, for `rows` (…, G·H) of X W_x + b; `rate` (H,) is that of `rate_of`."""
+    first, second, last = _blocks(cell, rows)
+    if cell == "rglru":
+        log_decay = -rate * f.sigmoid(first)
+        return f.exp(log_decay), f.root(log_decay) * f.sigmoid(second) * last
+    ratio = _ratio(cell, first, second, f)
+    return f.sigmoid(ratio), f.sigmoid(-ratio) * f.positive(last)
 
-    keep: Any
-    write: Any
-    parts: dict[str, Any]
 
-
-def step(cell: str, rows: Any, rate: Any, f: Functions) -> Step:
-    """What inputs do to the state, for `rows` (…, G·H) of X W_x + b; `rate` (H,) is that of `rate_of`."""
-    blocks = rows.reshape(*rows.shape[:-1], 2 if cell == "mingru" else 3, -1)  # (…, G, H)
+def parts(cell: str, rows: Any, rate: Any, f: Functions) -> dict[str, Any]:
+    """The named parts of `rnnviz.networks.config.CELLS`, (…, H) each."""
+    first, second, last = _blocks(cell, rows)
+    keep, _ = step(cell, rows, rate, f)
     if cell == "mingru":
-        a_z, a_c = blocks[..., 0, :], blocks[..., 1, :]
-        z, candidate = f.sigmoid(a_z), f.positive(a_c)
-        return Step(z, f.sigmoid(-a_z) * candidate, {"update": z, "candidate": candidate})
-    first, second, candidate = blocks[..., 0, :], blocks[..., 1, :], blocks[..., 2, :]
-    if cell == "minlstm":
-        candidate = f.positive(candidate)
-        ratio = f.softplus(-first) - f.softplus(-second)  # ln F - ln I
-        keep, write = f.sigmoid(ratio), f.sigmoid(-ratio) * candidate
-        parts = {"input": f.sigmoid(first), "forget": f.sigmoid(second)}
-    elif cell == "rglru":
-        parts = {"recurrence": f.sigmoid(first), "input": f.sigmoid(second)}
-        log_decay = -rate * parts["recurrence"]
-        keep, write = f.exp(log_decay), f.root(log_decay) * parts["input"] * candidate
-    else:
-        raise NotImplementedError(cell)
-    return Step(keep, write, parts | {"decay": keep, "candidate": candidate})
+        return {"update": keep, "candidate": f.positive(last)}
+    gates = {
+        "recurrence" if cell == "rglru" else "input": first,
+        "input" if cell == "rglru" else "forget": second,
+    }
+    found = {name: f.sigmoid(values) for name, values in gates.items()}
+    return {**found, "decay": keep, "candidate": last if cell == "rglru" else f.positive(last)}
+
+
+def _blocks(cell: str, rows: Any) -> tuple[Any, Any, Any]:
+    """The blocks (…, H) of rows (…, G·H): gates, and the candidate last; a mingru's second is its last."""
+    blocks = rows.reshape(*rows.shape[:-1], CELLS[cell].blocks, -1)
+    return blocks[..., 0, :], blocks[..., 1, :], blocks[..., -1, :]
+
+
+def _ratio(cell: str, first: Any, second: Any, f: Functions) -> Any:
+    """What A is the sigmoid of: of a minlstm ln F - ln I."""
+    return first if cell == "mingru" else f.softplus(-first) - f.softplus(-second)
+
+
+def slopes(cell: str, rows: Any, rate: Any, before: Any, f: Functions) -> tuple[list[Any], Any]:
+    """∂H_t/∂(each block of `rows`), and of an rglru ∂H_t/∂rate, else None; (…, H) each, `before` is H_{t-1}.
+
+    ∂H_t/∂H_{t-1} is A_t, on the diagonal alone.
+    """
+    first, second, last = _blocks(cell, rows)
+    if cell == "rglru":
+        r, i = f.sigmoid(first), f.sigmoid(second)
+        log_decay = -rate * r
+        root, keep = f.root(log_decay), f.exp(log_decay)
+        # Where the root is 0 it has no slope, and nothing is written: any large number does.
+        by_log = keep * (before - keep / f.at_least(root, 1e-12) * i * last)
+        written = root * i
+        return [
+            -rate * r * f.sigmoid(-first) * by_log,
+            written * f.sigmoid(-second) * last,
+            written,
+        ], -r * by_log
+    candidate = f.positive(last)
+    ratio = _ratio(cell, first, second, f)
+    lets_in = f.sigmoid(-ratio)
+    by_ratio = f.sigmoid(ratio) * lets_in * (before - candidate)
+    to_candidate = lets_in * f.where(candidate >= 0.5, 1.0, candidate * (1 - candidate))
+    if cell == "mingru":
+        return [by_ratio, to_candidate], None
+    return [-f.sigmoid(-first) * by_ratio, f.sigmoid(-second) * by_ratio, to_candidate], None
 
 
 def rate_of(decay: Any, f: Functions) -> Any:

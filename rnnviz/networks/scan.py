@@ -19,15 +19,16 @@ from torch.nn import functional as F
 from rnnviz.networks import linear
 from rnnviz.networks.config import ModelConfig
 
-# The root's slope is infinite where A is 1, which a sigmoid reaches by rounding: cut off, it is 0 there.
 TORCH = linear.Functions(
     sigmoid=torch.sigmoid,
     softplus=F.softplus,
     exp=torch.exp,
-    root=lambda x: torch.sqrt((-torch.expm1(2 * x)).clamp_min(1e-30)),
-    positive=lambda x: torch.where(x >= 0, x + 0.5, torch.sigmoid(x)),
+    root=lambda x: torch.sqrt(-torch.expm1(2 * x)),
+    positive=lambda x: torch.relu(x) + torch.sigmoid(x.clamp_max(0)),
+    at_least=torch.clamp_min,
+    where=lambda condition, one, other: other.masked_fill(condition, one),
 )
-"""The functions of `rnnviz.networks.linear` for tensors, with gradients that are finite everywhere."""
+"""The functions of `rnnviz.networks.linear` for tensors."""
 
 
 def scan(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
@@ -37,39 +38,18 @@ def scan(keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
     >>> scan(keep, write, torch.zeros(1, 1)).flatten().tolist()
     [1.0, 1.5, 1.75, 1.875]
     """
-    return cast(Tensor, _Scan.apply(keep, write, first))  # type: ignore[no-untyped-call]
+    write = torch.cat([torch.addcmul(write[:, :1], keep[:, :1], first[:, None]), write[:, 1:]], dim=1)
+    return _forwards(keep, write)
 
 
-class _Scan(torch.autograd.Function):
-    """Backwards it is a scan too: λ_t = ∂L/∂H_t + A_{t+1} ⊙ λ_{t+1}, ∂L/∂A_t = λ_t ⊙ H_{t-1}."""
-
-    @staticmethod
-    def forward(ctx: Any, keep: Tensor, write: Tensor, first: Tensor) -> Tensor:
-        write = write.clone()
-        write[:, 0].addcmul_(keep[:, 0], first)
-        states = _solve(keep, write)
-        ctx.save_for_backward(keep, states, first)
-        return states
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        keep, states, first = ctx.saved_tensors
-        later = torch.cat([keep[:, 1:], torch.zeros_like(keep[:, :1])], dim=1).flip(1)
-        back = _solve(later, gradients[0].flip(1)).flip(1)
-        d_keep = torch.empty_like(back)
-        torch.mul(back[:, 1:], states[:, :-1], out=d_keep[:, 1:])
-        torch.mul(back[:, 0], first, out=d_keep[:, 0])
-        return d_keep, back, back[:, 0] * keep[:, 0]
-
-
-def _solve(keep: Tensor, write: Tensor) -> Tensor:
-    """H (B, T, H) from a state of zeros."""
+def _forwards(keep: Tensor, write: Tensor) -> Tensor:
+    """H_t = `keep`_t H_{t-1} + `write`_t (B, T, H) from a state of zeros."""
     T = write.shape[1]
     if T == 1:
         return write
     pairs, between = T // 2, (T + 1) // 2 - 1
     second = keep[:, 1 : 2 * pairs : 2]
-    odd = _solve(
+    odd = _forwards(
         second * keep[:, 0 : 2 * pairs : 2],
         torch.addcmul(write[:, 1 : 2 * pairs : 2], second, write[:, 0 : 2 * pairs : 2]),
     )
@@ -78,6 +58,50 @@ def _solve(keep: Tensor, write: Tensor) -> Tensor:
     states[:, 1 : 2 * pairs : 2] = odd
     torch.addcmul(write[:, 2::2], keep[:, 2::2], odd[:, :between], out=states[:, 2::2])
     return states
+
+
+def _backwards(keep: Tensor, come: Tensor) -> Tensor:
+    """λ_t = `come`_t + `keep`_t λ_{t+1} (B, T, H), of `come` (B, T, H) and `keep` (B, T - 1, H)."""
+    T = come.shape[1]
+    if T == 1:
+        return come
+    odd = T % 2  # then the first stands alone
+    first, second = keep[:, odd::2], keep[:, odd + 1 :: 2]
+    joined = torch.addcmul(come[:, odd::2][:, : T // 2], first, come[:, odd + 1 :: 2])
+    even = _backwards(first[:, :-1] * second, joined)
+    out = torch.empty_like(come)
+    out[:, odd::2][:, : T // 2] = even
+    out[:, -1] = come[:, -1]
+    torch.addcmul(come[:, odd + 1 : -1 : 2], second, even[:, 1:], out=out[:, odd + 1 : -1 : 2])
+    if odd:
+        torch.addcmul(come[:, 0], keep[:, 0], even[:, 0], out=out[:, 0])
+    return out
+
+
+class _Layer(torch.autograd.Function):
+    """One layer's H (B, T, H) of rows (B, T, G·H) of X W_x + b. Backwards it is a scan too: λ_t = ∂L/∂H_t +
+    A_{t+1} ⊙ λ_{t+1}, and ∂L/∂rows_t = λ_t ⊙ ∂H_t/∂rows_t.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, cell: str, rows: Tensor, rate: Tensor | None, first: Tensor) -> Tensor:
+        keep, write = linear.step(cell, rows, rate, TORCH)
+        states = scan(keep, write, first)
+        ctx.cell = cell
+        ctx.save_for_backward(rows, rate, first, keep, states)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor | None, Tensor]:
+        rows, rate, first, keep, states = ctx.saved_tensors
+        back = _backwards(keep[:, 1:], gradients[0])
+        before = torch.cat([first[:, None], states[:, :-1]], dim=1)
+        slopes, to_rate = linear.slopes(ctx.cell, rows, rate, before, TORCH)
+        d_rows = torch.empty_like(rows)
+        for part, slope in zip(d_rows.chunk(len(slopes), dim=-1), slopes, strict=True):
+            torch.mul(back, slope, out=part)
+        d_rate = None if to_rate is None else (back * to_rate).sum((0, 1))
+        return None, d_rows, d_rate, back[:, 0] * keep[:, 0]
 
 
 class LinearRecurrence(nn.Module):
@@ -98,14 +122,20 @@ class LinearRecurrence(nn.Module):
                 self.register_parameter(name.removeprefix("recurrence."), nn.Parameter(values))
 
     def forward(self, x: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """See above; the recurrence itself is in the state's type, under autocast too."""
-        last = []
+        """See above."""
+        return self.after(self.rows(0, x), state)
+
+    def rows(self, n: int, x: Tensor) -> Tensor:
+        """What layer n's inputs X (…, X) come to: X W_x + b (…, G·H)."""
+        return F.linear(x, getattr(self, f"weight_ih_l{n}"), getattr(self, f"bias_ih_l{n}"))
+
+    def after(self, rows: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """`forward` from the first layer's rows (B, T, G·H) on; in the state's type, under autocast too."""
+        h, last = rows, []
         for n in range(self.config.layers):
-            W, b, *decay = (
-                getattr(self, name.removeprefix("recurrence.")) for name in self.config.layer_names(n)
-            )
-            rate = linear.rate_of(decay[0], TORCH) if decay else None
-            keep, write, _ = linear.step(self.config.cell, F.linear(x, W, b).to(state.dtype), rate, TORCH)
-            x = scan(keep, write, state[n])
-            last.append(x[:, -1])
-        return x, torch.stack(last)
+            rows = self.rows(n, h) if n else h
+            decay = getattr(self, f"decay_l{n}", None)
+            rate = None if decay is None else linear.rate_of(decay, TORCH)
+            h = cast(Tensor, _Layer.apply(self.config.cell, rows.to(state.dtype), rate, state[n]))  # type: ignore[no-untyped-call]
+            last.append(h[:, -1])
+        return h, torch.stack(last)

@@ -163,7 +163,7 @@ class Weights:
             for number, layer in enumerate(self.layers):
                 rows, pick = self._inputs(layer, ids[begin:end], hidden[begin + 1 : end + 1, number - 1])
                 if CELLS[self.cell].linear:
-                    parts = linear.step(layer.cell, rows[pick], layer.rate, linear.NUMPY).parts
+                    parts = linear.parts(layer.cell, rows[pick], layer.rate, linear.NUMPY)
                     for name in names:
                         out[name][begin:end, number] = parts[name]
                     continue
@@ -278,7 +278,7 @@ def _in_block(hook: Hook | None, begin: int, states: Floats) -> BlockHook:
 
 def _linear(layer: Layer, inputs: Floats, h: Floats, hook: BlockHook) -> None:
     """H_t = A_t ⊙ H_{t-1} + B_t, of inputs (n, G·H); both parts for all steps at once."""
-    keep, write, _ = linear.step(layer.cell, inputs, layer.rate, linear.NUMPY)
+    keep, write = linear.step(layer.cell, inputs, layer.rate, linear.NUMPY)
     for t in range(len(inputs)):
         np.multiply(h[t], keep[t], out=h[t + 1])
         h[t + 1] += write[t]

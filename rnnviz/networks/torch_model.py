@@ -210,6 +210,11 @@ class CharModel(Pictured, nn.Module):
         d = dropout or Dropout()
         if self._unrolls():
             h, state = self._unrolled(inputs, state, d, generator)
+        elif isinstance(self.recurrence, LinearRecurrence):
+            first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
+            W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
+            h, last = self.recurrence.after(self._rows(inputs, W, b, d, generator), first)
+            state = (last,)
         else:
             x = self.embed(inputs, dropout=d.embedding, generator=generator)
             h, state = self.hidden(x, state, weight_dropout=d.weight, generator=generator)
@@ -227,22 +232,26 @@ class CharModel(Pictured, nn.Module):
     ) -> tuple[Tensor, State]:
         """`embed` and `hidden` in one, through `bptt`, with the same random numbers."""
         first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
-        table: Tensor | None = self.embedding.weight if self.embedding is not None else None
-        if table is not None and dropout.embedding:
-            table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
         layers = bptt.layers(self.config, self)
+        x = self._rows(inputs.T, layers[0].w_x, layers[0].b, dropout, generator)  # (T, B, gates·H)
         if dropout.weight:
             drawn = cast(torch.Generator, generator)
             layers = [layer._replace(w_h=drop(layer.w_h, dropout.weight, drawn)) for layer in layers]
-        ids, W, b = inputs.T, layers[0].w_x, layers[0].b  # (T, B), (gates·H, X), (gates·H,)
-        if table is None:
-            x = F.embedding(ids, W.T + b)
-        elif len(table) < inputs.numel():  # each symbol goes through W_xh once, however often it comes
-            x = F.embedding(ids, F.linear(table, W, b))
-        else:
-            x = F.linear(F.embedding(ids, table), W, b)
-        h, last = bptt.states(layers, x, first)  # x (T, B, gates·H)
+        h, last = bptt.states(layers, x, first)
         return h, (last,)
+
+    def _rows(
+        self, ids: Tensor, W: Tensor, b: Tensor, dropout: Dropout, generator: torch.Generator | None
+    ) -> Tensor:
+        """X W + b of the first layer, (…, gates·H), for inputs (…) and W (gates·H, X)."""
+        if self.embedding is None:
+            return F.embedding(ids, W.T + b)
+        table: Tensor = self.embedding.weight
+        if dropout.embedding:
+            table = drop(table, dropout.embedding, cast(torch.Generator, generator), rows=True)
+        if len(table) < ids.numel():  # each symbol goes through W once, however often it comes
+            return F.embedding(ids, F.linear(table, W, b))
+        return F.linear(F.embedding(ids, table), W, b)
 
     def layer_parameters(self) -> list[Parameters]:
         """The parameters of each layer as `rnnviz.networks.cells` names them."""
