@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as to_bytes
 from torch import Tensor
@@ -13,7 +14,8 @@ from torch import Tensor
 from rnnviz.errors import TrainingError
 from rnnviz.networks import modelfile
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs.folder import RunFolder
+from rnnviz.runs.folder import LONGEST_REASON, RunFolder
+from rnnviz.text import regular
 from rnnviz.training.trainer import Trainer
 
 
@@ -25,17 +27,25 @@ def save(folder: RunFolder, trainer: Trainer) -> None:
 
 def restore(folder: RunFolder, trainer: Trainer) -> bool:
     """Put `trainer` where the run stopped; False if nothing was saved. Raises TrainingError if unfit."""
-    if not folder.state.exists():
-        return False
     try:
+        regular.opened(folder.state).close()  # a pipe would block
         with safe_open(folder.state, framework="pt") as file:
             meta = json.loads((file.metadata() or {})["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        unpack(trainer, tensors, meta)
+    except FileNotFoundError:
+        return False
+    except TrainingError:
+        raise
+    except (
+        *(SafetensorError, OSError, LookupError, ValueError, TypeError, AttributeError),
+        *(ArithmeticError, RecursionError, MemoryError, RuntimeError),  # the last is torch's own
+    ) as error:
         raise TrainingError(
-            "{path} is damaged ({error}); start a new run", path=folder.state, error=error
+            "{path} is damaged ({error}); start a new run",
+            path=folder.state,
+            error=str(error)[:LONGEST_REASON] or type(error).__name__,
         ) from None
-    unpack(trainer, tensors, meta)
     return True
 
 
@@ -69,7 +79,9 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ."""
+    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ, ValueError and the
+    like for what no `pack` returns.
+    """
     same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
     if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:
         raise TrainingError(
@@ -77,6 +89,8 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
         )
     if TrainConfig(**meta["config"]) != trainer.config:
         raise TrainingError("the saved run has another recipe; resume it with its own, or start a new run")
+    _check_numbers(trainer, meta)
+    _check_tensors(trainer, tensors, bfloat16=meta["bfloat16"])
     model = {k.removeprefix("model."): v for k, v in tensors.items() if k.startswith("model.")}
     trainer.model.load_state_dict(model)
     saved = trainer.optimiser.state_dict()
@@ -100,3 +114,44 @@ def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -
         trainer.since.characters = meta["since"]["characters"]
         trainer.since.seconds = meta["since"]["seconds"]
         trainer.loss, trainer.norm = tensors["loss"].to(trainer.device), tensors["norm"].to(trainer.device)
+
+
+def _check_tensors(trainer: Trainer, tensors: dict[str, Tensor], *, bfloat16: bool) -> None:
+    """Raise ValueError where one can't be the trainer's: a step would fail, or read elsewhere in memory."""
+    shapes, kinds = _shapes(trainer), [torch.float32, torch.float64]
+    states = [torch.float32, torch.bfloat16] if bfloat16 else [torch.float32]
+    for name, value in tensors.items():
+        if name == "generator" or name.startswith("model."):  # torch checks these
+            continue
+        if name not in shapes or value.shape != shapes[name]:
+            raise ValueError(f"{name} is of another network")
+        if value.dtype not in (states if name.startswith("carried.") else kinds):
+            raise ValueError(f"{name} has the type {value.dtype}")
+    for prefix in ("carried.", "optimiser."):
+        if 0 < sum(name.startswith(prefix) for name in tensors) < sum(n.startswith(prefix) for n in shapes):
+            raise ValueError(f"some of {prefix}* is missing")
+
+
+def _check_numbers(trainer: Trainer, meta: dict[str, Any]) -> None:
+    """Raise ValueError where one can't be a run's."""
+    if type(meta["bfloat16"]) is not bool:
+        raise ValueError("its precision is unknown")
+    places = {"step": trainer.total_steps, "characters": trainer.total_characters}
+    for name, most in {**places, "offset": trainer.streams.slack}.items():
+        if type(meta[name]) is not int or not 0 <= meta[name] <= most:
+            raise ValueError(f"{name} is {meta[name]!r}")
+    since = meta.get("since", {"characters": 0, "seconds": 0.0})
+    numbers = [meta["best"] or 0, meta["seconds"], meta.get("learning_rate", 0), meta.get("reported", 0)]
+    for value in (*numbers, since["characters"], since["seconds"]):
+        if type(value) not in (int, float) or not abs(value) < 1e300:
+            raise ValueError(f"{value!r} is no number that a run has")
+
+
+def _shapes(trainer: Trainer) -> dict[str, torch.Size]:
+    """Of all tensors that `pack` may return, but the model's and the generator's."""
+    zero = trainer.model.zero_state(trainer.streams.batch)
+    shapes = {f"carried.{i}": part.shape for i, part in enumerate(zero)}
+    for i, parameter in enumerate(p for group in trainer.optimiser.param_groups for p in group["params"]):
+        shapes |= dict.fromkeys((f"optimiser.{i}.exp_avg", f"optimiser.{i}.exp_avg_sq"), parameter.shape)
+        shapes[f"optimiser.{i}.step"] = torch.Size()
+    return shapes | dict.fromkeys(("since.loss", "loss", "norm"), torch.Size())
