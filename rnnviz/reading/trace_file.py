@@ -12,7 +12,10 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -25,14 +28,29 @@ import numpy.typing as npt
 
 from rnnviz.errors import CheckpointError, ConfigError, ExportError
 from rnnviz.networks.stepping import Layer, Weights
+from rnnviz.text import packed, regular
 from rnnviz.text.vocabulary import Vocabulary, code_points
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 FORMAT = 1
 
+MOST = 4 << 30
+"""Bytes of a file at most."""
+
+LONGEST_REASON = 300
+
+DAMAGE = (
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, SyntaxError, EOFError),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError),
+    *(MemoryError, RuntimeError, AssertionError),  # of encrypted archives and nested JSON, too
+)
+"""What a damaged or hostile archive raises when it is read, or the arrays in it when they are used."""
+
 ARRAYS = ("known", "nll", "perplexity", "rank", "entropy", "_inputs", "_states", "_cells")
 """What is stored as it is; the start symbol's step stands in row 0 of those with an underscore."""
+
+_KINDS = dict(zip(ARRAYS, ("b", "f", "f", "i", "f", "iu", "f", "f"), strict=True))
 
 _SPLIT = {"_inputs": "ids", "_states": "hidden", "_cells": "cell"}
 _LAYER = ("table", "W_x", "b", "W_h", "b_n", "W_in", "rate")
@@ -98,25 +116,23 @@ def read(source: str | os.PathLike[str] | BinaryIO) -> Stored:
     named = isinstance(source, str | os.PathLike)
     name = Path(source).name if named else "the file"  # type: ignore[arg-type]
     try:
-        content = Path(source).read_bytes() if named else source.read()  # type: ignore[arg-type,union-attr]
+        content = regular.read(source, MOST) if named else source.read()  # type: ignore[arg-type,union-attr]
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            packed.check(name, sum(entry.file_size for entry in archive.infolist()), len(content))
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             return _stored({key: file[key] for key in file.files})
     except OSError as error:
-        reason = error.strerror or str(error)
-    except (
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-    ) as error:
-        reason = str(error)
-    raise CheckpointError(
+        raise unreadable(name, error.strerror or str(error)) from None
+    except DAMAGE as error:
+        raise unreadable(name, str(error)) from None
+
+
+def unreadable(name: str, reason: str) -> CheckpointError:
+    """The error for a file that is no trace."""
+    return CheckpointError(
         "{name} is no trace that can be read ({reason}); write it again by Trace.save",
-        name=name,
-        reason=reason,
+        name=regular.printable(name),
+        reason=regular.printable(reason[:LONGEST_REASON]),
     )
 
 
@@ -125,6 +141,9 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
+    kinds = {name: "u" if name == "text" else "f" for name in there if name.startswith(("text", "weights."))}
+    if strange := [name for name, kind in kinds.items() if there[name].dtype.kind != kind]:
+        raise ValueError(f"{strange[0]} has type {there[strange[0]].dtype}")
     layers = tuple(
         Layer(cell, units, activation, **{part: there.get(f"weights.{n}.{part}") for part in _LAYER})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)
@@ -133,13 +152,16 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     text = there["text"].astype("<u4").tobytes().decode("utf-32-le")
     arrays = {name: there[name] for name in ARRAYS if name not in _SPLIT}
     for name, plain in _SPLIT.items():
-        if plain in there:
+        if plain in there or name != "_cells":
             arrays[name] = np.concatenate([there[f"{plain}_before"], there[plain]])
     T, H = len(text), layers[0].units
     wanted: dict[str, tuple[int, ...]] = {"entropy": (T + 1,), "_inputs": (T + 1,)}
     wanted |= dict.fromkeys(ARRAYS[:4], (T,))
     wanted |= dict.fromkeys(("_states", "_cells"), (T + 1, len(layers), H))
     for name, values in arrays.items():
-        if values.shape != wanted[name]:
-            raise ValueError(f"{name} has shape {values.shape}")
-    return Stored(text, about["model_name"], Vocabulary.from_json(about["vocabulary"]), weights, arrays)
+        if values.shape != wanted[name] or values.dtype.kind not in _KINDS[name]:
+            raise ValueError(f"{name} has shape {values.shape} and type {values.dtype}")
+    vocabulary, inputs = Vocabulary.from_json(about["vocabulary"]), arrays["_inputs"]
+    if not 0 <= inputs.min() <= inputs.max() <= vocabulary.start or not isinstance(about["model_name"], str):
+        raise ValueError("it is of another model")
+    return Stored(text, about["model_name"], vocabulary, weights, arrays)

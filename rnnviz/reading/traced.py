@@ -221,7 +221,7 @@ class Trace(Pictured):
         stored = trace_file.read(source)
         arrays: dict[str, Any] = {name: _read_only(values) for name, values in stored.arrays.items()}
         states, cells = arrays["_states"], arrays.get("_cells")
-        return cls(
+        found = cls(
             text=stored.text,
             model_name=stored.model_name,
             vocabulary=stored.vocabulary,
@@ -231,6 +231,12 @@ class Trace(Pictured):
             _weights=stored.weights,
             **{"_cells": None, **arrays},
         )
+        try:
+            one = found[:1]
+            _ = one.log_probs, one.gates  # which tells whether the weights fit
+        except trace_file.DAMAGE as error:
+            raise trace_file.unreadable("the file", f"its weights do not fit: {error}") from None
+        return found
 
 
 def _largest(rows: Floats, k: int) -> Integers:

@@ -42,6 +42,17 @@ def unpacked(file: BinaryIO, name: str) -> BinaryIO:
     return io.BufferedReader(_Guarded(stream, counted, name, kind), BUFFER)
 
 
+def check(name: str, size: int, packed: int) -> None:
+    """Raise TextError where the `size` that `packed` bytes unpack to is that of a bomb."""
+    if size > FREE and size > RATIO * packed:
+        raise TextError(
+            "{name} unpacks to more than {ratio} times its size; if that is meant, unpack it and give "
+            "the unpacked file",
+            name=name,
+            ratio=RATIO,
+        )
+
+
 class _Counted(io.RawIOBase):
     """A file that counts the bytes read from it."""
 
@@ -82,13 +93,7 @@ class _Guarded(io.RawIOBase):
                 error=error,
             ) from None
         self._count += len(data)
-        if self._count > FREE and self._count > RATIO * self._packed.count:
-            raise TextError(
-                "{name} unpacks to more than {ratio} times its size; if that is meant, unpack it and give "
-                "the unpacked file",
-                name=self._name,
-                ratio=RATIO,
-            )
+        check(self._name, self._count, self._packed.count)
         buffer[: len(data)] = data
         return len(data)
 

@@ -33,8 +33,9 @@ def read(path: str | os.PathLike[str], most: int) -> bytes:
     b'text'
     """
     with opened(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
+        huge = os.fstat(file.fileno()).st_size > most
+        data = b"" if huge else file.read(most + 1)
+    if huge or len(data) > most:
         raise OSError(errno.EFBIG, Phrase("it has more than {most:,} bytes", most=most), str(path))
     return data
 

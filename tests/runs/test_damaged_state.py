@@ -7,6 +7,8 @@ import math
 import os
 import pickle
 import struct
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +33,15 @@ SMALL = TrainConfig(
 )
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+@cache
+def saved() -> bytes:
     """The state after three steps."""
-    folder, trainer = RunFolder(tmp_path_factory.mktemp("run")), Trainer(SMALL, CORPUS)
+    trainer = Trainer(SMALL, CORPUS)
     for _ in range(3):
         trainer.step()
-    save(folder, trainer)
-    return folder.state.read_bytes()
+    with tempfile.TemporaryDirectory() as folder:
+        save(RunFolder(folder), trainer)
+        return RunFolder(folder).state.read_bytes()
 
 
 def goes_on(path: Path) -> bool:
@@ -68,17 +71,17 @@ def parts(whole: bytes) -> tuple[dict[str, torch.Tensor], Any]:
     return from_bytes(whole), meta
 
 
-def test_an_untouched_one_goes_on(saved: bytes, tmp_path: Path) -> None:
-    tensors, meta = parts(saved)
+def test_an_untouched_one_goes_on(tmp_path: Path) -> None:
+    tensors, meta = parts(saved())
     write(tmp_path, tensors, meta)
     assert goes_on(tmp_path)
 
 
 @given(data=st.data())
 def test_whatever_it_says_of_itself_only_words_come_out(
-    saved: bytes, data: st.DataObject, tmp_path: Path
+    data: st.DataObject, tmp_path: Path
 ) -> None:
-    tensors, meta = parts(saved)
+    tensors, meta = parts(saved())
     for _ in range(data.draw(st.integers(1, 2))):
         put(meta, data.draw(st.sampled_from(places(meta))), data.draw(JSON))
     write(tmp_path, tensors, meta)
@@ -91,9 +94,9 @@ TYPES = (torch.float32, torch.float64, torch.float16, torch.int64, torch.uint8, 
 
 @given(data=st.data())
 def test_whatever_its_tensors_are_only_words_come_out(
-    saved: bytes, data: st.DataObject, tmp_path: Path
+    data: st.DataObject, tmp_path: Path
 ) -> None:
-    tensors, meta = parts(saved)
+    tensors, meta = parts(saved())
     name = data.draw(st.sampled_from(sorted(tensors)))
     kind = data.draw(st.sampled_from(["drop", "rename", "shape", "type", "values"]))
     old = tensors[name]
@@ -113,9 +116,9 @@ def test_whatever_its_tensors_are_only_words_come_out(
 
 @given(data=st.data())
 def test_whatever_bytes_are_changed_only_words_come_out(
-    saved: bytes, data: st.DataObject, tmp_path: Path
+    data: st.DataObject, tmp_path: Path
 ) -> None:
-    whole = bytearray(saved)
+    whole = bytearray(saved())
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1) | st.integers(0, 2500))] = data.draw(st.integers(0, 255))
     cut = data.draw(st.integers(0, len(whole)) | st.just(len(whole)))
