@@ -141,9 +141,10 @@ def _stored(there: dict[str, npt.NDArray[Any]]) -> Stored:
     if about["format"] != FORMAT:
         raise ValueError(f"format {about['format']}")
     kinds = [tuple(kind) for kind in about["layers"]]
-    kinds = {name: "u" if name == "text" else "f" for name in there if name.startswith(("text", "weights."))}
-    if strange := [name for name, kind in kinds.items() if there[name].dtype.kind != kind]:
-        raise ValueError(f"{strange[0]} has type {there[strange[0]].dtype}")
+    wanted_kinds = {name: "f" for name in there if name.startswith("weights.")} | {"text": "u"}
+    for name, kind in wanted_kinds.items():
+        if there[name].dtype.kind != kind:
+            raise ValueError(f"{name} has type {there[name].dtype}")
     layers = tuple(
         Layer(cell, units, activation, **{part: there.get(f"weights.{n}.{part}") for part in _LAYER})  # type: ignore[arg-type]
         for n, (cell, units, activation) in enumerate(kinds)

@@ -79,8 +79,8 @@ def pack(trainer: Trainer) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def unpack(trainer: Trainer, tensors: dict[str, Tensor], meta: dict[str, Any]) -> None:
-    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ, ValueError and the
-    like for what no `pack` returns.
+    """Put `trainer` where `pack` was called. Raises TrainingError if text or recipe differ, ValueError and
+    the like for what no `pack` returns.
     """
     same = meta["vocabulary"] == trainer.model.vocabulary.to_json()
     if not same or meta.get("text", trainer.text_sha256) != trainer.text_sha256:

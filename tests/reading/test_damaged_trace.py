@@ -30,11 +30,13 @@ def whole() -> bytes:
 
 def used(content: bytes) -> None:
     """Load it, and look at all there is."""
+    said, found = "", None
     try:
         found = Trace.load(io.BytesIO(content))
     except CheckpointError as error:
-        assert len(str(error)) < 700
-        str(error).encode()
+        said = str(error)
+    assert len(said.encode()) < 1500
+    if found is None:
         return
     with np.errstate(all="ignore"):
         assert found.log_probs.shape == (len(found) + 1, found.vocabulary.size)
@@ -105,19 +107,22 @@ def test_whatever_bytes_are_changed_only_words_come_out(
 def entry(header: bytes, data: bytes = b"") -> bytes:
     """An npz archive whose array "about" begins with this header."""
     with zipfile.ZipFile(out := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("about.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data)
+        archive.writestr(
+            "about.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+        )
     return out.getvalue()
 
 
 def bomb() -> bytes:
     """A hundred megabytes of zeros."""
-    with zipfile.ZipFile(out := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive:
-        with archive.open("about.npy", "w", force_zip64=True) as file:
-            np.lib.format.write_array_header_1_0(
-                file, {"descr": "|u1", "fortran_order": False, "shape": (100 << 20,)}
-            )
-            for _ in range(100):
-                file.write(bytes(1 << 20))
+    header = {"descr": "|u1", "fortran_order": False, "shape": (100 << 20,)}
+    with (
+        zipfile.ZipFile(out := io.BytesIO(), "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("about.npy", "w") as file,
+    ):
+        np.lib.format.write_array_header_1_0(file, header)
+        for _ in range(100):
+            file.write(bytes(1 << 20))
     return out.getvalue()
 
 
@@ -126,7 +131,15 @@ SIZES = b"{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
 
 @pytest.mark.parametrize(
     "header",
-    [SIZES % b"1000000000000000", SIZES % b"-5", SIZES % (b"9" * 30), b"(", b"[" * 5000, b"{'descr': '|O'}", b"\xff"],
+    [
+        SIZES % b"1000000000000000",
+        SIZES % b"-5",
+        SIZES % (b"9" * 30),
+        b"(",
+        b"[" * 5000,
+        b"{'descr': '|O'}",
+        b"\xff",
+    ],
 )
 def test_no_promise_of_a_header_is_believed(header: bytes) -> None:
     with pytest.raises(CheckpointError, match="is no trace"):

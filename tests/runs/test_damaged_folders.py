@@ -128,8 +128,12 @@ def test_whatever_is_written_in_a_run_only_words_come_out(
     shutil.rmtree(runs.home(), ignore_errors=True)
     made("sound", created=1.0)
     path = made("odd", created=2.0)
-    kinds = data.draw(st.lists(st.sampled_from(["description", "event", "bytes", "bytes"]), min_size=1, max_size=3))
-    for kind in sorted(kinds, key=["description", "event", "bytes"].index):  # bytes last: it is read here, too
+    kinds = data.draw(
+        st.lists(st.sampled_from(["description", "event", "bytes", "bytes"]), min_size=1, max_size=3)
+    )
+    for kind in sorted(
+        kinds, key=["description", "event", "bytes"].index
+    ):  # bytes last: it is read here, too
         if kind == "description":
             values = json.loads((path / "run.json").read_text())
             put(values, data.draw(st.sampled_from(places(values))), data.draw(JSON))

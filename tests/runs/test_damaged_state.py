@@ -45,13 +45,14 @@ def saved() -> bytes:
 
 
 def goes_on(path: Path) -> bool:
-    """Whether the state in a folder is taken, and two more steps are made; what else may come is a sentence."""
-    trainer = Trainer(SMALL, CORPUS)
+    """Whether the state in a folder is taken, and two more steps are made; else a sentence came out."""
+    trainer, said = Trainer(SMALL, CORPUS), ""
     try:
         assert restore(RunFolder(path), trainer)
     except TrainingError as error:
-        assert 0 < len(str(error)) < 1500
-        str(error).encode()
+        said = str(error)
+    if said:
+        assert len(said.encode()) < 1500
         return False
     for _ in range(2):
         loss, _norm, _read = trainer.step()
@@ -78,9 +79,7 @@ def test_an_untouched_one_goes_on(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-def test_whatever_it_says_of_itself_only_words_come_out(
-    data: st.DataObject, tmp_path: Path
-) -> None:
+def test_whatever_it_says_of_itself_only_words_come_out(data: st.DataObject, tmp_path: Path) -> None:
     tensors, meta = parts(saved())
     for _ in range(data.draw(st.integers(1, 2))):
         put(meta, data.draw(st.sampled_from(places(meta))), data.draw(JSON))
@@ -93,9 +92,7 @@ TYPES = (torch.float32, torch.float64, torch.float16, torch.int64, torch.uint8, 
 
 
 @given(data=st.data())
-def test_whatever_its_tensors_are_only_words_come_out(
-    data: st.DataObject, tmp_path: Path
-) -> None:
+def test_whatever_its_tensors_are_only_words_come_out(data: st.DataObject, tmp_path: Path) -> None:
     tensors, meta = parts(saved())
     name = data.draw(st.sampled_from(sorted(tensors)))
     kind = data.draw(st.sampled_from(["drop", "rename", "shape", "type", "values"]))
@@ -103,7 +100,9 @@ def test_whatever_its_tensors_are_only_words_come_out(
     if kind in ("drop", "rename"):
         del tensors[name]
     if kind == "rename":
-        tensors[data.draw(st.sampled_from(["optimiser.99.exp_avg", "optimiser.x", "model.more", "more"]))] = old
+        tensors[data.draw(st.sampled_from(["optimiser.99.exp_avg", "optimiser.x", "model.more", "more"]))] = (
+            old
+        )
     elif kind == "shape":
         tensors[name] = torch.zeros(data.draw(SHAPES), dtype=old.dtype)
     elif kind == "type":
@@ -115,12 +114,12 @@ def test_whatever_its_tensors_are_only_words_come_out(
 
 
 @given(data=st.data())
-def test_whatever_bytes_are_changed_only_words_come_out(
-    data: st.DataObject, tmp_path: Path
-) -> None:
+def test_whatever_bytes_are_changed_only_words_come_out(data: st.DataObject, tmp_path: Path) -> None:
     whole = bytearray(saved())
     for _ in range(data.draw(st.integers(1, 4))):
-        whole[data.draw(st.integers(0, len(whole) - 1) | st.integers(0, 2500))] = data.draw(st.integers(0, 255))
+        whole[data.draw(st.integers(0, len(whole) - 1) | st.integers(0, 2500))] = data.draw(
+            st.integers(0, 255)
+        )
     cut = data.draw(st.integers(0, len(whole)) | st.just(len(whole)))
     (tmp_path / "state.safetensors").write_bytes(whole[:cut])
     goes_on(tmp_path)
