@@ -17,7 +17,6 @@ Afterwards the reader must be where the session is, though the process from befo
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import re
@@ -31,12 +30,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.browser.driving import ROOT, browser_path, launch
+from tests.browser.driving import browser_path, launch
+from tests.deploy.shipped import serve
 
 WRITTEN = "the machine that was written while the server lived"
 MORE = " and went on"
@@ -45,16 +44,6 @@ KINDS = ("typing", "resting", "reading")
 AWAY = 4_000  # milliseconds after which a reader who has typed nothing yet does
 LIMIT = 5.0
 """Seconds within which a visitor is back."""
-
-
-def deployed() -> ModuleType:
-    """deploy/serve.py, a script and no part of the package."""
-    found = importlib.util.spec_from_file_location("serve", ROOT / "deploy" / "serve.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 @dataclass
@@ -75,7 +64,6 @@ class Hall:
 @contextmanager
 def hall(count: int) -> Iterator[Hall]:
     """`count` processes behind nginx, all on free ports, with a folder of runs of their own."""
-    serve = deployed()
     with tempfile.TemporaryDirectory(prefix="rnnviz-hall-") as place:
         folder = Path(place)
         folder.chmod(0o711)

@@ -22,6 +22,7 @@ from playwright.sync_api import (
 
 from tests.browser.driving import ROOT, box_of, browser_path, launch, serve
 from tests.browser.lecturing import Lectern
+from tests.needs import missing
 
 PATIENCE = 60_000  # milliseconds; the machine may be busy
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
@@ -39,9 +40,7 @@ def browser() -> Iterator[Browser]:
                 raise FileNotFoundError("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
             started = launch(playwright, path)
         except (Error, OSError) as error:
-            if os.environ.get("RNNVIZ_REQUIRE_BROWSER") == "1":
-                raise
-            pytest.skip(f"no browser for these tests: {str(error).splitlines()[0]}")
+            missing("BROWSER", error)
         yield started
         started.close()
 
