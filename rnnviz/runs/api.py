@@ -28,7 +28,7 @@ from typing import IO, Any, Literal
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.runs import deleted, event_log, queue
 from rnnviz.runs.folder import Description as Description
-from rnnviz.runs.folder import RunFolder, folders
+from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of
 from rnnviz.runs.folder import home as home
 from rnnviz.runs.snapshots import Snapshot, read
 from rnnviz.training.tuning import own_python
@@ -74,6 +74,11 @@ class Run:
         return self.description.get("logged") is True
 
     @property
+    def owner(self) -> str:
+        """The visitor of a hosted app who started it; "" for the app's own."""
+        return str(self.description.get("owner") or "")
+
+    @property
     def alive(self) -> bool:
         """Whether it waits, starts or trains."""
         return self.state in ALIVE
@@ -90,12 +95,13 @@ def set_limit(n: int) -> None:
 
 
 def start(description: Description) -> str:
-    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken. Raises
-    TrainingError for no text or a process that can't start, CheckpointError for an unwritable folder.
+    """Queue a new run and start its process. Returns its id: the name, with -2, -3 … if taken; a run with an
+    owner is kept apart (rnnviz.runs.visitors, which says who may start one). Raises TrainingError for no text
+    or a process that can't start, CheckpointError for an unwritable folder.
     """
     if not description.corpus and not description.text:
         raise TrainingError("a run needs a text: name a corpus, or give the text itself")
-    folder = new_folder(description.name)
+    folder = new_folder(description.name, home() / VISITORS if description.owner else None)
     try:
         with folder.take_lock() as lock:
             folder.begin(description)
@@ -103,7 +109,7 @@ def start(description: Description) -> str:
     except BaseException:
         shutil.rmtree(folder.path, ignore_errors=True)
         raise
-    return folder.id
+    return id_of(folder)
 
 
 def resume(id: str) -> None:
@@ -171,18 +177,20 @@ def delete(id: str, *, created: float | None = None, restorable: bool = False) -
     return None
 
 
-def listed() -> list[Run]:
-    """Every run in `home()`, newest first. Reads only what is new since the last call."""
+def listed(place: Path | None = None) -> list[Run]:
+    """Every run in `home()`, or in another `place`, newest first. Reads only what is new since the last call;
+    those of a hosted app's visitors are in rnnviz.runs.visitors.
+    """
     _reap()
-    runs = [_run(folder) for folder in folders(home())]
+    runs = [_run(folder) for folder in folders(place or home())]
     return sorted(runs, key=lambda run: (-run.created, run.id))
 
 
 def find(id: str) -> Run:
     """The run with this id. Raises TrainingError if there is none."""
     _reap()
-    folder = RunFolder(home() / id)
-    if not id or folder.path.parent != home() or id.startswith(".") or not folder.description_file.exists():
+    folder = folder_of(id)
+    if folder is None or not folder.description_file.exists():
         raise TrainingError("there is no run {id!r} in {home}", id=id[:100], home=home())
     return _run(folder)
 
@@ -221,12 +229,15 @@ def keep(id: str, name: str, folder: str | Path | None = None) -> Path:
     return finished_model.keep(RunFolder(find(id).path), name, folder)
 
 
-def new_folder(name: str) -> RunFolder:
-    """An empty folder for a new run: the name, with -2, -3 … if taken. Raises TrainingError."""
+def new_folder(name: str, place: Path | None = None) -> RunFolder:
+    """An empty folder for a new run in `home()` or another `place`: the name, with -2, -3 … if taken. Raises
+    TrainingError.
+    """
+    place = place or home()
     try:
-        home().mkdir(parents=True, exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         for n in range(1, 100_000):
-            folder = RunFolder(home() / (name if n == 1 else f"{name}-{n}"))
+            folder = RunFolder(place / (name if n == 1 else f"{name}-{n}"))
             try:
                 folder.path.mkdir()
             except FileExistsError:
@@ -235,7 +246,7 @@ def new_folder(name: str) -> RunFolder:
     except OSError as error:
         raise TrainingError(
             "no run can be kept in {home}: {strerror}; choose another folder with RNNVIZ_RUNS",
-            home=home(),
+            home=place,
             strerror=error.strerror,
         ) from None
     raise TrainingError(
@@ -301,7 +312,7 @@ def _run(folder: RunFolder) -> Run:
         said = RnnvizError.from_json(newest.life.get("error"))
         failure = failure or said or RnnvizError(str(newest.life.get("reason", "")))
     return Run(
-        folder.id,
+        id_of(folder),
         str(values.get("name", folder.id)),
         state,
         float(values.get("created", 0.0)),

@@ -47,6 +47,12 @@ LONGEST_REASON = 600
 LONGEST_WATCHED = 400
 """Characters of the longest sentence to watch: a snapshot of it is written twice a second."""
 
+VISITORS = ".visitors"
+"""The folder in `home()` of the runs of a hosted app's visitors, with a queue of its own."""
+
+VISITOR = "visitor:"
+"""What the ids of those runs begin with; no run's name does."""
+
 IN_JSON = {"watched": "probe"}
 """A Description's fields by their names in run.json, as of version 0.1.0."""
 
@@ -77,6 +83,8 @@ class Description:
     licence   the text's, for the card; "" for what is known of it
     log_to    "trackio" or "tensorboard": its figures are written for that program too; "" for neither
     logged    whether another program trains it and logs here (rnnviz.runs.following); `config` says nothing
+    owner     the visitor of a hosted app who started it (rnnviz.runs.visitors); "" for the app's own
+    longest   seconds from its turn on after which its process stops it, whatever it is at; None for no end
     """
 
     name: str
@@ -99,6 +107,8 @@ class Description:
     licence: str = ""
     log_to: str = ""
     logged: bool = False
+    owner: str = ""
+    longest: float | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -126,13 +136,19 @@ class Description:
             )
 
     def _check_kinds(self) -> None:
-        texts = ("corpus", "title", "language", "watched", "device", "output", "command", "log_to")
+        texts = ("corpus", "title", "language", "watched", "device", "output", "command", "log_to", "owner")
         for name in (*texts, "text", "ngram", "example"):
             value = getattr(self, name)
             if not isinstance(value, str) and (name in texts or value is not None):
                 raise ConfigError("{name} is a text; received {value!r}", name=name, value=value)
         if type(self.created) not in (int, float) or not 0 <= self.created < 1e12:
             raise ConfigError("created is a Unix time; received {created!r}", created=self.created)
+        if self.longest is not None and (
+            type(self.longest) not in (int, float) or not 0 < self.longest < 1e9
+        ):
+            raise ConfigError(
+                "longest is a number of seconds above 0, or None; received {longest!r}", longest=self.longest
+            )
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` restores, all but `text`."""
@@ -323,3 +339,23 @@ def folders(home: Path) -> Iterator[RunFolder]:
                 continue
             if folder.description_file.exists():
                 yield folder
+
+
+def folder_of(id: str) -> RunFolder | None:
+    """The folder of the run with this id, in `home()` or, of a visitor's, in VISITORS there; None for what is
+    no id of a run. It need not exist.
+
+    >>> folder_of("mine").path == home() / "mine", folder_of("visitor:one").path == home() / VISITORS / "one"
+    (True, True)
+    >>> [folder_of(id) for id in ("", "../mine", ".queue", "visitor:", "visitor:../mine")]
+    [None, None, None, None, None]
+    """
+    name = id.removeprefix(VISITOR)
+    place = home() if name == id else home() / VISITORS
+    folder = RunFolder(place / name)
+    return None if not name or name.startswith(".") or folder.path.parent != place else folder
+
+
+def id_of(folder: RunFolder) -> str:
+    """The id of the run in a folder of `home()`: its name; of a visitor's, after VISITOR."""
+    return f"{VISITOR}{folder.id}" if folder.path.parent.name == VISITORS else folder.id

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from rnnviz.text.corpora import Corpus
     from rnnviz.training.trainer import StepReport, Trainer
 
+LOWEST = 19
+"""How much a visitor's run makes way: as much as can be."""
+
 NICE = 10
 """How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
 says otherwise."""
@@ -46,7 +49,7 @@ def run(
     """
     with _held(folder, lock) as held:
         folder.sign(held, os.getpid())
-        request = StopRequest(folder, at_last=(lambda: _ended(folder, "stopped")) if queued else None)
+        request = StopRequest(folder, at_last=(lambda: _stopped(folder, request)) if queued else None)
         try:
             with request.taken():
                 folder.sweep()
@@ -58,9 +61,10 @@ def run(
                 if queued:
                     wait_until(lambda: queue.may_train(folder), request)
                 event_log.append(folder.events, {"event": "starting", "time": time.time()})
-                return _train(folder, request, show, corpus, queued=queued)
+                with request.within(folder.description().longest):
+                    return _train(folder, request, show, corpus, queued=queued)
         except (Stopped, KeyboardInterrupt) as stop:
-            _ended(folder, "stopped")
+            _stopped(folder, request)
             if isinstance(stop, KeyboardInterrupt):
                 raise
             return None
@@ -124,7 +128,7 @@ def _learn(
         )
         journal = Journal(folder, trainer, description.watched, to_beat, figures)
         if queued:
-            make_way()  # not before: the user waits for the first step
+            make_way(LOWEST if description.owner else None)  # not before: the user waits for the first step
         journal.begin(_about(trainer))
         with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 
@@ -207,6 +211,10 @@ def _about(trainer: Trainer) -> dict[str, Any]:
     }
 
 
+def _stopped(folder: RunFolder, request: StopRequest) -> None:
+    _ended(folder, "stopped", **({"cause": "time"} if request.late else {}))
+
+
 def _ended(folder: RunFolder, event: str, reason: str = "", **values: Any) -> None:
     """Log how the run ended, if at all possible."""
     if "path" not in values and folder.best.exists():
@@ -234,10 +242,11 @@ def _held(folder: RunFolder, lock: int | None) -> Iterator[IO[bytes]]:
         yield file
 
 
-def make_way() -> None:
-    """Give every other program priority on the processor."""
+def make_way(nice: int | None = None) -> None:
+    """Give every other program priority on the processor: by `nice`, else as NICE says."""
     wish = os.environ.get("RNNVIZ_NICE", "")
-    nice = min(19, int(wish)) if wish.isdecimal() else NICE
+    if nice is None:
+        nice = min(LOWEST, int(wish)) if wish.isdecimal() else NICE
     if nice and hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(nice)

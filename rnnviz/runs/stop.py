@@ -34,7 +34,7 @@ class StopRequest:
         self._folder, self._at_last = folder, at_last
         self._gentle: Callable[[], None] | None = None
         self._interrupts = 0
-        self.seen = False
+        self.seen = self.late = False  # late: its time was over
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[StopRequest]:
@@ -56,6 +56,24 @@ class StopRequest:
             yield
         finally:
             self._gentle = None
+
+    @contextlib.contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """While open, ask for the end, as Stop does, when so many seconds are over; None for no end."""
+        if seconds is None:
+            yield
+            return
+        timer = threading.Timer(seconds, self._over)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _over(self) -> None:
+        self.late = True
+        signal.raise_signal(signal.SIGTERM)  # heard even during a long matrix product
 
     def check(self) -> None:
         """Handle a request that came without a signal."""

@@ -14,6 +14,8 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rnnviz.runs import visitors
+from rnnviz.ui.hosting import bounds, person
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 
@@ -46,6 +48,7 @@ class Sessions:
 
 
 _sessions = Sessions()
+_visitors: dict[str, str] = {}  # by session
 
 
 def seen() -> None:
@@ -53,6 +56,9 @@ def seen() -> None:
     context = get_script_run_ctx()
     if context is not None:
         _sessions.seen(context.session_id)
+        who = person.current()
+        if not who.lecturer:
+            _visitors[context.session_id] = who.id
 
 
 async def reap() -> None:
@@ -62,12 +68,18 @@ async def reap() -> None:
     keep: float = st.get_option("server.disconnectedSessionTTL")
     often = pause(keep)
     while True:
+        await asyncio.to_thread(visitors.sweep)
         await asyncio.sleep(often)
         server = runtime.get_instance()
         rooms.unseen()
+        there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
+        await asyncio.to_thread(visitors.present, there)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
             rooms.close_of(gone)
+            bounds.forget(gone)
+            for session in gone:
+                _visitors.pop(session, None)
             close(gone, server.close_session)
             await asyncio.to_thread(_give_back)
 

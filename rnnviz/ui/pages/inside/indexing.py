@@ -8,9 +8,12 @@ import hashlib
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+import streamlit as st
+
 from rnnviz import units
 from rnnviz.text import corpora
 from rnnviz.text.normalising import normalise
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Step, Steps, as_steps
@@ -49,6 +52,14 @@ def of(view: View, source: Source) -> Indexed | None:
     title = _("Indexing the text")
     if kept(("indexed at once", *key), lambda: _is_quick(view, source)):
         made: Indexed | None = done(key, title, lambda check: _indexing(view, source, key), "index")
+    elif not allowed.to_index():
+        st.info(
+            _("Only the lecturer can index a long text. Choose one of at most {n} characters.").format(
+                n=f"{AT_ONCE:,}"
+            ),
+            icon=":material/database:",
+        )
+        return None
     else:
         made = done_on_request(
             key,

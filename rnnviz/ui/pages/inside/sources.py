@@ -20,6 +20,7 @@ from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Check, Step, Steps, as_steps
@@ -98,8 +99,14 @@ def pick(view: View, key: str) -> Source | None:
     if kind != FILE:
         return Source("corpus", kind)
     file = st.file_uploader(
-        _("A text file"), key=f"{key}.file", help=_("It stays on the machine that runs this app.")
+        _("A text file"),
+        key=f"{key}.file",
+        max_upload_size=allowed.megabytes(),
+        help=_("It stays on the machine that runs this app."),
     )
+    if file is not None and not allowed.to_read(file.size):
+        st.caption(_("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES))
+        return None
     if file is not None:
         return Source(FILE, file.name, file.getvalue())
     st.caption(_("Choose a file. A longer text gives a surer answer."))

@@ -1,8 +1,11 @@
 """Ask the room: the class answers a step's question with its phones, while the lecturer has a room open.
 
+No visitor of a hosted app opens a room.
+
 wish     {"open": true} opens the session's room, false closes it; {"key": …}, of a page that was loaded
          again, takes it over; {"reveal": number}, {"again": number}, {"address": …} once it is open
-answer   {"door": …} what the stage shows of the way in, or null; {"trouble": …} why there is none
+answer   {"door": …} what the stage shows of the way in, or null; {"trouble": …} why there is none;
+         {"watches": true} for who may not open one
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from rnnviz.errors import RnnvizError
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.room import rooms
 from rnnviz.ui.room.room import Question
@@ -24,12 +28,18 @@ def taken(wish: object, describe: Callable[[Exception], str]) -> dict[str, Any]:
     try:
         found = _found(fields if isinstance(fields, Mapping) else {})
     except RnnvizError as error:
-        return {"door": None, "trouble": describe(error)}
-    return {"door": None if found is None else found.door()}
+        return {"door": None, "trouble": describe(error), **_whose()}
+    return {"door": None if found is None else found.door(), **_whose()}
+
+
+def _whose() -> dict[str, bool]:
+    return {} if allowed.to_ask_the_room() else {"watches": True}
 
 
 def _found(fields: Mapping[str, Any]) -> rooms.Opened | None:
     session = _session()
+    if fields:
+        allowed.insist(allowed.to_ask_the_room())
     if fields.get("open") is False:
         rooms.close_of([session])
     if "key" in fields:
@@ -62,6 +72,7 @@ def words() -> dict[str, str]:
     return {
         "room.ask": _("Ask the room"),
         "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
+        "room.lecturers": _("Only the lecturer asks the room"),
         "room.open": _("Room: {phones}"),
         "room.scan": _("Scan this, or type the address:"),
         "room.how": _(

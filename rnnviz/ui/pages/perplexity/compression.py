@@ -10,6 +10,7 @@ import streamlit as st
 from rnnviz.reading.scoring import Report
 from rnnviz.ui import model_cache
 from rnnviz.ui.context import Context
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import OVER, Jobs, Make
@@ -54,15 +55,16 @@ def show(context: Context, jobs: Jobs, text: Text, scored: Scored) -> list[Hasha
         key="unpack",
         width="stretch",
     )
-    right.download_button(
-        _("Download the compressed file"),
-        data,
-        f"{text.name}.rnnviz",
-        "application/octet-stream",
-        icon=":material/download:",
-        on_click="ignore",
-        width="stretch",
-    )
+    if allowed.to_download():
+        right.download_button(
+            _("Download the compressed file"),
+            data,
+            f"{text.name}.rnnviz",
+            "application/octet-stream",
+            icon=":material/download:",
+            on_click="ignore",
+            width="stretch",
+        )
     if again:
         start(jobs, unpack, text.name, partial(work.restoring, unpack, context.model, data, scored))
     restored(jobs, unpack, report, data)

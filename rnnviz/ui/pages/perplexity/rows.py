@@ -15,6 +15,7 @@ from rnnviz.reading.rows import RowsReport
 from rnnviz.text.packed import packing
 from rnnviz.text.row_files import RowFile, format_of
 from rnnviz.ui.context import Context
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _, ngettext
 from rnnviz.ui.jobs import progress, store
 from rnnviz.ui.jobs.worker import Jobs
@@ -231,6 +232,9 @@ def _downloads(jobs: Jobs, text: Text, found: RowsScored, key: tuple[Hashable, s
 
         said = _("The tables of **{name}** had to make room for other texts.").format(name=plain(text.name))
         progress.offer(said, _("Score it again"), f"rows-again-{key[1]}", again)
+        return
+    if not allowed.to_download():
+        st.caption(take.none())
         return
     stem = Path(text.name).name.split(".")[0] or "rows"
     kinds = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv", "jsonl": "application/jsonl"}

@@ -13,6 +13,7 @@ import streamlit as st
 from rnnviz.figures import export, spreadsheet
 from rnnviz.reading.scoring import Report
 from rnnviz.reports.record import Record
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _, language, translations
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.pages.perplexity.work import Scored
@@ -22,6 +23,9 @@ MOST = 5_000_000  # characters whose table passes through the browser
 
 
 def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
+    if not allowed.to_download():
+        st.info(none(), icon=":material/download:")
+        return
     st.markdown(_("**The results of all texts above**"))
     with st.container(horizontal=True):
         button(
@@ -43,6 +47,11 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
             command=f"`python -m rnnviz perplexity FILE --model {scored.report.model} --json`"
         )
     )
+
+
+def none() -> str:
+    """That there is nothing to download."""
+    return _("Downloads are for the lecturer. On your own computer the app offers them.")
 
 
 def characters(text: Text, scored: Scored) -> None:
@@ -75,6 +84,8 @@ def characters(text: Text, scored: Scored) -> None:
 
 
 def button(label: str, make: Callable[[], bytes], name: str, kind: str, key: str = "") -> None:
+    if not allowed.to_download():
+        return
     key = f"take-{key or label}"
     st.download_button(label, make, name, kind, icon=":material/download:", on_click="ignore", key=key)
 

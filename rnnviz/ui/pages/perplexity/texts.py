@@ -13,6 +13,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
 from rnnviz.ui import choice, examples
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import OVER, Jobs
@@ -38,6 +39,12 @@ def chosen(jobs: Jobs) -> list[Text]:
             placeholder=_("Paste or type a text here."),
         )
         st.form_submit_button(_("Score this text"), type="primary")
+        if pasted and not allowed.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
+            st.warning(
+                _("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES),
+                icon=":material/block:",
+            )
+            pasted = ""
     with corpus:
         picked = from_corpus(jobs)
     return distinct(
@@ -129,6 +136,9 @@ def read(name: str, part: str) -> tuple[str, str]:
 
 def fetched(jobs: Jobs, info: corpora.CorpusInfo) -> bool:
     """Whether a corpus was just downloaded; until then, shows the button for it."""
+    if not allowed.to_fetch():
+        st.info(_("This text is not on this machine yet. The lecturer can download it."))
+        return False
     key = ("fetch", info.name)
     job = jobs.get(key)
     if job is not None and job.state == "done":

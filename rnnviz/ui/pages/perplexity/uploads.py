@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
@@ -27,6 +28,7 @@ def files() -> list[Any]:
         _("A folder with text files") if folder else _("Text files: drop them here or choose them"),
         accept_multiple_files="directory" if folder else True,
         key=field,
+        max_upload_size=allowed.megabytes(),
         on_change=_changed,
         help=_(
             "Plain text in any language and encoding, or a text a row: JSON Lines, CSV, Parquet. "
@@ -66,7 +68,28 @@ def files() -> list[Any]:
                     on_click=kept.pop,
                     args=(file.file_id, None),
                 )
-    return [file for file in (*earlier, *given) if not _hidden(file)]
+    return _fitting([file for file in (*earlier, *given) if not _hidden(file)])
+
+
+def _fitting(files: list[Any]) -> list[Any]:
+    """Those of the files that this person may have scored, from the newest on; says what is left out."""
+    fitting: list[Any] = []
+    for file in reversed(files):
+        sizes = [other.size for other in (*fitting, file)]
+        if allowed.to_score(len(sizes), sum(sizes)) and allowed.to_unpack(file.name):
+            fitting.insert(0, file)
+    if len(fitting) < len(files):
+        st.warning(
+            _("Visitors can score {files} files with {size} MB together, and no packed ones.").format(
+                files=allowed.FILES, size=allowed.MEGABYTES
+            )
+            + " "
+            + _("Left out: {names}.").format(
+                names=", ".join(plain(file.name) for file in files if file not in fitting)
+            ),
+            icon=":material/block:",
+        )
+    return fitting
 
 
 def _hidden(file: Any) -> bool:

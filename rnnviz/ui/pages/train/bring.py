@@ -13,6 +13,7 @@ import streamlit as st
 from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.ui import trouble
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train.texts import file_name
 from rnnviz.ui.trouble import plain
@@ -20,6 +21,7 @@ from rnnviz.ui.trouble import plain
 
 def show() -> None:
     """The upload, what it is, and a name to save it under."""
+    allowed.insist(allowed.to_bring())
     st.caption(
         _(
             "A `.safetensors` file that this app made, here or on another machine. It holds numbers and a "
@@ -77,7 +79,10 @@ def _checked(id: str, name: str, data: bytes) -> checkpoint.ModelInfo:
 
 
 def save(data: bytes, name: str) -> Path:
-    """Add an uploaded file to the models. Raises CheckpointError for a bad or taken name."""
+    """Add an uploaded file to the models. Raises CheckpointError for a bad or taken name, ConfigError where
+    this person may not.
+    """
+    allowed.insist(allowed.to_bring())
     target = checkpoint.folders()[0] / f"{modelfile.check_name(name)}{modelfile.SUFFIX}"
     if any((folder / target.name).exists() for folder in checkpoint.folders()):
         raise CheckpointError("there is a model called {name!r} already; choose another name", name=name)

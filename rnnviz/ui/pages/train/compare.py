@@ -16,6 +16,7 @@ from rnnviz.figures.runs import compared
 from rnnviz.figures.themes import THEMES
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.words import rounded
@@ -67,15 +68,16 @@ def show(found: Sequence[runs.Run], shown: str | None) -> None:
         st.caption(_("Training perplexity where a run has no validation text: lower is better."))
     rows = [row(run) for run in chosen]
     st.dataframe(rows, hide_index=True, width="stretch", column_config=dict(say.settings()))
-    st.download_button(
-        _("Download as CSV"),
-        spreadsheet.of(rows),
-        "runs.csv",
-        "text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        key="train-compare-csv",
-    )
+    if allowed.to_download():
+        st.download_button(
+            _("Download as CSV"),
+            spreadsheet.of(rows),
+            "runs.csv",
+            "text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+            key="train-compare-csv",
+        )
 
 
 def lowest(curves: Mapping[str, training.Curves]) -> str:

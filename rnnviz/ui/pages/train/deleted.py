@@ -10,6 +10,7 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.runs import deleted as runs
 from rnnviz.ui import trouble
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import listing
 from rnnviz.ui.trouble import plain
@@ -23,7 +24,7 @@ def offer(shown: str | None) -> None:
     """The run that was just deleted, to be restored; until another one is looked at."""
     if (error := st.session_state.pop(_TROUBLE, None)) is not None:
         trouble.show(error)
-    path, instead = st.session_state.get(UNDO, ("", None))
+    path, instead = st.session_state.get(UNDO, ("", None)) if allowed.to_restore() else ("", None)
     found = next((one for one in runs.deleted() if str(one.path) == path), None) if path else None
     if found is None or instead not in (None, shown or ""):
         st.session_state.pop(UNDO, None)
@@ -43,8 +44,8 @@ def offer(shown: str | None) -> None:
 
 
 def show() -> None:
-    """All deleted runs; nothing where there is none."""
-    found = runs.deleted()
+    """All deleted runs; nothing where there is none, or for who may not restore them."""
+    found = runs.deleted() if allowed.to_restore() else []
     if not found:
         return
     with st.expander(_("Deleted runs"), icon=":material/delete:", key="train-deleted"):
@@ -66,15 +67,24 @@ def show() -> None:
                     _("Delete for good"),
                     icon=":material/delete_forever:",
                     key=f"train-remove.{one.path.name}",
-                    on_click=runs.remove,
+                    on_click=_remove,
                     args=(one.path,),
                 )
 
 
 def _restore(path: Path) -> None:
     try:
+        allowed.insist(allowed.to_restore())
         st.session_state[listing.CHOSEN] = runs.restore(path)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error
         return
     st.session_state.pop(UNDO, None)
+
+
+def _remove(path: Path) -> None:
+    try:
+        allowed.insist(allowed.to_restore())
+        runs.remove(path)
+    except RnnvizError as error:
+        st.session_state[_TROUBLE] = error

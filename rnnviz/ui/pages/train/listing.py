@@ -6,9 +6,10 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.runs import api as runs
-from rnnviz.runs import queue
-from rnnviz.runs.folder import RunFolder
+from rnnviz.runs import queue, visitors
+from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.ui import address, trouble
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.model_cache import FIRST
 from rnnviz.ui.pages.train import subject
@@ -25,7 +26,7 @@ CHOSEN = "run"  # the shown run's id: a widget's key, and a word in the address
 
 def chosen() -> str | None:
     """The run to show: the one picked, else one that trains, else the newest; None before the first."""
-    found, state = runs.listed(), st.session_state
+    found, state = visible(), st.session_state
     ids = options(found, everything=True)
     asked = address.asked(CHOSEN) or state.get(CHOSEN)
     if asked not in ids:
@@ -36,6 +37,18 @@ def chosen() -> str | None:
         state[MISSED] = asked, state.get(CHOSEN)
     address.say(**{CHOSEN: state.get(CHOSEN)})
     return state.get(CHOSEN)
+
+
+def visible() -> list[runs.Run]:
+    """The runs that this person may see, newest first: of visitors', their own; the lecturer sees all."""
+    found = [run for run in (*runs.listed(), *visitors.listed()) if allowed.to_see(run)]
+    return sorted(found, key=lambda run: (-run.created, run.id))
+
+
+def mine() -> runs.Run | None:
+    """A visitor's own run, if there is one."""
+    who = allowed.whose()
+    return visitors.of(who) if who else None
 
 
 def missed(shown: str | None) -> None:
@@ -53,7 +66,10 @@ def missed(shown: str | None) -> None:
 
 
 def usual(found: list[runs.Run]) -> str | None:
-    """The default choice: a run of one's own. A shipped story is for those who ask for it."""
+    """The default choice: a run of one's own. A shipped story is for those who ask for it, as is another
+    person's run.
+    """
+    found = [run for run in found if run.owner == allowed.whose()] or [r for r in found if not r.owner]
     training = [run.id for run in found if run.state in ("running", "starting")]
     watchable = [run.id for run in found if run.last is not None]
     return next(iter([*training, *watchable, *(run.id for run in found)]), None)
@@ -83,16 +99,19 @@ def options(found: list[runs.Run], *, everything: bool) -> list[str]:
 @st.fragment(run_every=EVERY, key="train-listing")
 def show() -> None:
     """The list, refreshed all the time. Choosing a run redraws the page."""
-    found = runs.listed()
+    found = visible()
     by_id = {run.id: run for run in found}
     state = st.session_state
     everything = bool(state.get("train-all"))
+    theirs = [run for run in found if run.owner and run.owner != allowed.whose()]
+    if not state.get("train-visitors"):
+        found = [run for run in found if run not in theirs]
     ids = [id for id in options(found, everything=everything) if not id.startswith(subject.SHIPPED)]
     current = state.get(CHOSEN)
     if current and current not in ids:
         ids.append(current)
     st.markdown("**" + _("Runs") + "**")
-    if not ids:
+    if not ids and not theirs:
         st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
         return
     picked = st.radio(
@@ -108,7 +127,9 @@ def show() -> None:
     over = sum(not run.alive for run in found)
     if over > FEW:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
-    if found:
+    if theirs:
+        st.toggle(_("Visitors' runs ({n})").format(n=len(theirs)), key="train-visitors")
+    if found and allowed.to_set_limit():
         limit()
     seen = state.get("train.listed")
     state["train.listed"] = picked
@@ -131,6 +152,7 @@ def limit() -> None:
 
 def _set_limit() -> None:
     try:
+        allowed.insist(allowed.to_set_limit())
         runs.set_limit(int(st.session_state["train-limit"]))
     except RnnvizError as error:
         trouble.show(error)
@@ -138,7 +160,7 @@ def _set_limit() -> None:
 
 def label(id: str) -> str:
     """A run's name, constant and unique: the browser identifies the choice by it."""
-    name = plain(id.removeprefix(subject.SHIPPED))
+    name = plain(id.removeprefix(subject.SHIPPED).removeprefix(VISITOR))
     return name + STORY if id.startswith(subject.SHIPPED) else name
 
 

@@ -9,8 +9,11 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
+from rnnviz.runs import visitors
+from rnnviz.training.estimate import cores
 from rnnviz.training.presets import twice
 from rnnviz.ui import presenting, sidebar, trouble
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs, of_session
 from rnnviz.ui.pages.train import (
@@ -57,9 +60,12 @@ def page(slot: Any, explore: Any) -> None:
     with st.container(key="train-gallery"):
         gallery.show(shown)
     with st.expander(_("Compare runs"), icon=":material/stacked_line_chart:", key="train-comparing"):
-        compare.show(runs.listed(), shown)
-    with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
-        bring.show()
+        compare.show(listing.visible(), shown)
+    if allowed.to_bring():
+        with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
+            bring.show()
+    else:
+        st.caption(_("Only the lecturer saves, downloads and adds models, and stops others' runs."))
     deleted.show()
 
 
@@ -92,10 +98,12 @@ def new(jobs: Jobs) -> Chosen | None:
     try:
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        seen = forecast.of(jobs, text, recipe, measure=not busy)
+        seen = forecast.of(jobs, text, recipe, measure=not busy and allowed.to_measure())
         refused = describe(seen.found.refusal) if seen.found.refusal else ""
     except RnnvizError as error:
         refused = describe(error)
+    if recipe is not None and not refused and listing.mine() is not None:
+        refused = _("You have a run already. Delete it to start another.")
     jobs.retain([seen.job] if seen is not None and seen.job is not None else [])
     with go:
         pressed = st.button(
@@ -111,6 +119,13 @@ def new(jobs: Jobs) -> Chosen | None:
             st.error(refused, icon=":material/block:")
         elif recipe is not None and seen is not None:
             forecast.show(jobs, text, recipe, seen)
+            if allowed.whose():
+                st.caption(
+                    _(
+                        "Your run takes two minutes at most. Only you and the lecturer see it, and it is "
+                        "deleted when you have left."
+                    )
+                )
         if pressed and recipe is not None:
             try:
                 start(text, recipe)
@@ -132,13 +147,15 @@ def _opened() -> str | None:
 
 
 def start(text: Chosen, recipe: Recipe) -> None:
-    """Queue the run and show it. Raises what rnnviz.runs.api.start raises."""
+    """Queue the run and show it. Raises what rnnviz.runs.api.start raises, and ConfigError for a visitor's
+    that is too large.
+    """
     counted = (
         info.path.stem
         for info in checkpoint.available()[0]
         if info.kind == "ngram" and info.card.get("sha256") == text.sha256
     )
-    id = runs.start(
+    description = allowed.their_run(
         runs.Description(
             recipe.name,
             recipe.config,
@@ -152,6 +169,10 @@ def start(text: Chosen, recipe: Recipe) -> None:
             example=recipe.watched or None,
         )
     )
+    if description.owner:
+        id = visitors.start(description, most=allowed.RUNS, at_a_time=max(1, cores() // 2))
+    else:
+        id = runs.start(description)
     st.session_state["train.started"] = id
     st.rerun()
 

@@ -12,6 +12,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks.config import CELLS, TrainConfig
 from rnnviz.training import presets
 from rnnviz.training.estimate import cores
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.texts import Chosen
@@ -48,14 +49,14 @@ class Recipe:
 
 
 def preset(text: Chosen | None) -> str:
-    """The choice among the presets that fit the text."""
+    """The choice among the presets that fit the text and are offered."""
     words = {
         "toy": _("A few seconds"),
         "one-minute": _("One minute"),
         "five-minutes": _("Five minutes"),
         "best": _("Half an hour"),
     }
-    keys = presets.fitting(text.characters if text is not None else 1, cores())
+    keys = allowed.presets(presets.fitting(text.characters if text is not None else 1, cores()))
     if st.session_state.get("train-preset") not in keys:
         st.session_state["train-preset"] = keys[0]
     chosen = st.segmented_control(
@@ -215,7 +216,7 @@ def _guarding() -> None:
     st.markdown("**" + _("Length and seed") + "**")
     until = _choice("until", _("Train for"), {"minutes": _("minutes"), "characters": _("characters")})
     if until == "minutes":
-        _real("minutes", (0.05, 10_000.0, 0.5), "%.2f", _("The speed is measured first."), _("Minutes"))
+        _real("minutes", (0.05, allowed.minutes(10_000.0), 0.5), "%.2f", _("The speed is measured first."), _("Minutes"))
     else:
         _whole("characters", 1, 10**12, _("A text that is read twice counts twice."), _("Characters"))
     _whole("seed", 0, 2**31, _("Where random numbers begin. The same seed gives the same run."))
@@ -246,6 +247,7 @@ def _choice(
 
 def _whole(name: str, low: int, high: int, help: str, label: str = "") -> None:
     label = label or say.settings()[name]
+    high = allowed.most(name, high)
     st.number_input(label, low, high, key=f"set-{name}", persist_state="session", help=help)
 
 

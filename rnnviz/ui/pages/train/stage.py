@@ -102,7 +102,7 @@ def said(subject: Subject, watch: Watch) -> dict[str, Any]:
         "fraction": 1.0 if subject.state == "finished" else (read / total if total else 0.0),
         "line": say.line(
             subject.state,
-            reason=subject.reason,
+            reason=subject.reason or say.ended(watch.last("stopped")),
             ahead=queue.ahead(RunFolder(subject.run.path))
             if subject.run and subject.state == "waiting"
             else 0,

@@ -15,6 +15,7 @@ from rnnviz.runs import story as run_story
 from rnnviz.runs.folder import RunFolder
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import regular
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.trouble import sentence
 
 SHIPPED = "shipped:"
@@ -76,6 +77,8 @@ def find(id: str) -> Subject | None:
     try:
         if not id.startswith(SHIPPED):
             run = runs.find(id)
+            if not allowed.to_see(run):
+                return None
             reason = sentence(run.error) if run.error else ""
             return Subject(id, run.name, run.description, run.state, reason, run.alive, run.created, run=run)
         path = stories().get(id.removeprefix(SHIPPED))

@@ -11,10 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from rnnviz.errors import RnnvizError
+from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.training.presets import twice
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
@@ -112,10 +113,13 @@ def _uploaded() -> Chosen | None:
     file = st.file_uploader(
         _("A text file"),
         key="train-file",
+        max_upload_size=allowed.megabytes(),
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
     if file is not None:
         data = file.getvalue()
+        if not allowed.to_read(len(data)):
+            raise too_large(len(data))
         digest = hashlib.sha256(data).hexdigest()
         if st.session_state.get(_KEPT, ("",))[0] != digest:
             source: Any = io.BytesIO(data)
@@ -141,7 +145,18 @@ def _pasted() -> Chosen | None:
         max_chars=LONGEST_PASTE,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
+    if text and not allowed.to_read(len(text.encode("utf-8", "surrogatepass"))):
+        raise too_large(len(text))
     return _own(text, _("pasted text")) if text else None
+
+
+def too_large(bytes: int) -> ConfigError:
+    """That a visitor's text is too large."""
+    return ConfigError(
+        "a visitor's text has at most {most} MB; received {size:.1f}. Choose a shorter one.",
+        most=allowed.MEGABYTES,
+        size=bytes / 1e6,
+    )
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import streamlit as st
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.runs import api as runs
-from rnnviz.runs.folder import RunFolder
+from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.text import regular
 from rnnviz.ui import trouble
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.deleted import UNDO
@@ -29,10 +31,11 @@ def show(subject: Subject, explore: Any) -> None:
     state = _("stopping …") if stopping else say.state(subject.state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
-            f"## {plain(subject.id.removeprefix(SHIPPED))}\n"
+            f"## {plain(subject.id.removeprefix(SHIPPED).removeprefix(VISITOR))}\n"
             f"{say.ICONS.get(subject.state, '')} **{state}** · "
             + (_("logged by another program") if subject.logged else say.kind(subject.config))
-            + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else ""),
+            + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else "")
+            + (f" · {whose}" if (whose := _whose(subject)) else ""),
             width="stretch",
         )
         if subject.run is not None:
@@ -43,7 +46,19 @@ def show(subject: Subject, explore: Any) -> None:
         trouble.show(error)
 
 
+def _whose(subject: Subject) -> str:
+    """Whose run it is, where that says what can be done with it."""
+    if subject.run is None:
+        return ""
+    if subject.run.owner:
+        return _("yours: only you and the lecturer see it") if allowed.whose() else _("a visitor's")
+    return _("the lecturer's") if allowed.whose() else ""
+
+
 def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
+    if not allowed.to_change(run):
+        _of_another(run, explore)
+        return
     if run.alive:
         waiting = run.state == "waiting"
         st.button(
@@ -53,43 +68,64 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
             disabled=stopping,
             help=_("Asks the program that trains it to stop: its loop looks at run.stopping.")
             if run.logged
-            else _("It saves its state. Resume continues from there."),
+            else _("It saves its state. Resume continues from there.")
+            if allowed.to_resume()
+            else _("It ends here. What you see stays until you leave."),
             on_click=_stop,
             args=(run.id,),
         )
         return
-    model = file_of(run)
-    if model is not None:
-        opening = st.button(
-            _("Open in Explore"),
-            icon=":material/waves:",
-            key="train-explore",
-            type="primary",
-            help=_("Saves the model under its name, and opens it for typing."),
-        )
-        if opening and (name := _kept(run)) is not None:
-            st.switch_page(explore, query_params={"model": name})
-        with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
-            _keep_form(run)
-        st.download_button(
-            _("Download"),
-            model.read_bytes,
-            f"{run.name}{modelfile.SUFFIX}",
-            "application/octet-stream",
-            icon=":material/download:",
-            on_click="ignore",
-            key="train-download",
-            help=_("The model as one file, for this app on any machine."),
-        )
-    if run.state != "finished" and not run.logged:
+    if allowed.to_keep() and (model := file_of(run)) is not None:
+        _of_model(run, model, explore)
+    if run.state != "finished" and not run.logged and allowed.to_resume():
         st.button(
             _("Resume"), icon=":material/play_arrow:", key="train-resume", on_click=_resume, args=(run.id,)
         )
+    _deleting(run)
+    if st.session_state.pop("train.again", False):
+        st.rerun()
+
+
+def _of_another(run: runs.Run, explore: Any) -> None:
+    """What there is to do with a run of somebody else: look at its model, if that was saved."""
+    if (name := _saved(run)) is not None and st.button(
+        _("Open in Explore"), icon=":material/waves:", key="train-explore", type="primary"
+    ):
+        st.switch_page(explore, query_params={"model": name})
+
+
+def _of_model(run: runs.Run, model: Path, explore: Any) -> None:
+    opening = st.button(
+        _("Open in Explore"),
+        icon=":material/waves:",
+        key="train-explore",
+        type="primary",
+        help=_("Saves the model under its name, and opens it for typing."),
+    )
+    if opening and (name := _kept(run)) is not None:
+        st.switch_page(explore, query_params={"model": name})
+    with st.popover(_("Save"), icon=":material/bookmark:", key="train-keep"):
+        _keep_form(run)
+    st.download_button(
+        _("Download"),
+        model.read_bytes,
+        f"{run.name}{modelfile.SUFFIX}",
+        "application/octet-stream",
+        icon=":material/download:",
+        on_click="ignore",
+        key="train-download",
+        help=_("The model as one file, for this app on any machine."),
+    )
+
+
+def _deleting(run: runs.Run) -> None:
     # Question and answer are of this run alone: those of another one are other widgets, and closed.
     mine = f"{run.id}.{run.created}"
     with st.popover(_("Delete"), icon=":material/delete:", key=f"train-delete.{mine}"):
         st.markdown(
-            _("Delete **{name}**? You can restore it until the server stops. A saved model stays.").format(
+            _("Delete this run? It can't be restored.")
+            if run.owner
+            else _("Delete **{name}**? You can restore it until the server stops. A saved model stays.").format(
                 name=plain(run.id)
             )
         )
@@ -100,15 +136,13 @@ def _of_run(run: runs.Run, explore: Any, stopping: bool) -> None:
             on_click=_delete,
             args=(run.id, run.created),
         )
-    if st.session_state.pop("train.again", False):
-        st.rerun()
 
 
 def _keep_form(run: runs.Run) -> None:
     with st.form("train-keep-form", border=False):
         name = st.text_input(
             _("Name of the model"),
-            run.id,
+            run.id.removeprefix(VISITOR),
             key=f"train-keep-name.{run.id}",
             help=_("Letters, digits, '.', '_' and '-'."),
         )
@@ -119,19 +153,26 @@ def _keep_form(run: runs.Run) -> None:
 
 def _kept(run: runs.Run) -> str | None:
     """The name that the run's model is kept under, kept now if it isn't yet. None if that fails."""
+    if (saved := _saved(run)) is not None:
+        return saved
+    taken = {info.path.stem for info in checkpoint.available()[0]}
+    name = run.id.removeprefix(VISITOR)
+    return _keep(run, next(n for n in (name, *(f"{name}-{k}" for k in range(2, 10_000))) if n not in taken))
+
+
+def _saved(run: runs.Run) -> str | None:
+    """The name that the run's model is kept under already, as it is now."""
     with contextlib.suppress(OSError, ValueError, RnnvizError):
         name, step = regular.read(run.path / "kept", 1000).decode().split()
         if step == str(_step(run)) and checkpoint.find(name):
             return name
-    taken = {info.path.stem for info in checkpoint.available()[0]}
-    return _keep(
-        run, next(n for n in (run.id, *(f"{run.id}-{k}" for k in range(2, 10_000))) if n not in taken)
-    )
+    return None
 
 
 def _keep(run: runs.Run, name: str) -> str | None:
     """The name that the model was kept under; None if it failed, with the reason on the page."""
     try:
+        allowed.insist(allowed.to_keep())
         with st.spinner(_("Saving the model …")):
             name = runs.keep(run.id, name).stem
     except RnnvizError as error:
@@ -154,27 +195,30 @@ def file_of(run: runs.Run) -> Path | None:
 
 
 def _stop(id: str) -> None:
-    _do(runs.stop, id)
+    _do(runs.stop, id, allowed.to_change)
     st.session_state[_STOPPING] = id
 
 
 def _resume(id: str) -> None:
     st.session_state.pop(_STOPPING, None)
-    _do(runs.resume, id)
+    _do(runs.resume, id, lambda run: allowed.to_resume())
     st.session_state["train.again"] = True
 
 
 def _delete(id: str, created: float) -> None:
-    aside = _do(lambda id: runs.delete(id, created=created, restorable=True), id)
-    if aside is not None:
+    def delete(id: str) -> None:
+        aside = runs.delete(id, created=created, restorable=allowed.to_restore() and not runs.find(id).owner)
         st.session_state["train.deleted"] = id
         st.session_state["train.again"] = True
-        st.session_state[UNDO] = str(aside.path), None
+        if aside is not None:
+            st.session_state[UNDO] = str(aside.path), None
+
+    _do(delete, id, allowed.to_change)
 
 
-def _do(action: Any, id: str) -> Any:
+def _do(action: Callable[[str], None], id: str, may: Callable[[runs.Run], bool]) -> None:
     try:
-        return action(id)
+        allowed.insist(may(runs.find(id)))
+        action(id)
     except RnnvizError as error:
         st.session_state[_TROUBLE] = error
-    return None

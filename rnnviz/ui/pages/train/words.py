@@ -218,6 +218,11 @@ def line(
     return f"{said}. {reason}" if reason else _("{said}. What was learnt is saved.").format(said=said)
 
 
+def ended(stopped: Mapping[str, Any]) -> str:
+    """Why a run stopped, if nobody asked it to."""
+    return _("A visitor's run takes two minutes at most.") if stopped.get("cause") == "time" else ""
+
+
 def failures() -> dict[str, str]:
     """What to do about the failures that `rnnviz.runs.failure` distinguishes."""
     return {

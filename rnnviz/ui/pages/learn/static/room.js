@@ -16,6 +16,7 @@ export class Room {
   /** @type {RoomLive | null} */
   live = null;
   trouble = "";
+  watches = false; // whether it is somebody else who may open a room
   lost = false;
   sheet = false; // whether the way in is shown large
   /** @type {(() => void) | null} what goes on to the next letter, where there is one */
@@ -78,6 +79,7 @@ export class Room {
     this.flying = {};
     this.door = answer.door;
     this.trouble = answer.trouble ?? "";
+    this.watches = answer.watches ?? false;
     this.say = sayer(words);
     if (!this.began) this.claim();
     this.began = true;

@@ -58,8 +58,10 @@ export class RoomWords {
     const { say } = room;
     if (!say) return;
     const phones = room.live?.phones ?? 0;
-    put(this.opens, room.door ? say("room.open", { phones }) : say("room.ask"));
-    this.opens.title = say("room.help");
+    const asks = room.watches ? say("room.lecturers") : say("room.ask");
+    put(this.opens, room.door ? say("room.open", { phones }) : asks);
+    this.opens.title = room.watches ? asks : say("room.help");
+    this.opens.disabled = room.watches;
     this.opens.classList.toggle("ln-on", Boolean(room.door));
     this.opens.setAttribute("aria-expanded", String(room.sheet));
     for (const name of /** @type {const} */ (["reveal", "again", "next", "start"]))

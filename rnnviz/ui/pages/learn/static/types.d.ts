@@ -32,6 +32,7 @@ export interface Answer extends Header {
 export interface RoomAnswer {
   door: RoomDoor | null;
   trouble?: string;
+  watches?: boolean;
 }
 
 /** The way into the room. */

@@ -1,0 +1,112 @@
+"""Runs of the visitors of a hosted app: each in a folder of its own beside the others, .visitors/NAME in
+`home()`, with a queue of their own, so that they keep none of the app's own runs waiting. Their ids begin with
+"visitor:", and rnnviz.runs.api follows, stops and deletes them like any other; who may is the app's to say.
+
+A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
+owners have not been there for GONE seconds, whichever process served them, and whether it still lives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import portalocker
+
+from rnnviz.errors import ConfigError, RnnvizError, TrainingError
+from rnnviz.runs import api, queue
+from rnnviz.runs.folder import VISITORS, Description, RunFolder, folders, home
+
+GONE = 600.0
+"""Seconds without its owner after which a run is removed."""
+
+_SEEN = "seen"  # in a run's folder; its time is when the owner was last there
+
+
+def place() -> Path:
+    """The folder of visitors' runs."""
+    return home() / VISITORS
+
+
+def listed() -> list[api.Run]:
+    """Every visitor's run, newest first."""
+    return api.listed(place())
+
+
+def of(owner: str) -> api.Run | None:
+    """The owner's run, if there is one."""
+    return next((run for run in listed() if run.owner == owner), None)
+
+
+def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
+    """Queue a visitor's run, of which `at_a_time` train. Returns its id. Raises ConfigError without an owner,
+    TrainingError where the owner has a run or there are `most`, and what rnnviz.runs.api.start raises.
+    """
+    if not description.owner:
+        raise ConfigError("a visitor's run has an owner; received {owner!r}", owner=description.owner)
+    with _alone():
+        there = listed()
+        if any(run.owner == description.owner for run in there):
+            raise TrainingError("you have a run already; delete it to start another")
+        if len(there) >= most:
+            raise TrainingError(
+                "visitors have {count} runs here, which is the most; try again in a few minutes",
+                count=len(there),
+            )
+        if queue.limit(place()) != at_a_time:
+            queue.set_limit(place(), at_a_time)
+        # A name that another visitor's run can't be guessed by, and that never says that there is one.
+        named = replace(description, name=f"{description.name[:50]}.{secrets.token_hex(3)}")
+        return api.start(named)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """Hold the folder, against this process's threads and other processes."""
+    place().mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (place() / ".lock").open("a") as file:
+        portalocker.lock(file, portalocker.LockFlags.EXCLUSIVE)
+        yield
+
+
+def present(owners: Collection[str]) -> None:
+    """These owners are there now."""
+    for folder in folders(place()):
+        with contextlib.suppress(OSError, RnnvizError):
+            if folder.description().owner in owners:
+                (folder.path / _SEEN).touch()
+
+
+def sweep(gone: float = GONE) -> None:
+    """Remove the runs whose owners have not been there for `gone` seconds; one that is alive is stopped, and
+    removed by the next call.
+    """
+    try:
+        entries = [Path(entry) for entry in os.scandir(place())]
+    except OSError:
+        return
+    for path in entries:
+        with contextlib.suppress(OSError, RnnvizError):
+            if path.is_dir() and path.name != queue.FOLDER and time.time() - _seen(path) >= gone:
+                _remove(RunFolder(path))
+
+
+def _seen(path: Path) -> float:
+    """When a run's owner was last there: at its beginning, if never since."""
+    mark = path / _SEEN
+    return (mark if mark.exists() else path).stat().st_mtime
+
+
+def _remove(folder: RunFolder) -> None:
+    if folder.locked():
+        folder.stop.touch()
+        api.stop(api.id_of(folder))
+        return
+    queue.leave(folder)
+    shutil.rmtree(folder.path, ignore_errors=True)
