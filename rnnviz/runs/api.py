@@ -27,8 +27,8 @@ from typing import IO, Any, Literal
 
 from rnnviz.errors import RnnvizError, TrainingError
 from rnnviz.runs import deleted, event_log, queue
-from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import VISITORS, RunFolder, folder_of, folders, id_of
+from rnnviz.runs.folder import Description as Description
 from rnnviz.runs.folder import home as home
 from rnnviz.runs.snapshots import Snapshot, read
 from rnnviz.training.tuning import own_python

@@ -1,6 +1,6 @@
-"""Runs of the visitors of a hosted app: each in a folder of its own beside the others, .visitors/NAME in
-`home()`, with a queue of their own, so that they keep none of the app's own runs waiting. Their ids begin with
-"visitor:", and rnnviz.runs.api follows, stops and deletes them like any other; who may is the app's to say.
+"""Runs of the visitors of a hosted app: in `home()`/.visitors, with a queue of their own, so that they keep
+none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.runs.api follows, stops and deletes
+them like any other; who may is the app's to say.
 
 A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
 owners have not been there for GONE seconds, whichever process served them, and whether it still lives.
@@ -21,7 +21,7 @@ import portalocker
 
 from rnnviz.errors import ConfigError, RnnvizError, TrainingError
 from rnnviz.runs import api, queue
-from rnnviz.runs.folder import VISITORS, Description, RunFolder, folders, home
+from rnnviz.runs.folder import VISITORS, Description, RunFolder, folders, home, id_of
 
 GONE = 600.0
 """Seconds without its owner after which a run is removed."""
@@ -106,7 +106,7 @@ def _seen(path: Path) -> float:
 def _remove(folder: RunFolder) -> None:
     if folder.locked():
         folder.stop.touch()
-        api.stop(api.id_of(folder))
+        api.stop(id_of(folder))
         return
     queue.leave(folder)
     shutil.rmtree(folder.path, ignore_errors=True)

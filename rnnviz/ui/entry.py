@@ -39,6 +39,7 @@ def parts() -> dict[str, Any]:
 def _door() -> list[Middleware]:
     if not setting.hosted():
         return []
+    from rnnviz.ui.hosting.bounds import Bounds
     from rnnviz.ui.hosting.door import Door
 
-    return [Middleware(Door)]
+    return [Middleware(Door), Middleware(Bounds)]

@@ -18,7 +18,13 @@ UPLOAD = "/_stcore/upload_file/"
 FRAME = 4_096
 """Bytes around a file in the request that brings it."""
 
-FOR_ALL = ("clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime")
+FOR_ALL = (
+    "clear_cache",
+    "set_run_on_save",
+    "load_git_info",
+    "debug_disconnect_websocket",
+    "debug_shutdown_runtime",
+)
 """Messages of Streamlit's own menu that act on everybody's session, or tell about the machine."""
 
 _held: dict[str, dict[str, int]] = {}  # bytes of uploads, by session and file
@@ -84,9 +90,7 @@ def refused(held: Mapping[str, int], file: str, size: int) -> bool:
     """
     others = [bytes for name, bytes in held.items() if name != file]
     return (
-        size > allowed.BYTES
-        or len(others) >= allowed.HELD_FILES
-        or sum(others) + size > allowed.HELD_BYTES
+        size > allowed.BYTES or len(others) >= allowed.HELD_FILES or sum(others) + size > allowed.HELD_BYTES
     )
 
 

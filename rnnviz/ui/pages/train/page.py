@@ -122,8 +122,8 @@ def new(jobs: Jobs) -> Chosen | None:
             if allowed.whose():
                 st.caption(
                     _(
-                        "Your run takes two minutes at most. Only you and the lecturer see it, and it is "
-                        "deleted when you have left."
+                        "Your run takes two minutes at most. Only you and the lecturer see it. "
+                        "It is deleted soon after you leave."
                     )
                 )
         if pressed and recipe is not None:

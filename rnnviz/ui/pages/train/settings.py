@@ -216,7 +216,13 @@ def _guarding() -> None:
     st.markdown("**" + _("Length and seed") + "**")
     until = _choice("until", _("Train for"), {"minutes": _("minutes"), "characters": _("characters")})
     if until == "minutes":
-        _real("minutes", (0.05, allowed.minutes(10_000.0), 0.5), "%.2f", _("The speed is measured first."), _("Minutes"))
+        _real(
+            "minutes",
+            (0.05, allowed.minutes(10_000.0), 0.5),
+            "%.2f",
+            _("The speed is measured first."),
+            _("Minutes"),
+        )
     else:
         _whole("characters", 1, 10**12, _("A text that is read twice counts twice."), _("Characters"))
     _whole("seed", 0, 2**31, _("Where random numbers begin. The same seed gives the same run."))

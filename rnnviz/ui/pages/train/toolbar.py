@@ -125,9 +125,9 @@ def _deleting(run: runs.Run) -> None:
         st.markdown(
             _("Delete this run? It can't be restored.")
             if run.owner
-            else _("Delete **{name}**? You can restore it until the server stops. A saved model stays.").format(
-                name=plain(run.id)
-            )
+            else _(
+                "Delete **{name}**? You can restore it until the server stops. A saved model stays."
+            ).format(name=plain(run.id))
         )
         st.button(
             _("Delete this run"),
