@@ -127,8 +127,10 @@ def _learn(
             trainer.text, trainer.validation, trainer.model.vocabulary
         )
         journal = Journal(folder, trainer, description.watched, to_beat, figures)
-        if queued:
-            make_way(LOWEST if description.owner else None)  # not before: the user waits for the first step
+        if queued and description.owner:
+            make_way(LOWEST)
+        elif queued:
+            make_way()  # not before: the user waits for the first step
         journal.begin(_about(trainer))
         with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
 

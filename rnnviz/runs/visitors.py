@@ -1,6 +1,6 @@
 """Runs of the visitors of a hosted app: in `home()`/.visitors, with a queue of their own, so that they keep
-none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.runs.api follows, stops and deletes
-them like any other; who may is the app's to say.
+none of the app's own runs waiting. Their ids begin with "visitor:", and rnnviz.runs.api follows, stops and
+deletes them like any other; who may is the app's to say.
 
 A run goes with its owner: whoever serves the owner says so (`present`), and `sweep` removes the runs whose
 owners have not been there for GONE seconds, whichever process served them, and whether it still lives.

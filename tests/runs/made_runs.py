@@ -13,7 +13,7 @@ from typing import Any
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import event_log, queue
-from rnnviz.runs.folder import Description, RunFolder, home, replace_file
+from rnnviz.runs.folder import VISITORS, Description, RunFolder, home, replace_file
 from rnnviz.runs.snapshots import take, to_bytes
 from tests.conftest import tiny, tiny_card
 
@@ -33,10 +33,13 @@ def made(
     created: float = 0.0,
     watched: str = WATCHED,
     text: str = "",
+    owner: str = "",
     **end_fields: Any,
 ) -> Path:
-    """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died."""
-    path = home() / name
+    """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died.
+    With an `owner` it is that visitor's.
+    """
+    path = (home() / VISITORS if owner else home()) / name
     path.mkdir(parents=True)
     folder = RunFolder(path)
     config = TrainConfig(cell="lstm", hidden_size=12, embedding_size=6, characters=3000)
@@ -49,6 +52,7 @@ def made(
             title="Tiny <text>",
             watched=watched,
             created=created or time.time(),
+            owner=owner,
         )
     )
     model = tiny("lstm", card=tiny_card())

@@ -1,6 +1,4 @@
-"""What a visitor's browser can send beside the pages' own messages: uploads, which the server holds whether
-any page looks at them or not, and Streamlit's own requests, of which one clears the caches of all sessions.
-"""
+"""How much a visitor's session has uploaded: the server holds it, whether any page looks at it or not."""
 
 from __future__ import annotations
 
@@ -10,22 +8,12 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from rnnviz.ui.hosting import allowed, person
 
 UPLOAD = "/_stcore/upload_file/"
 FRAME = 4_096
 """Bytes around a file in the request that brings it."""
-
-FOR_ALL = (
-    "clear_cache",
-    "set_run_on_save",
-    "load_git_info",
-    "debug_disconnect_websocket",
-    "debug_shutdown_runtime",
-)
-"""Messages of Streamlit's own menu that act on everybody's session, or tell about the machine."""
 
 _held: dict[str, dict[str, int]] = {}  # bytes of uploads, by session and file
 
@@ -37,13 +25,11 @@ class Bounds:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] in ("http", "websocket") and not person.of(scope["headers"]).lecturer:
-            if scope["type"] == "websocket":
-                receive = heard(receive)
-            elif UPLOAD in scope["path"] and scope["method"] in ("PUT", "DELETE"):
-                await self._upload(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        uploads = scope["type"] == "http" and UPLOAD in scope["path"] and scope["method"] in ("PUT", "DELETE")
+        if uploads and not person.of(scope["headers"]).lecturer:
+            await self._upload(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
 
     async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
         session, _, file = scope["path"].partition(UPLOAD)[2].partition("/")
@@ -92,29 +78,6 @@ def refused(held: Mapping[str, int], file: str, size: int) -> bool:
     return (
         size > allowed.BYTES or len(others) >= allowed.HELD_FILES or sum(others) + size > allowed.HELD_BYTES
     )
-
-
-def heard(receive: Receive) -> Receive:
-    """`receive` without the messages FOR_ALL."""
-
-    async def hear() -> Message:
-        while True:
-            message = await receive()
-            if not _for_all(message.get("bytes")):
-                return message
-
-    return hear
-
-
-def _for_all(data: bytes | None) -> bool:
-    if not data:
-        return False
-    message = BackMsg()
-    try:
-        message.ParseFromString(data)
-    except Exception:  # Streamlit closes the connection
-        return False
-    return message.WhichOneof("type") in FOR_ALL
 
 
 def forget(sessions: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.text.characters import visible
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
 from rnnviz.ui.pages.inside.common import kept
@@ -35,6 +36,7 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
         _("Annotations of your own"),
         type=["csv", "json"],
         key="inside.match.annotations",
+        max_upload_size=allowed.megabytes(),
         help=_(
             "A CSV file with the columns start, stop and label, or a JSON list of objects with these. "
             "Characters are counted from 0; stop is the first one after the span."
@@ -42,7 +44,9 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
     )
     mine: dict[str, Target] = {}
     mark = ""
-    if file is not None:
+    if file is not None and not allowed.to_read(file.size):
+        own.warning(_("A visitor's text has at most {size} MB.").format(size=allowed.MEGABYTES))
+    elif file is not None:
         data = file.getvalue()
         mark = hashlib.sha256(data).hexdigest()
         try:

@@ -14,6 +14,7 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import speed
 from rnnviz.training.estimate import Estimate, estimate
+from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
 from rnnviz.ui.jobs.worker import OVER, Check, Jobs, Step
@@ -44,7 +45,7 @@ def of(jobs: Jobs, text: Chosen, recipe: Recipe, *, measure: bool) -> Forecast:
     with _lock:
         fast = _speeds.get(key)
     found = estimate(recipe.config, text.symbols, text.characters)
-    if fast or found.refusal or not measure or text.toy:
+    if fast or found.refusal or not measure or text.toy or not allowed.to_measure():
         return Forecast(found, fast, None)
     name = ("speed", key)
     job = jobs.ask(name, "", lambda check: _measuring(recipe.config, text.symbols, key, check), kind="trial")

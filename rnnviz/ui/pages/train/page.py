@@ -98,12 +98,11 @@ def new(jobs: Jobs) -> Chosen | None:
     try:
         recipe = settings.recipe(text, key)
         busy = any(run.state in ("running", "starting") for run in runs.listed())
-        seen = forecast.of(jobs, text, recipe, measure=not busy and allowed.to_measure())
+        seen = forecast.of(jobs, text, recipe, measure=not busy)
         refused = describe(seen.found.refusal) if seen.found.refusal else ""
     except RnnvizError as error:
         refused = describe(error)
-    if recipe is not None and not refused and listing.mine() is not None:
-        refused = _("You have a run already. Delete it to start another.")
+    theirs = listing.mine()
     jobs.retain([seen.job] if seen is not None and seen.job is not None else [])
     with go:
         pressed = st.button(
@@ -111,12 +110,14 @@ def new(jobs: Jobs) -> Chosen | None:
             type="primary",
             icon=":material/play_arrow:",
             key="train-start",
-            disabled=bool(refused),
+            disabled=bool(refused or theirs),
             width="stretch",
         )
     with place:
         if refused:
             st.error(refused, icon=":material/block:")
+        elif theirs is not None:
+            st.caption(_("You have a run already. Delete it to start another."))
         elif recipe is not None and seen is not None:
             forecast.show(jobs, text, recipe, seen)
             if allowed.whose():

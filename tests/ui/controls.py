@@ -1,0 +1,149 @@
+"""Every control of the app's pages, and who may use it; what acts on others' things, and whether it asks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import rnnviz.ui
+
+UI = Path(rnnviz.ui.__file__ or "").parent
+
+ACTS = {
+    "button",
+    "form_submit_button",
+    "download_button",
+    "link_button",
+    "file_uploader",
+    "mount",
+    "switch_page",
+}
+"""Calls that draw what a reader can press or fill with files, or that take a browser's own messages."""
+
+RUNS = {"start", "stop", "resume", "delete", "keep", "set_limit", "restore", "remove"}
+GUARDED = {
+    **{(module, name): "runs" for module in ("runs", "visitors") for name in RUNS},
+    ("rooms", "open_for"): "rooms",
+    ("rooms", "claim"): "rooms",
+    ("modelfile", "copy"): "models",
+    ("work", "fetching"): "corpora",
+}
+"""Calls, and functions handed on, that write, delete, start or fetch: who makes them asks what is allowed."""
+
+
+@cache
+def _functions() -> dict[str, ast.FunctionDef]:
+    """The functions of the app's pages, by module and name."""
+    made = {}
+    for path in sorted(UI.rglob("*.py")):
+        module = ".".join(path.relative_to(UI).with_suffix("").parts)
+        for node in ast.parse(path.read_text("utf-8")).body:
+            for one in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]:
+                if isinstance(one, ast.FunctionDef):
+                    made[f"{module}.{one.name}"] = one
+    return made
+
+
+def _controls(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            named = {word.arg for word in node.keywords}
+            if node.func.attr in ACTS:
+                yield node.func.attr
+            elif named & {"on_click", "on_change"}:
+                yield f"{node.func.attr}, which calls"
+
+
+def found() -> set[str]:
+    """Every control, as the function that draws it and its kind."""
+    return {f"{name} {kind}" for name, function in _functions().items() for kind in _controls(function)}
+
+
+def guarded() -> list[str]:
+    """Functions that use one of GUARDED without asking who may."""
+    careless = []
+    for name, function in _functions().items():
+        asks = any(isinstance(node, ast.Name) and node.id == "allowed" for node in ast.walk(function))
+        for node in ast.walk(function):
+            if (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and (node.value.id, node.attr) in GUARDED
+                and not asks
+            ):
+                careless.append(f"{name}: {node.value.id}.{node.attr}")
+    return careless
+
+
+EVERYBODY, FILES = "everybody, with what is theirs", "everybody, few and short"
+LECTURER = "the lecturer alone"
+
+CONTROLS: dict[str, str | tuple[str, ...]] = {
+    "address.mount mount": EVERYBODY,
+    "sidebar.card link_button": EVERYBODY,
+    "jobs.progress._bar button": EVERYBODY,
+    "jobs.progress.offer button": EVERYBODY,
+    "pages.explore.page._live mount": EVERYBODY,
+    "pages.inside.ablation._show mount": EVERYBODY,
+    "pages.inside.attribution._show mount": EVERYBODY,
+    "pages.inside.cause._show mount": EVERYBODY,
+    "pages.inside.change_letter._show mount": EVERYBODY,
+    "pages.inside.common.done_on_request button": EVERYBODY,
+    "pages.inside.compare._continuations mount": EVERYBODY,
+    "pages.inside.compare.section mount": EVERYBODY,
+    "pages.inside.corpus_scan._show mount": EVERYBODY,
+    "pages.inside.dashboard.mount mount": EVERYBODY,
+    "pages.inside.gates.section mount": EVERYBODY,
+    "pages.inside.map.section mount": EVERYBODY,
+    "pages.inside.match.section mount": EVERYBODY,
+    "pages.inside.match_places._show mount": EVERYBODY,
+    "pages.inside.match_tracks.pick file_uploader": FILES,
+    "pages.inside.memory._mount mount": EVERYBODY,
+    "pages.inside.page._text button": EVERYBODY,
+    "pages.inside.patch._place mount": EVERYBODY,
+    "pages.inside.patched.grid mount": EVERYBODY,
+    "pages.inside.patched.show mount": EVERYBODY,
+    "pages.inside.question.ask button": EVERYBODY,
+    "pages.inside.sources.pick file_uploader": FILES,
+    "pages.inside.sources.propose button": EVERYBODY,
+    "pages.inside.units._show mount": EVERYBODY,
+    "pages.learn.page._scene mount": "everybody, but no room",
+    "pages.perplexity.against.show button": EVERYBODY,
+    "pages.perplexity.compression.show button": EVERYBODY,
+    "pages.perplexity.compression.show download_button": LECTURER,
+    "pages.perplexity.encodings.alternatives button": EVERYBODY,
+    "pages.perplexity.encodings.picker selectbox, which calls": EVERYBODY,
+    "pages.perplexity.foreign.offer button": EVERYBODY,
+    "pages.perplexity.origin._viewer mount": EVERYBODY,
+    "pages.perplexity.rows._as_text button": EVERYBODY,
+    "pages.perplexity.rows._downloads button": LECTURER,
+    "pages.perplexity.take.button download_button": LECTURER,
+    "pages.perplexity.texts.chosen form_submit_button": FILES,
+    "pages.perplexity.texts.fetched button": ("fetch", "fetch to train"),
+    "pages.perplexity.uploads.files button": EVERYBODY,
+    "pages.perplexity.uploads.files file_uploader": FILES,
+    "pages.train.bring.show file_uploader": ("bring",),
+    "pages.train.bring.show form_submit_button": ("bring",),
+    "pages.train.compare.show download_button": LECTURER,
+    "pages.train.deleted.offer button": ("undo",),
+    "pages.train.deleted.show button": ("restore", "delete for good"),
+    "pages.train.gallery.show button": EVERYBODY,
+    "pages.train.listing.limit number_input, which calls": ("limit",),
+    "pages.train.page.new button": "everybody, one small run",
+    "pages.train.settings._network selectbox, which calls": EVERYBODY,
+    "pages.train.stage._stage mount": EVERYBODY,
+    "pages.train.texts._uploaded file_uploader": FILES,
+    "pages.train.toolbar._deleting button": ("delete", "delete a visitor's"),
+    "pages.train.toolbar._keep_form form_submit_button": ("keep", "keep a visitor's"),
+    "pages.train.toolbar._of_another button": EVERYBODY,
+    "pages.train.toolbar._of_another switch_page": EVERYBODY,
+    "pages.train.toolbar._of_model button": ("keep to explore",),
+    "pages.train.toolbar._of_model download_button": LECTURER,
+    "pages.train.toolbar._of_model switch_page": ("keep to explore",),
+    "pages.train.toolbar._of_run button": ("stop", "stop a visitor's", "resume", "resume a visitor's"),
+    "pages.train.toolbar.show button": EVERYBODY,
+    "pages.train.toolbar.show switch_page": EVERYBODY,
+}
+"""Who may use each control; names are those of actions in test_isolation.py, tried there."""
