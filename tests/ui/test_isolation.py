@@ -278,7 +278,7 @@ def test_a_visitor_is_told_what_only_the_lecturer_does(open_app: Open, now_is: I
 
 def test_a_visitor_has_one_small_run_and_sees_it(open_app: Open, now_is: Is) -> None:
     now_is(ANN)
-    app = open_app("train")
+    app, tab = open_app("train"), open_app("train")
     app.button(key="train-start").click().run()
     assert not app.error
     (run,) = visitors.listed()
@@ -287,9 +287,7 @@ def test_a_visitor_has_one_small_run_and_sees_it(open_app: Open, now_is: Is) -> 
     assert app.radio(key="run").value == run.id
     assert app.button(key="train-start").disabled
     assert "You have a run already" in everything(app)
-    app.button(key="train-start").proto.disabled = False  # its message can be sent all the same
-    app.button(key="train-start").click().run()
-    assert "You have a run already" in app.error[0].value
+    tab.button(key="train-start").click().run()  # drawn before
     assert len(visitors.listed()) == 1
     now_is(BOB)
     other = open_app("train")

@@ -1,0 +1,124 @@
+"""Runs of a hosted app's visitors: apart from others, ended by themselves, gone with their owner."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.runs import api as runs
+from rnnviz.runs import queue, visitors
+from rnnviz.runs.folder import VISITOR, Description, RunFolder, home
+from tests.conftest import TEXT
+from tests.runs.made_runs import made
+from tests.runs.processes import events, train, until
+
+TOY = Description("toy", TrainConfig(cell="rnn", hidden_size=8), corpus="machine", owner="ann")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RNNVIZ_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def unstarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs have no processes."""
+    monkeypatch.setattr(runs, "_launch", lambda folder, lock: None)
+
+
+@pytest.mark.usefixtures("unstarted")
+def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
+    id = visitors.start(TOY, most=2)
+    run = runs.find(id)
+    assert id.startswith(f"{VISITOR}toy.")
+    assert (run.id, run.owner, run.path.parent) == (id, "ann", visitors.place())
+    assert not runs.listed()
+    assert [one.id for one in visitors.listed()] == [id]
+    mine = visitors.of("ann")
+    assert mine is not None
+    assert mine.id == id
+    assert visitors.of("bob") is None
+    with pytest.raises(TrainingError, match="a run already"):
+        visitors.start(TOY, most=2)
+    other = visitors.start(replace(TOY, owner="bob"), most=2)
+    assert other.rpartition(".")[0] == id.rpartition(".")[0]
+    assert other != id
+    with pytest.raises(TrainingError, match="2 runs"):
+        visitors.start(replace(TOY, owner="cat"), most=2)
+    with pytest.raises(ConfigError, match="has an owner"):
+        visitors.start(replace(TOY, owner=""), most=9)
+    runs.delete(id)
+    assert visitors.start(TOY, most=2)
+
+
+@pytest.mark.usefixtures("unstarted")
+def test_their_queue_is_their_own() -> None:
+    visitors.start(TOY, most=9, at_a_time=2)
+    assert (queue.limit(visitors.place()), runs.limit()) == (2, 1)
+    hers, others = RunFolder(made("hers", None, owner="bob")), RunFolder(made("one", None))
+    with hers.take_lock(), others.take_lock():
+        queue.take_ticket(hers)
+        queue.take_ticket(others)
+        assert queue.ahead(hers) == queue.ahead(others) == 0
+
+
+@pytest.mark.parametrize(
+    "id", ["visitor:../one", "visitor:", "visitor:.queue", ".visitors", "visitor:visitor:one"]
+)
+def test_an_id_leads_nowhere_else(id: str) -> None:
+    made("one")
+    made("hers", owner="ann")
+    with pytest.raises(TrainingError, match="no run"):
+        runs.find(id)
+
+
+def test_a_run_goes_with_its_owner_and_not_before() -> None:
+    hers, his = made("hers", owner="ann"), made("his", owner="bob")
+    made("class")
+    (visitors.place() / "broken").mkdir()  # its process was killed before it was written
+    visitors.present({"ann", "bob"})
+    visitors.sweep()
+    assert {run.id for run in visitors.listed()} == {"visitor:hers", "visitor:his"}
+    long_ago = time.time() - visitors.GONE - 1
+    for path in (hers / "seen", his / "seen", visitors.place() / "broken", runs.home() / "class"):
+        os.utime(path, (long_ago, long_ago))
+    visitors.present({"bob"})
+    visitors.sweep()
+    assert [run.id for run in visitors.listed()] == ["visitor:his"]
+    assert not (visitors.place() / "broken").exists()
+    assert runs.find("class")
+
+
+def test_one_that_still_lives_is_stopped_first() -> None:
+    path = made("hers", None, owner="ann")
+    with RunFolder(path).take_lock():
+        visitors.sweep(gone=0.0)
+        assert (path / "stop").exists()
+    visitors.sweep(gone=0.0)
+    assert not path.exists()
+
+
+def test_nothing_is_made_where_there_are_none() -> None:
+    visitors.sweep()
+    visitors.present({"ann"})
+    assert not visitors.listed()
+    assert not home().exists()
+
+
+def test_its_own_process_ends_it() -> None:
+    folder = RunFolder(home() / "run")
+    folder.path.mkdir(parents=True)
+    endless = replace(TOY.config, characters=10**9)
+    folder.begin(replace(TOY, config=endless, corpus="", text=TEXT, threads=1, owner="", longest=0.5))
+    process = train(folder.path, queued=True, step_seconds=0.05, SAVE=0.05, PROGRESS=0.0)
+    until(lambda: not process.is_alive())
+    (end,) = events(folder, "stopped")
+    assert end["cause"] == "time"
+    assert process.exitcode == 130
+    assert not events(folder, "finished")
