@@ -7,6 +7,7 @@ torch.
 from rnnviz.gradients.attribution import Attribution, attribute, attributing
 from rnnviz.gradients.memory import Connectivity, ConnectivityRow, connectivity, connectivity_row, half_life
 from rnnviz.gradients.reaching import Reach, ReachProgress, reach, reach_of
+from rnnviz.gradients.remaining import Remaining, remaining
 from rnnviz.gradients.small import SmallRNN, unroll
 from rnnviz.gradients.spectrum import eigenvalues, hidden_weights, power_norms, scaled
 from rnnviz.gradients.states import StateNorms, jacobian_norms, state_gradients
@@ -30,6 +31,7 @@ __all__ = [
     "ConnectivityRow",
     "Reach",
     "ReachProgress",
+    "Remaining",
     "SmallRNN",
     "StateNorms",
     "attribute",
@@ -51,6 +53,7 @@ __all__ = [
     "random_crossings",
     "reach",
     "reach_of",
+    "remaining",
     "scaled",
     "state_gradients",
     "truncated_gradient",

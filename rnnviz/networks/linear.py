@@ -7,7 +7,7 @@
     rglru    A = σ(Λ)^(8 R)          B = sqrt(1 - A²) ⊙ I ⊙ C          De et al. 2024, arXiv:2402.19427
 
 where Z, F, I and R are sigmoids of rows of X_t W_x + b, and C is a row of it. So all steps of a text can be
-computed at once: see `rnnviz.networks.scan`.
+computed at once (`rnnviz.networks.scan`), and a state is a sum over the past (`rnnviz.gradients.remaining`).
 
 The formulas stand here once, for numpy and for torch alike; `rnnviz.networks.cells` has them as the textbook
 would write them.

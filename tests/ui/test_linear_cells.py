@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,9 @@ from rnnviz.networks.checkpoint import save
 from tests.conftest import TEXT, tiny, tiny_card
 from tests.ui.apptest import clean, sent, settled
 from tests.ui.conftest import Open, everything
-from tests.ui.test_inside import PARTS
+from tests.ui.test_inside import PARTS, boards
+
+__all__ = ["boards"]
 
 
 @pytest.fixture
@@ -43,6 +46,16 @@ def test_every_part_of_inside_opens(open_app: Open, part: str) -> None:
     app = open_app("inside", part=part, model="tiny-mingru")
     clean(app)
     assert "no gates" not in everything(app)
+
+
+@pytest.mark.usefixtures("linear")
+def test_connectivity_shows_what_is_left_in_the_state(open_app: Open, boards: dict[str, Any]) -> None:
+    app = settled(open_app("inside", part="memory", model="tiny-mingru", layer="1"), "inside")
+    clean(app)
+    (panel,) = [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
+    assert "layer 1" in panel["title"]
+    settled(open_app("inside", part="memory", model="tiny-gru"), "inside")
+    assert not [p for p in boards["inside.memory"]["panels"] if p["name"] == "left"]
 
 
 @pytest.mark.usefixtures("linear")

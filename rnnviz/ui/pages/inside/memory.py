@@ -12,6 +12,7 @@ from rnnviz import gradients
 from rnnviz.figures import heat, plain
 from rnnviz.gradients.memory import Rows
 from rnnviz.gradients.reaching import LAGS
+from rnnviz.networks.config import CELLS
 from rnnviz.networks.progress import run
 from rnnviz.text.characters import visible
 from rnnviz.ui.i18n import _
@@ -81,7 +82,7 @@ def section(view: View) -> None:
     with board:
         st.markdown("  \n".join(_said(name, each) for name, each in reached.items()))
         far = {name: each for name, each in reached.items() if each.beyond.estimate[0] > FLOOR}
-        _mount(at, texts, [*_squares(found), *([_panel(far)] if far else [])])
+        _mount(at, texts, [*_squares(found), *([_panel(far)] if far else []), *_left(view)])
         attribution.section(view, at, target, shares[next(iter(networks))])
 
 
@@ -203,6 +204,43 @@ def _squares(found: dict[str, Connectivity]) -> list[Panel]:
             )
         )
     return out
+
+
+def _left(view: View) -> list[Panel]:
+    """How much of each character is still in the state, where the recurrence is linear."""
+    if view.cell not in CELLS or not CELLS[view.cell].linear:
+        return []
+    shares = kept(
+        ("left", view.mark, view.text, view.layer),
+        lambda: gradients.remaining(view.model, view.text[:SQUARE], layer=view.layer).shares()[1:, 1:],
+    )
+    with np.errstate(divide="ignore"):
+        log10 = np.log10(shares).astype(np.float32)
+    return [
+        Panel(
+            "left",
+            _("What is left in the state of layer {n}").format(n=view.layer),
+            partial(
+                heat.square,
+                log10,
+                x=_("character read"),
+                y=_("state after character"),
+                words=("10⁻⁴", "10⁻²", "1"),
+            ),
+            _(
+                "A row is a state: the exact sum of what each character so far has written, times the share "
+                "that the gates have kept. A vertical line: a character that stays for long."
+            ),
+            _(
+                "whether a prediction makes use of what is left. Above layer 0, what is written at a "
+                "character rests on earlier ones too."
+            ),
+            height=380,
+            width=3,
+            link="xy",
+            pick="at",
+        )
+    ]
 
 
 def _reach_of(square: Connectivity) -> Reach | None:

@@ -1,0 +1,102 @@
+"""How much of each earlier input is still in a state: exact where the recurrence is linear.
+
+    H_t = Σ_s W_{t,s}        W_{t,s} = A_t ⊙ A_{t-1} ⊙ … ⊙ A_{s+1} ⊙ B_s
+
+of H_t = A_t ⊙ H_{t-1} + B_t: what was written at step s, times the share of it that is left. An attention
+without queries and keys (Ali, Zimerman & Wolf 2024, "The hidden attention of Mamba models"). A GRU or an LSTM
+has no such sum: its gates look at the state. In the lowest layer B_s rests on character s alone, in those
+above on the whole text up to it.
+
+Shape letters: n steps (the start symbol and T characters), H units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnviz.errors import ConfigError
+from rnnviz.gradients.linearisation import Doubles, Floats, first_inputs, own_weights, place, states
+from rnnviz.networks import linear
+from rnnviz.networks.config import CELLS
+from rnnviz.networks.numpy_model import Network
+from rnnviz.text.normalising import normalise
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Remaining:
+    """A layer's recurrence over a text of T characters; arrays are float64 and read-only.
+
+    keep   (T + 1, H) A of each step, the start symbol's first
+    write  (T + 1, H) B
+    """
+
+    text: str
+    layer: int
+    keep: Doubles
+    write: Doubles
+
+    def __repr__(self) -> str:
+        return f"<Remaining of {len(self.text):,} characters, layer {self.layer}>"
+
+    def at(self, t: int | None = None) -> Floats:
+        """(t + 1, H): what the state after t characters (None: all) consists of, in the order in which it was
+        written; the sum of the rows is the state. Raises ConfigError outside 1 .. T.
+        """
+        t = place(self.text, t)
+        left = np.ones((t + 1, self.keep.shape[1]))
+        np.cumprod(self.keep[t:0:-1], axis=0, out=left[1:])
+        return np.asarray(left[::-1] * self.write[: t + 1], np.float32)
+
+    def shares(self) -> Doubles:
+        """(T + 1, T + 1): row t says how the state after t characters is shared out among the steps, by the
+        sum of absolute values over units; each row has sum 1, or is 0. T² H operations.
+        """
+        n = len(self.keep)
+        sizes = np.zeros((n, n))
+        left = np.zeros_like(self.write)
+        for t in range(n):
+            left[:t] *= self.keep[t]
+            left[t] = self.write[t]
+            np.abs(left[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])
+        total = sizes.sum(axis=1, keepdims=True)
+        return np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0)
+
+
+def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
+    """What is left in the states of `layer` of each step over `text`.
+
+    Raises ConfigError for a model whose recurrence isn't linear or a layer that it hasn't got,
+    EmptyTextError, CheckpointError if the states overflow.
+
+    >>> import rnnviz
+    >>> from rnnviz.networks.untrained import tensors, weights_from, NumpyModel
+    >>> config, vocabulary = rnnviz.ModelConfig("mingru", 3, 8), rnnviz.Vocabulary(("a", "b"))
+    >>> model = NumpyModel(config, vocabulary, weights_from(config, tensors(config, seed=0)))
+    >>> found = remaining(model, "abba").at()
+    >>> found.shape, bool(abs(found.sum(axis=0) - rnnviz.trace(model, "abba").hidden[-1, 0]).max() < 1e-5)
+    ((5, 8), True)
+    """
+    weights = own_weights(model)
+    if not CELLS[weights.cell].linear:
+        raise ConfigError(
+            "what is left of each input is a sum only where no gate looks at the state ({cells}); "
+            "this network has {cell} cells",
+            cells=", ".join(name for name, kind in CELLS.items() if kind.linear),
+            cell=weights.cell,
+        )
+    if type(layer) is not int or not 0 <= layer < len(weights.layers):
+        raise ConfigError(
+            "layer is 0 to {layers}; received {layer}", layers=len(weights.layers) - 1, layer=layer
+        )
+    text = normalise(text, model.normaliser)
+    place(text, None)
+    inputs = np.append(model.vocabulary.start, model.vocabulary.encode(text))
+    hidden, _ = states(model, weights, inputs)
+    of = weights.layers[layer]
+    rows = of.from_inputs(hidden[1:, layer - 1]) if layer else first_inputs(weights, inputs)
+    keep, write = (np.asarray(part, np.float64) for part in linear.step(of.cell, rows, of.rate, linear.NUMPY))
+    keep.setflags(write=False)
+    write.setflags(write=False)
+    return Remaining(text, layer, keep, write)
