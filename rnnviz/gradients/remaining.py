@@ -61,7 +61,7 @@ class Remaining:
             left[t] = self.write[t]
             np.abs(left[: t + 1]).sum(axis=1, out=sizes[t, : t + 1])
         total = sizes.sum(axis=1, keepdims=True)
-        return np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0)
+        return np.asarray(np.divide(sizes, total, out=np.zeros_like(sizes), where=total > 0))
 
 
 def remaining(model: Network, text: str, *, layer: int = 0) -> Remaining:
