@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,13 +10,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rnnviz.errors import ConfigError, TrainingError
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import queue
+from rnnviz.runs import deleted, queue
 from rnnviz.runs.folder import Description, RunFolder
 from tests.runs.processes import until
 
@@ -186,3 +188,79 @@ def test_a_run_needs_a_text_a_good_name_and_a_folder_to_be_in(
     for id in ("", ".", "..", "a/b", ".queue"):
         with pytest.raises(TrainingError, match="there is no run"):
             runs.find(id)
+
+
+OTHER = """
+import json, sys
+from rnnviz.errors import RnnvizError
+from rnnviz.networks.config import TrainConfig
+from rnnviz.runs import api as runs, deleted
+toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
+for line in sys.stdin:
+    try:
+        said = eval(line)
+    except RnnvizError as error:
+        said = str(error)
+    print(json.dumps(said), flush=True)
+"""
+
+
+class Other:
+    """Another process of the app, that shares the folder of runs."""
+
+    def __init__(self) -> None:
+        root = Path(__file__).resolve().parents[2]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OTHER], cwd=root, stdin=pipe, stdout=pipe, text=True
+        )
+
+    def __call__(self, expression: str) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(expression + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def state(self, id: str) -> str:
+        return str(self(f"runs.find({id!r}).state"))
+
+
+@pytest.fixture
+def other(home: Path) -> Iterator[Other]:
+    found = Other()
+    yield found
+    found.process.kill()
+    found.process.communicate()
+
+
+def test_two_processes_of_the_app_share_their_runs(busy: threading.Event, other: Other) -> None:
+    runs.set_limit(2)
+    assert other("runs.limit()") == 2
+    assert other("runs.set_limit(1)") is None
+    assert runs.limit() == 1
+    id = other("runs.start(runs.Description('toy', toy, corpus='machine'))")
+    assert (state(ready(id)), start()) == ("waiting", "toy-2")
+    assert other.state("toy-2") == "waiting"
+    assert "going on already" in other("runs.resume('toy-2')")
+    assert "stop it before you delete" in other("runs.delete('toy-2')")
+    assert other("runs.stop('toy-2')") is None  # whose process is this one's child
+    until(lambda: state("toy-2") == "stopped")
+    other.process.kill()  # the run that it started goes on
+    other.process.communicate()
+    assert state(id) == "waiting"
+    runs.stop(id)
+    until(lambda: state(id) == "stopped")
+
+
+def test_a_run_that_one_process_deleted_another_neither_shows_nor_removes(
+    busy: threading.Event, other: Other
+) -> None:
+    runs.stop(id := start())
+    until(lambda: other.state(id) == "stopped")
+    aside = runs.delete(id, restorable=True)
+    assert aside is not None
+    assert other("[run.id for run in runs.listed()]") == []
+    assert other("deleted.deleted()") == []
+    assert deleted.restore(aside.path) == id
+    assert other.state(id) == "stopped"

@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Collection, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+
+from rnnviz.runs.folder import home
+from rnnviz.ui.hosting import setting
+from rnnviz.ui.jobs.machine import Machine
 
 LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
 
@@ -24,10 +28,12 @@ class Turn:
 
 
 class Slots:
-    """So many `places`, of which each kind in `alone` takes one at most."""
+    """So many `places`, of which each kind in `alone` takes one at most; a job that has one waits for one of
+    the `machine` too, whose places all processes share.
+    """
 
-    def __init__(self, places: int, alone: Collection[str] = ()) -> None:
-        self.places, self._alone = places, alone
+    def __init__(self, places: int, alone: Collection[str] = (), machine: Machine | None = None) -> None:
+        self.places, self._alone, self._machine = places, alone, machine
         self._waiting: list[Turn] = []
         self._working: list[Turn] = []
         self._changed = threading.Condition()
@@ -40,7 +46,8 @@ class Slots:
         try:
             while not self._taken(turn):
                 check()
-            yield
+            with self._machine.taking(turn.kind, check, LOOK) if self._machine else nullcontext():
+                yield
         finally:
             with self._changed:
                 (self._working if turn in self._working else self._waiting).remove(turn)
@@ -75,6 +82,7 @@ class Slots:
 @cache
 def shared() -> Slots:
     """The server's places: half as many as it has cores, as each job may use more than one; a trial of a
-    recipe's speed would measure another trial.
+    recipe's speed would measure another trial. Where the app is hosted, of all its processes together.
     """
-    return Slots(max(1, (os.cpu_count() or 1) // 2), alone=("trial",))
+    places, alone = max(1, (os.cpu_count() or 1) // 2), ("trial",)
+    return Slots(places, alone, Machine(home(), places, alone) if setting.hosted() else None)
