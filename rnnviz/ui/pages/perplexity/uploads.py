@@ -36,6 +36,8 @@ def files() -> list[Any]:
         ),
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
+    if allowed.whose():
+        st.caption(_bounds())
     if _lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -71,6 +73,12 @@ def files() -> list[Any]:
     return _fitting([file for file in (*earlier, *given) if not _hidden(file)])
 
 
+def _bounds() -> str:
+    return _(
+        "Visitors can score {files} files with {size} MB together, and no packed ones or Parquet."
+    ).format(files=allowed.FILES, size=allowed.MEGABYTES)
+
+
 def _fitting(files: list[Any]) -> list[Any]:
     """Those of the files that this person may have scored, from the newest on; says what is left out."""
     fitting: list[Any] = []
@@ -80,9 +88,7 @@ def _fitting(files: list[Any]) -> list[Any]:
             fitting.insert(0, file)
     if len(fitting) < len(files):
         st.warning(
-            _("Visitors can score {files} files with {size} MB together, and no packed ones.").format(
-                files=allowed.FILES, size=allowed.MEGABYTES
-            )
+            _bounds()
             + " "
             + _("Left out: {names}.").format(
                 names=", ".join(plain(file.name) for file in files if file not in fitting)

@@ -58,10 +58,10 @@ def missed(shown: str | None) -> None:
         st.session_state.pop(MISSED, None)
         return
     said = _("There is no run called **{asked}** here; it may have been deleted.").format(
-        asked=plain(asked.removeprefix(subject.SHIPPED)[:100])
+        asked=plain(asked.removeprefix(subject.SHIPPED).removeprefix(VISITOR)[:100])
     )
     if shown is not None:
-        said += " " + _("This is **{shown}**.").format(shown=plain(shown.removeprefix(subject.SHIPPED)))
+        said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(STORY))
     st.warning(said, icon=":material/swap_horiz:")
 
 
@@ -112,7 +112,11 @@ def show() -> None:
         ids.append(current)
     st.markdown("**" + _("Runs") + "**")
     if not ids and not theirs:
-        st.caption(_("None yet. A run is one training of one network; it goes on when you close this page."))
+        st.caption(
+            _("None yet. A run is one training of one network.")
+            if allowed.whose()
+            else _("None yet. A run is one training of one network; it goes on when you close this page.")
+        )
         return
     picked = st.radio(
         _("Runs"),
