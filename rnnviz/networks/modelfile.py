@@ -50,10 +50,11 @@ class Sketch:
 
 def read_tensors(path: Path) -> dict[str, npt.NDArray[np.generic]]:
     """All tensors of a file by name, a sketch's included. Raises CheckpointError."""
-    from safetensors.numpy import load_file
+    from safetensors.numpy import load
 
     with _damage_told(path):
-        return load_file(path)
+        # Not mapped: a file that another program cuts off meanwhile would end this one.
+        return load(regular.read(path, MAX_FILE))
 
 
 @contextmanager
@@ -62,7 +63,7 @@ def _damage_told(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError, OSError) as error:
         raise CheckpointError(
             "{name} is damaged ({error}); copy or download it again",
             name=regular.printable(path.name),
@@ -94,6 +95,8 @@ def read_weights(
             "weights are float32 or float16; received {types}", types=", ".join(sorted(strange))
         )
     weights = {k: w.astype(np.float32) for k, w in read_tensors(path).items() if k != SKETCH}
+    if {k: list(w.shape) for k, w in weights.items()} != shapes:
+        raise ConfigError("it was replaced while it was read; try again")
     if broken := [k for k, w in weights.items() if not np.isfinite(w).all()]:
         raise ConfigError("tensor {name!r} holds values that are not finite", name=broken[0])
     return weights

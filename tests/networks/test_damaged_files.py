@@ -10,12 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save as to_bytes
 
-from rnnviz.errors import RnnvizError
+import rnnviz
+from rnnviz.errors import CheckpointError, RnnvizError
 from rnnviz.networks import checkpoint, header, modelfile
 from tests.conftest import tiny, tiny_card
 
@@ -50,9 +53,15 @@ def nameless(folder: Path) -> None:
     shutil.copy(folder / "sound.safetensors", os.fsencode(folder) + b"/odd\xff.safetensors")
 
 
+def sparse(folder: Path) -> None:
+    with (folder / "odd.safetensors").open("wb") as file:
+        file.truncate(1 << 42)
+
+
 HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (pipe, "no regular file"),
     "a device": (lambda f: (f / "odd.safetensors").symlink_to("/dev/zero"), "no regular file"),
+    "terabytes of nothing": (sparse, "and the limit is 2,147,483,648"),
     "a folder": (lambda f: (f / "odd.safetensors").mkdir(), "no regular file"),
     "a link to nothing": (lambda f: (f / "odd.safetensors").symlink_to("/nowhere"), "No such file"),
     "a link to itself": (lambda f: (f / "odd.safetensors").symlink_to(f / "odd.safetensors"), "symbolic"),
@@ -117,6 +126,37 @@ def test_a_header_is_read_once_until_its_file_changes(folder: Path, monkeypatch:
     assert (model.kind, model.card["title"]) == ("gru", "Another")
     assert damaged.path.name == "broken.safetensors"
     assert len(read) == 4
+
+
+@pytest.mark.parametrize("load", [checkpoint.load, checkpoint.load_numpy])
+@pytest.mark.parametrize("other", [{"cell": "rnn", "hidden_size": 20}, {"cell": "lstm"}], ids=["size", "cell"])
+def test_a_file_that_is_replaced_while_it_is_read_is_no_mixture(
+    folder: Path, load: Callable[[Path], object], other: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = folder / "sound.safetensors", header.read_header
+
+    def replaced(path: Path) -> Any:
+        found = real(path)
+        checkpoint.save(tiny(**other), path)
+        return found
+
+    monkeypatch.setattr(checkpoint, "read_header", replaced)
+    with pytest.raises(CheckpointError, match="it was replaced while it was read"):
+        load(path)
+
+
+def test_weights_are_not_mapped_as_a_file_cut_off_meanwhile_would_end_the_server(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = folder / "sound.safetensors", safetensors.numpy.load
+
+    def cut(data: bytes) -> Any:
+        os.truncate(path, 10)
+        return real(data)
+
+    monkeypatch.setattr(safetensors.numpy, "load", cut)
+    assert checkpoint.load_numpy(path).config.hidden_size == 12
+    assert path.stat().st_size == 10
 
 
 JSON = st.recursive(
@@ -195,6 +235,72 @@ def test_whatever_its_tensors_are_only_words_come_out(
     raw = json.loads(whole[8 : 8 + length])
     way = data.draw(st.sampled_from([w for w in places(raw) if w[0] != "__metadata__"]))
     put(raw, way, data.draw(JSON))
+    written = json.dumps(raw).encode()
+    path.write_bytes(struct.pack("<Q", len(written)) + written + whole[8 + length :])
+    used(path)
+
+
+NOT_FINITE = st.sampled_from([float("nan"), float("inf"), float("-inf"), 3e38, -3e38, 1e-45])
+
+
+@given(which=st.integers(0, 20), at=st.integers(0, 10**6), value=NOT_FINITE, half=st.booleans())
+def test_weights_that_are_no_numbers_are_refused_and_the_largest_are_read(
+    which: int, at: int, value: float, half: bool, models_folder: Path, tmp_path: Path
+) -> None:
+    source, path = models_folder / "tiny-gru.safetensors", tmp_path / "odd.safetensors"
+    tensors = modelfile.read_tensors(source)
+    name = sorted(tensors)[which % len(tensors)]
+    with np.errstate(over="ignore"):
+        changed = tensors[name].astype(np.float16 if half else np.float32)
+        changed.flat[at % changed.size] = value
+    modelfile.write_model(path, {**tensors, name: changed}, modelfile.read_header(source)[1], None)
+    if not np.isfinite(changed).all():
+        with pytest.raises(CheckpointError, match="values that are not finite"):
+            checkpoint.load(path)
+        return
+    with np.errstate(all="ignore"):
+        rnnviz.trace(checkpoint.load_numpy(path), "The Time")
+
+
+SIZES = st.sampled_from([0, -1, 2**31, 2**62, 2**64, 10**30]) | st.integers(0, 300)
+
+
+@given(
+    which=st.integers(0, 20),
+    shape=st.lists(SIZES, max_size=5),
+    dtype=st.sampled_from(["F32", "F16", "BF16", "F64", "I64", "U8", "BOOL", "F8_E4M3", "x"]),
+    offsets=st.tuples(st.integers(-10, 5000), st.integers(-10, 5000)) | st.none(),
+    size=SIZES | st.none(),
+    vocabulary=st.lists(st.text(st.characters(codec=None), max_size=2), max_size=5) | st.none(),
+)
+def test_whatever_its_header_promises_only_words_come_out(
+    which: int,
+    shape: list[int],
+    dtype: str,
+    offsets: tuple[int, int] | None,
+    size: int | None,
+    vocabulary: list[str] | None,
+    models_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Shapes of any product, types, tensors that overlap or lie elsewhere; huge networks, other alphabets."""
+    monkeypatch.setattr("rnnviz.networks.checkpoint.folders", lambda: [tmp_path])
+    source, path = models_folder / "tiny-gru.safetensors", tmp_path / "odd.safetensors"
+    shutil.copy(source, tmp_path / "sound.safetensors")
+    whole = source.read_bytes()
+    (length,) = struct.unpack("<Q", whole[:8])
+    raw = json.loads(whole[8 : 8 + length])
+    meta = json.loads(raw["__metadata__"]["rnnviz"])
+    entry = raw[sorted(set(raw) - {"__metadata__"})[which % (len(raw) - 1)]]
+    entry.update(shape=shape, dtype=dtype)
+    if offsets is not None:
+        entry["data_offsets"] = list(offsets)
+    if size is not None:  # the network that the shape would belong to
+        meta["config"].update(hidden_size=size)
+    if vocabulary is not None:
+        meta.update(vocabulary=vocabulary)
+    raw["__metadata__"]["rnnviz"] = json.dumps(meta)
     written = json.dumps(raw).encode()
     path.write_bytes(struct.pack("<Q", len(written)) + written + whole[8 + length :])
     used(path)
