@@ -50,6 +50,7 @@ def cores() -> int:
 
 
 _fixed = False
+_jobs = 1  # that compute at the same time
 _told = 0  # what torch was told, as last seen
 _here = threading.local()  # whether this thread has its own number
 
@@ -75,6 +76,12 @@ def fix(count: int) -> None:
     global _fixed, _told
     _fixed, _told = True, count
     torch.set_num_threads(count)
+
+
+def share(jobs: int) -> None:
+    """Say how many jobs compute beside one another from now on: of several, each takes one thread."""
+    global _jobs
+    _jobs = jobs
 
 
 def worth_trying(device: str = "cpu") -> list[int]:
@@ -111,19 +118,24 @@ class Threads:
         else:
             self._try()
 
+    @property
+    def allowed(self) -> int:
+        """`now`, or 1 while several jobs compute; a number that was given stays what it is."""
+        return 1 if _jobs > 1 and len(self.counts) > 1 else self.now
+
     @contextmanager
     def piece(self, size: int | None = None) -> Iterator[None]:
         """Do a piece of the work inside, of `size` characters or the like; None: don't time it."""
         import torch
 
-        before = told()
-        torch.set_num_threads(self.now)
+        before, count = told(), self.allowed
+        torch.set_num_threads(count)
         began = perf_counter()
         try:
             yield
         finally:
             torch.set_num_threads(before)
-        if size is not None:
+        if size is not None and count == self.now == self.allowed:
             self.took(size, perf_counter() - began)
 
     def took(self, size: float, seconds: float) -> None:

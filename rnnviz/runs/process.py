@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 LOWEST = 19
 """How much a visitor's run makes way: as much as can be."""
 
+LOOK = 2.0  # seconds between two looks at the runs beside this one
 NICE = 10
 """How much a queued run makes way for others, the page among them; RNNVIZ_NICE in the environment, 0 to 19,
 says otherwise."""
@@ -133,10 +134,12 @@ def _learn(
             make_way()  # not before: the user waits for the first step
         journal.begin(_about(trainer))
         with request.gently(trainer.stop), show(trainer) as (on_step, on_report):
+            look = _beside_others(folder)
 
             def step(trainer: Trainer) -> None:
                 journal.step(trainer)
                 on_step(trainer)
+                look()
                 if os.name != "posix":  # no signals on Windows
                     request.check()
 
@@ -151,6 +154,21 @@ def _learn(
     if stopped:
         raise Stopped
     return trainer
+
+
+def _beside_others(folder: RunFolder) -> Callable[[], None]:
+    """What, called after every step, looks now and then how many runs train: of several, each takes one
+    thread.
+    """
+    due = time.monotonic()
+
+    def look() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + LOOK
+            threads.share(queue.training(folder))
+
+    return look
 
 
 def _settle(folder: RunFolder, description: Description, corpus: Corpus) -> tuple[Description, Threads]:

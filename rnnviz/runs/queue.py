@@ -88,6 +88,13 @@ def ahead(folder: RunFolder) -> int:
     return count
 
 
+def training(folder: RunFolder) -> int:
+    """How many runs train now, this one among them."""
+    home = folder.path.parent
+    others = {name for _, name, _ in _tickets(home / FOLDER)} - {folder.id}
+    return min(limit(home), 1 + sum(RunFolder(home / name).locked() for name in others))
+
+
 def may_train(folder: RunFolder) -> bool:
     """Whether it is this run's turn."""
     return ahead(folder) < limit(folder.path.parent)

@@ -221,10 +221,12 @@ class Trainer:
         """`step`, on as many threads as `self.threads` says; returns the characters read."""
         if self.threads is None:
             return self.step()[2]
-        torch.set_num_threads(self.threads.now)
+        count = self.threads.allowed
+        torch.set_num_threads(count)
         began = time.perf_counter()
         n = self.step()[2]
-        self.threads.took(n, time.perf_counter() - began)
+        if count == self.threads.now:
+            self.threads.took(n, time.perf_counter() - began)
         return n
 
     @contextmanager

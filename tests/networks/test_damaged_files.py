@@ -129,7 +129,9 @@ def test_a_header_is_read_once_until_its_file_changes(folder: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("load", [checkpoint.load, checkpoint.load_numpy])
-@pytest.mark.parametrize("other", [{"cell": "rnn", "hidden_size": 20}, {"cell": "lstm"}], ids=["size", "cell"])
+@pytest.mark.parametrize(
+    "other", [{"cell": "rnn", "hidden_size": 20}, {"cell": "lstm"}], ids=["size", "cell"]
+)
 def test_a_file_that_is_replaced_while_it_is_read_is_no_mixture(
     folder: Path, load: Callable[[Path], object], other: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

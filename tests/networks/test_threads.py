@@ -14,6 +14,7 @@ import torch
 
 from rnnviz import CharModel, ModelConfig
 from rnnviz.networks import threads
+from rnnviz.networks.config import TrainConfig
 from rnnviz.networks.side_by_side import LEAST
 from rnnviz.networks.threads import Threads, worth_trying
 from rnnviz.text.vocabulary import Vocabulary
@@ -101,6 +102,51 @@ def test_a_piece_is_done_on_that_many_and_leaves_torchs_number_alone() -> None:
     with pytest.raises(KeyError), one.piece(10):
         raise KeyError
     assert torch.get_num_threads() == 1
+
+
+def test_of_several_jobs_each_takes_one_thread_and_the_last_takes_all_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    timed = list[int]()
+    monkeypatch.setattr(Threads, "took", lambda self, size, seconds: timed.append(self.now))
+    one, given = Threads([1, 2, 3], known={3: idle(3)}), Threads([2])
+
+    def used(threads: Threads) -> int:
+        with threads.piece(10):
+            return torch.get_num_threads()
+
+    try:
+        threads.share(2)
+        assert [used(one), used(given)] == [1, 2]
+        assert timed == [2]  # what one thread reads says nothing of three
+        with one.piece(10):
+            threads.share(1)  # the other has ended
+        assert timed == [2]
+        assert used(one) == 3
+        assert timed == [2, 3]
+    finally:
+        threads.share(1)
+
+
+def test_a_trainer_takes_one_thread_beside_another_job() -> None:
+    from rnnviz.text import corpora
+    from rnnviz.training.trainer import Trainer
+
+    config = TrainConfig("gru", 8, batch=2, steps=8, epochs=1, precision="float32")
+    trainer, used = Trainer(config, corpora.from_text("a text of some words. " * 20), device="cpu"), []
+    trainer.threads = Threads([1, 2], known={2: 5.0})
+    step = trainer.step
+    trainer.step = lambda: used.append(torch.get_num_threads()) or step()  # type: ignore[method-assign,func-returns-value]
+    try:
+        trainer._paced_step()
+        threads.share(3)
+        trainer._paced_step()
+        threads.share(1)
+        trainer._paced_step()
+    finally:
+        threads.share(1)
+        torch.set_num_threads(1)
+    assert used == [2, 1, 2]
 
 
 def test_a_piece_in_one_thread_does_not_bind_another(monkeypatch: pytest.MonkeyPatch) -> None:

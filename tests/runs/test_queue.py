@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from rnnviz.errors import ConfigError, TrainingError
+from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.runs import api as runs
-from rnnviz.runs import deleted, queue
+from rnnviz.runs import deleted, process, queue
 from rnnviz.runs.folder import Description, RunFolder
 from tests.runs.processes import until
 
@@ -67,6 +68,22 @@ def ready(id: str) -> str:
     """`id`, whose process has signed."""
     until(lambda: RunFolder(runs.find(id).path).owner())
     return id
+
+
+def test_a_run_knows_how_many_train_beside_it(home: Path, busy: threading.Event) -> None:
+    mine = RunFolder(home / "mine")
+    mine.path.mkdir()
+    queue.take_ticket(mine)
+    assert queue.training(mine) == 1  # one at a time
+    runs.set_limit(2)
+    assert queue.training(mine) == 2
+    try:
+        process._beside_others(mine)()
+        assert threads._jobs == 2
+    finally:
+        threads.share(1)
+    busy.set()
+    until(lambda: queue.training(mine) == 1)
 
 
 def test_runs_wait_and_take_turns_in_the_order_of_their_starts_past_a_killed_one(
@@ -128,6 +145,7 @@ def test_a_waiting_run_leaves_the_queue_at_once_and_can_be_resumed(busy: threadi
 STARTER = """
 import sys
 from rnnviz.runs import api as runs
+from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 toy = TrainConfig(cell="rnn", hidden_size=4, embedding_size=0, epochs=10, batch=1, steps=8)
 sys.stdin.readline()

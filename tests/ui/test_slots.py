@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from rnnviz.errors import TrainingError
+from rnnviz.networks import threads
 from rnnviz.networks.config import TrainConfig
 from rnnviz.training import speed
 from rnnviz.ui.jobs import memory, slots
@@ -80,6 +81,18 @@ def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_thei
     for n, jobs in enumerate(sessions):
         assert jobs.wait([f"job {n}"], SOON)
     assert log == [f"job {n}" for n in range(5)]
+
+
+def test_jobs_hear_how_many_compute_beside_them() -> None:
+    heard, log = list[int](), list[str]()
+    places = Slots(2, changed=heard.append)
+    helds = [asked(Jobs(places=places, owner=n), f"job {n}", log) for n in range(3)]
+    assert until(lambda: heard == [1, 2])
+    for held, _job in helds:
+        held.go.set()
+    assert until(lambda: heard[-1] == 0)
+    assert max(heard) == 2
+    assert slots.shared()._say is threads.share
 
 
 def test_one_readers_many_files_do_not_keep_another_waiting() -> None:

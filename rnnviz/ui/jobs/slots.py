@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 
+from rnnviz.networks import threads
 from rnnviz.runs.folder import home
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.jobs.machine import Machine
@@ -29,11 +30,17 @@ class Turn:
 
 class Slots:
     """So many `places`, of which each kind in `alone` takes one at most; a job that has one waits for one of
-    the `machine` too, whose places all processes share.
+    the `machine` too, whose places all processes share. `changed` hears how many are taken here.
     """
 
-    def __init__(self, places: int, alone: Collection[str] = (), machine: Machine | None = None) -> None:
-        self.places, self._alone, self._machine = places, alone, machine
+    def __init__(
+        self,
+        places: int,
+        alone: Collection[str] = (),
+        machine: Machine | None = None,
+        changed: Callable[[int], None] = lambda working: None,
+    ) -> None:
+        self.places, self._alone, self._machine, self._say = places, alone, machine, changed
         self._waiting: list[Turn] = []
         self._working: list[Turn] = []
         self._changed = threading.Condition()
@@ -51,6 +58,7 @@ class Slots:
         finally:
             with self._changed:
                 (self._working if turn in self._working else self._waiting).remove(turn)
+                self._say(len(self._working))
                 self._changed.notify_all()
 
     def before(self, turn: Turn) -> int:
@@ -65,6 +73,7 @@ class Slots:
                 return False
             self._waiting.remove(turn)
             self._working.append(turn)
+            self._say(len(self._working))
             self._changed.notify_all()  # there may be a place for another one
             return True
 
@@ -81,8 +90,10 @@ class Slots:
 
 @cache
 def shared() -> Slots:
-    """The server's places: half as many as it has cores, as each job may use more than one; a trial of a
-    recipe's speed would measure another trial. Where the app is hosted, of all its processes together.
+    """The server's places: half as many as it has cores, so that the pages have the others. One job alone may
+    use more than one, several take one each. A trial of a recipe's speed would measure another trial. Where
+    the app is hosted, the places are of all its processes together.
     """
     places, alone = max(1, (os.cpu_count() or 1) // 2), ("trial",)
-    return Slots(places, alone, Machine(home(), places, alone) if setting.hosted() else None)
+    machine = Machine(home(), places, alone) if setting.hosted() else None
+    return Slots(places, alone, machine, threads.share)
