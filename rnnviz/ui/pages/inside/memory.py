@@ -219,7 +219,9 @@ def _left(view: View) -> list[Panel]:
     return [
         Panel(
             "left",
-            _("What is left in the state of layer {n}").format(n=view.layer),
+            _("{model}: what is left in the state of layer {n}").format(
+                model=view.context.info.name, n=view.layer
+            ),
             partial(
                 heat.square,
                 log10,
