@@ -84,7 +84,7 @@ class Tracer:
     def extend(self, text: str) -> Trace:
         """The Trace of the whole `text`; TextError for half a surrogate pair leaves the Tracer as it was."""
         text = normalise(text, self._normaliser)
-        return self._take(text, _common_prefix(self._text, text))
+        return self._take(text, common_prefix(self._text, text))
 
     def adopt(self, text: str, hidden: Floats, cell: Floats | None) -> Trace:
         """The Trace of a normalised `text` whose states (T, L, H) were computed elsewhere."""
@@ -173,7 +173,7 @@ class Tracer:
         )
 
 
-def _common_prefix(old: str, new: str) -> int:
+def common_prefix(old: str, new: str) -> int:
     """The length of the common prefix, by comparing slices rather than characters."""
     if new.startswith(old):
         return len(old)

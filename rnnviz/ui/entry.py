@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from rnnviz.ui import process, trouble  # noqa: F401 (process prepares this one)
 from rnnviz.ui.browser import views
 from rnnviz.ui.hosting import setting
+from rnnviz.ui.pages.explore import direct
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server.guard import Guard
 from rnnviz.ui.server.lifespan import lifespan
@@ -28,6 +29,7 @@ def parts() -> dict[str, Any]:
         "routes": [
             Mount("/plotly", StaticFiles(directory=views.plotly())),
             *views.routes(settled=not watched),
+            *direct.routes(),
             *serving.routes(),
             *rooms.routes(),
         ],

@@ -1,8 +1,8 @@
 """Visitors of the Explore page without a browser, for hall.py: what the view sends, at the pace of a typist.
 
-Each is a WebSocket that speaks Streamlit's protocol, and a text. As in `link.js` at most one ask is in flight, it
-is the whole wish, and the last wish wins; as in `store.js` answers continue one another. A key's time is
-from its moment to the answer that covers it.
+Each is a text and a WebSocket that speaks Streamlit's protocol; a second one where the page offers it, as in
+`direct.js`. As in `link.js` at most one ask is in flight, it is the whole wish, and the last wish wins; as in
+`store.js` answers continue one another. A key's time is from its moment to the answer that covers it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
+import requests
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -58,11 +59,13 @@ class Tab:
         self.client, self.seq, self.waiting, self.wanted = f"crowd{number}", 0, 0, False
         start = 7 * number % len(SENTENCE)
         self.text = (SENTENCE * 8)[start : start + BEFORE]
-        self.typed: deque[tuple[int, float]] = deque()  # the text's length with each key, and when it was pressed
+        self.typed: deque[tuple[int, float]] = (
+            deque()
+        )  # the text's length with each key, and when it was pressed
         self.nll = np.empty(0, np.float32)
         self.revision, self.digest, self.covered = 0, "", 0
-        self.live = self.fragment = self.session = self.page = self.road = ""
-        self.shown = self.asked = ""
+        self.live = self.fragment = self.session = self.page = self.direct = ""
+        self.shown = self.asked = self.cookie = ""
         self.opened, self.up_to_date = asyncio.Event(), asyncio.Event()
         self._ways: list[ClientConnection] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -73,7 +76,9 @@ class Tab:
         """Come, or come back, and wait for the picture."""
         self.opened.clear()
         self.waiting = self.revision = 0
-        self.live = self.road = ""
+        self.live = self.direct = ""
+        if not self.cookie:
+            self.cookie = await asyncio.to_thread(cookie, self.url)
         known = ["streamlit", "none", self.session] if self.session else ["streamlit"]
         await self._way("/_stcore/stream", known, self._streamlit)
         message = BackMsg()
@@ -82,8 +87,9 @@ class Tab:
         message.rerun_script.context_info.locale = "en-GB"
         await self._ways[0].send(message.SerializeToString())
         await asyncio.wait_for(self.opened.wait(), 120)
-        if self.road:
-            await self._way(self.road, None, self._direct)
+        if self.direct:
+            await self._way("/live", None, self._directly)
+            await self._ways[-1].send(self.direct)
 
     async def leave(self) -> None:
         for way in self._ways:
@@ -97,6 +103,7 @@ class Tab:
             f"ws://{host}{path}",
             origin=self.url,  # type: ignore[arg-type]
             subprotocols=known,
+            additional_headers={"Cookie": self.cookie},
             max_size=None,
             compression=None,
             proxy=None,
@@ -140,8 +147,9 @@ class Tab:
         del self._tasks[2:-1]  # those that have sent
 
     async def _send(self, wish: dict[str, Any]) -> None:
-        if self.road:
-            return await self._ways[-1].send(json.dumps(wish))
+        if self.direct:
+            await self._ways[-1].send(json.dumps(wish))
+            return
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.fragment_id = f"model={self.model}", self.fragment
@@ -179,7 +187,7 @@ class Tab:
             elif kind == "script_finished" and self.live:
                 self.opened.set()
 
-    async def _direct(self, way: ClientConnection) -> None:
+    async def _directly(self, way: ClientConnection) -> None:
         async for data in way:
             self.tally.messages += 1
             self.tally.bytes += len(data)
@@ -189,7 +197,7 @@ class Tab:
         header, arrays = unpack(data)
         if "text" in header:
             self.shown = header["text"]
-            self.road = header.get("road", "")
+            self.direct = header.get("direct", "")
         elif header["client"] != self.client or header["seq"] < self.waiting:
             return
         if header["known"] > len(self.nll):
@@ -214,7 +222,7 @@ class Tab:
         """So many keys a second until `end`, whether or not answers have come."""
         await asyncio.sleep(random.random() / pace)
         begin = time.monotonic()
-        away = begin + (end - begin) / 2 if returns else end
+        away = begin + (end - begin) * random.uniform(0.2, 0.8) if returns else end
         number = 0
         while (now := time.monotonic()) < end:
             if now >= away:
@@ -227,6 +235,14 @@ class Tab:
             self.ask()
             number += 1
             await asyncio.sleep(max(0.0, begin + number / pace - time.monotonic()))
+
+
+def cookie(url: str) -> str:
+    """By what the server knows a browser again, which it says with its first page."""
+    with requests.Session() as browser:
+        browser.trust_env = False
+        browser.get(url, timeout=60)
+        return "; ".join(f"{name}={value}" for name, value in browser.cookies.items())
 
 
 def wrong(tabs: list[Tab], model: str) -> int:
@@ -264,7 +280,7 @@ async def crowd(url: str, model: str, count: int, seconds: float, pace: float) -
     await heard("go")
     before = tally.answers, tally.messages, tally.bytes
     end = time.monotonic() + seconds
-    # Every fifth leaves in the middle and comes back.
+    # Every fifth leaves in between and comes back.
     await asyncio.gather(*(tab.type(end, pace, number % 5 == 4) for number, tab in enumerate(tabs)))
     answers, messages, size = (
         now - was for now, was in zip((tally.answers, tally.messages, tally.bytes), before, strict=True)

@@ -5,15 +5,15 @@
     python tests/benchmarks/hall.py --visitors 25 --soak 600
 
 One visitor is a real browser, the others (crowd.py) speak its protocol. All are on Explore and type four
-characters a second whether or not answers come; every fifth leaves in the middle and comes back to its text. The
-server has two processors (`--cores`), the visitors the others; each number of visitors has a server of its
+characters a second whether answers come or not; every fifth leaves in between and comes back to its text.
+The server has two processors (`--cores`), the visitors the others; each number of visitors has a server of its
 own. A key's time is, in the browser, from the key going down to the first painted frame with its character;
 for the others to the answer that covers it. The ratios are those to the first row: times of a busy
-machine say little, ratios and the server's CPU time per key more. `--uploads` visitors score a file each, over and
-over, and `--starts` start a toy run each.
+machine say little, ratios and the server's CPU time for an answer (`ms each`) more. `--uploads` visitors have
+files scored, one after the other, and `--starts` start toy runs.
 
-After the last row all but the browser leave: the memory two minutes later (`--after`) should be within 10 % of that
-before they came. `--soak` has one crowd after another come and go, and says by how much memory,
+After the last row all but the browser leave: the memory two minutes later (`--after`) should be within 10 %
+of that before they came. `--soak` has one crowd after another come and go, and says by how much memory,
 descriptors, threads and scratch files grow an hour.
 """
 
@@ -44,7 +44,8 @@ from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.ui.visitor import Visitor
 
 GRACE = 15.0  # seconds that the last pictures may take
-SETTLED, AT_MOST = 2.0, 40.0  # seconds of rest before the first key, and how long it may take to come to that
+WARM = 15.0  # seconds after which the server has loaded what it loads when its first visitor is served
+SETTLED, AT_MOST = 2.0, 40.0  # seconds of rest before the first key, and how long it may take to come to it
 OFTEN = 5.0  # seconds between two looks at the server in a soak
 TYPIST = """() => {
   const deep = (root) => {
@@ -56,12 +57,13 @@ TYPIST = """() => {
   };
   const live = deep(document);
   const area = live.querySelector('textarea');
-  const hall = (window.hall = { open: [], times: [] });
+  const hall = (window.hall = { open: [], times: [], painted: 0 });
   addEventListener('keydown', (event) => {
     if (event.key.length === 1) hall.open.push([area.value.length + 1, performance.now()]);
   }, true);
   new MutationObserver(() => {
     const now = performance.now(), painted = Number(live.dataset.painted);
+    hall.painted++;
     while (hall.open.length && hall.open[0][0] <= painted) hall.times.push(now - hall.open.shift()[1]);
   }).observe(live, { attributeFilter: ['data-painted'] });
 }"""
@@ -84,7 +86,7 @@ class Server:
     """The app's process."""
 
     def __init__(self, url: str, scratch: Path) -> None:
-        self.url, self.scratch = url, scratch
+        self.url, self.scratch, self.began = url, scratch, time.monotonic()
         self.process = next(p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
 
     def usage(self) -> Usage:
@@ -102,7 +104,8 @@ class Server:
         return Usage(cpu, rss, descriptors, threads, sum(1 for f in self.scratch.rglob("*") if f.is_file()))
 
     def settle(self) -> None:
-        """Wait until it rests: after its start it loads what the first visitors will need."""
+        """Wait until it rests."""
+        time.sleep(max(0.0, self.began + WARM - time.monotonic()))
         end, before = time.monotonic() + AT_MOST, self.usage().cpu
         while time.monotonic() < end:
             time.sleep(SETTLED)
@@ -184,8 +187,8 @@ class Typist:
         self.app.fill((SENTENCE * 8)[:BEFORE])
         self.page.evaluate(TYPIST)
 
-    def type(self, seconds: float, pace: float) -> tuple[list[float], int, int]:
-        """Milliseconds of each key, how many there were, and how many never came to be painted."""
+    def type(self, seconds: float, pace: float) -> tuple[list[float], dict[str, int]]:
+        """Milliseconds of each key; how many keys and pictures there were, and keys that came into none."""
         begin, keys = time.monotonic(), 0
         while time.monotonic() < begin + seconds:
             letter = LETTERS[keys % len(LETTERS)]
@@ -195,7 +198,8 @@ class Typist:
         end = time.monotonic() + GRACE
         while (lost := self.page.evaluate("window.hall.open.length")) and time.monotonic() < end:
             self.page.wait_for_timeout(100)
-        return self.page.evaluate("window.hall.times"), keys, lost
+        painted = self.page.evaluate("window.hall.painted")
+        return self.page.evaluate("window.hall.times"), {"keys": keys, "painted": painted, "lost": lost}
 
 
 def beside(url: str, options: argparse.Namespace, over: threading.Event) -> list[threading.Thread]:
@@ -244,25 +248,25 @@ def measure(options: argparse.Namespace, count: int, last: bool) -> dict[str, An
         others = beside(server.url, options, over)
         before, began = server.usage(), time.monotonic()
         crowd.go()
-        times, keys, lost = typist.type(options.seconds, options.pace)
+        times, own = typist.type(options.seconds, options.pace)
         took, after = time.monotonic() - began, server.usage()
         seen = crowd.seen()
         over.set()
         for other in others:
             other.join()
         crowd.leave()
-        every = keys + seen["keys"]
+        answers = own["painted"] + seen["answers"]
         row = {
             "visitors": count,
             "browser_median_ms": spread(times)[0],
             "browser_p95_ms": spread(times)[1],
             "others_median_ms": spread(seen["times"])[0],
             "others_p95_ms": spread(seen["times"])[1],
-            "keys": every,
-            "lost": lost + seen.get("lost", 0),
-            "answers_per_s": round(seen["answers"] / options.seconds, 1),
+            "keys": own["keys"] + seen["keys"],
+            "lost": own["lost"] + seen.get("lost", 0),
+            "answers_per_s": round(answers / took, 1),
             "cpu_share": round((after.cpu - before.cpu) / took, 2),
-            "cpu_ms_per_key": round(1000 * (after.cpu - before.cpu) / every, 2),
+            "cpu_ms_per_answer": round(1000 * (after.cpu - before.cpu) / answers, 2),
             "rss_mb": round(after.rss),
             "mb_a_visitor": round((after.rss - alone.rss) / (count - 1), 2) if count > 1 else None,
         }
@@ -320,7 +324,7 @@ def soak(options: argparse.Namespace, count: int) -> dict[str, Any]:
 
 HEAD = (
     "    N   browser ms: median   95 %   ratios     others ms: median   95 %   answers/s  lost  "
-    "CPU  ms/key   RSS MB  MB each"
+    "CPU  ms each   RSS MB  MB each"
 )
 
 
@@ -335,7 +339,7 @@ def line(row: dict[str, Any], first: dict[str, Any]) -> str:
         f"{row['visitors']:5}{number('browser_median_ms', 21)}{number('browser_p95_ms', 7)}"
         f"  {ratios[0]:4.2f} {ratios[1]:4.2f}{number('others_median_ms', 23)}{number('others_p95_ms', 7)}"
         f"{number('answers_per_s', 12)}{row['lost']:6}  {100 * row['cpu_share']:3.0f} %"
-        f"{number('cpu_ms_per_key', 7, 1)}{number('rss_mb', 9)}{number('mb_a_visitor', 9, 2)}"
+        f"{number('cpu_ms_per_answer', 8, 1)}{number('rss_mb', 9)}{number('mb_a_visitor', 9, 2)}"
     )
 
 
@@ -345,9 +349,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--visitors", type=int, nargs="+", default=[1, 10, 25, 50, 100])
-    parser.add_argument("--app", type=Path, default=ROOT / "app.py", help="app.py, here or of another checkout")
+    parser.add_argument(
+        "--app", type=Path, default=ROOT / "app.py", help="app.py, here or of another checkout"
+    )
     parser.add_argument("--model", default="timemachine-gru")
-    parser.add_argument("--seconds", type=float, default=40.0, help="of typing (default 40)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="of typing (default 30)")
     parser.add_argument("--pace", type=float, default=4.0, help="characters a second (default 4)")
     parser.add_argument("--cores", type=int, default=2, help="the server's (default 2)")
     parser.add_argument("--uploads", type=int, default=0, help="visitors who have files scored")

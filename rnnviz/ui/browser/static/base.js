@@ -10,6 +10,7 @@ export class BaseView {
   data;
   /** @type {ResizeObserver | undefined} */
   observer;
+  token = ""; // of its own connection, if the page offers one
 
   /** @param {HTMLElement} root @param {Promise<unknown>} styled resolves when the view can be shown */
   constructor(root, styled) {
@@ -28,7 +29,13 @@ export class BaseView {
     if (!data) return;
     if (data === this.data) return this.recolour();
     this.data = data;
+    this.hear(data);
+  }
+
+  /** An answer, by whatever way it came. @param {Uint8Array} data */
+  hear(data) {
     const { header, arrays } = this.decode(data);
+    if (header.session) this.token = header.session;
     if (!this.link.outdated(header)) this.receive(header, arrays);
   }
 

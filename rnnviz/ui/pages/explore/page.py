@@ -1,12 +1,12 @@
-"""The Explore page: type, and look inside the network while it reads. A keystroke reruns one fragment with
-one component: the callback takes the browser's ask, the session's LiveSession answers in bytes.
+"""The Explore page: type, and look inside the network while it reads. A keystroke's ask comes to direct.py;
+any other reruns one fragment with one component: the callback takes the browser's ask, the session's
+LiveSession answers in bytes.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
 from typing import Any
-from uuid import uuid4
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ from rnnviz.ui.browser.component import Component
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import language
 from rnnviz.ui.jobs.worker import OVER
-from rnnviz.ui.pages.explore import bookmark
+from rnnviz.ui.pages.explore import bookmark, direct
 from rnnviz.ui.pages.explore.bookmark import Bookmark
 from rnnviz.ui.pages.explore.fixed import fixed, opening
 from rnnviz.ui.pages.explore.session import Ask, LiveSession
@@ -24,7 +24,6 @@ KEY = "live"
 TEMPERATURE = 1.0  # at first, the bars are the network's own
 _component = Component("live")
 _ASK, _SESSION, _OFFERED = "explore.ask", "explore.session", "explore.offered"
-_TOKEN = "explore.token"  # by which the browser tells a new session, as in another process, from its own
 _LISTED = "explore.listed"  # the networks to choose from: looked up by whole runs, not by every keystroke
 
 
@@ -44,12 +43,15 @@ def _live(context: Context) -> None:
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
     if ask.model and ask.model != context.info.path.stem:
         _turn(ask, session)
-    extra: dict[str, object] = {"better": _glance(context, ask.text)} if ask.glance else {}
+    tab = direct.tab(state)
+    tab.held = session, static, digest, TEMPERATURE
+    # By its token the browser tells a new session, as in another process, from its own.
+    extra: dict[str, object] = {"session": tab.token}
+    extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
         looks = arrived.looks if arrived else Ask()
         ask = replace(looks, client=ask.client, seq=ask.seq, text=session.text)
-        extra = {"text": session.text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
-        extra["session"] = state.setdefault(_TOKEN, uuid4().hex)
+        extra |= {"text": session.text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}
     data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY, on_ask=_take)

@@ -7,6 +7,7 @@ prefix; of the window's, the new rows. A keystroke costs the same after 5,000 ch
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from rnnviz.figures import live
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.reading.sampling import PLAIN, Shape, resume
-from rnnviz.reading.trace import Trace, Tracer
+from rnnviz.reading.trace import Trace, Tracer, common_prefix
 from rnnviz.reports import foreign
 from rnnviz.ui import asks
 from rnnviz.ui.browser.payload import pack
@@ -33,6 +34,7 @@ CONTINUE = 120  # characters that Continue writes at a time
 WAYS = 3  # continuations to choose from, side by side
 SHORT = 80  # characters of each of them
 WIDEST = 400  # columns that a window has at most, whatever the browser asks
+FEW = 16  # characters that are read in no time
 
 Ids = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -121,6 +123,16 @@ class LiveSession:
         self._coloured_by: tuple[Any, ...] = ()
         self._sent: tuple[tuple[str, int], int, int] = (("", 0), 0, 0)  # what of which rows
         self._symbols = np.dtype("<u2" if model.vocabulary.size <= 0xFFFF else "<u4")
+        self._looks: Ask | None = None
+        self._answering = threading.Lock()  # the page's runs and direct.py are different threads
+
+    def quick(self, ask: Ask) -> bool:
+        """Whether `ask` is answered at once: it is the last one but for a few characters."""
+        if self._answering.locked() or ask.write or _looks(ask) != self._looks:
+            return False
+        start, stop = self._window(ask, len(ask.text))
+        moved = max(abs(start - self._sent[1]), abs(stop - self._sent[2]))
+        return max(moved, len(ask.text) - common_prefix(self.text, ask.text)) <= FEW
 
     def answer(
         self, ask: Ask, static: Mapping[str, Any], digest: str, *, temperature: float, **extra: Any
@@ -128,6 +140,13 @@ class LiveSession:
         """The bytes that answer `ask`: `static` unless the browser holds `digest`, `extra` in the header;
         `temperature` is that of a browser which doesn't say.
         """
+        with self._answering:
+            self._looks = _looks(ask)
+            return self._answer(ask, static, digest, temperature, extra)
+
+    def _answer(
+        self, ask: Ask, static: Mapping[str, Any], digest: str, temperature: float, extra: Mapping[str, Any]
+    ) -> bytes:
         self._revision += 1
         trace = self._tracer.extend(ask.text)
         self.text = trace.text
@@ -251,6 +270,11 @@ class LiveSession:
         at, settings = min(ask.at, len(trace)), asdict(shape)
         written = (resume(trace, at, room, **settings) for _ in range(ask.write if room else 0))
         return list(dict.fromkeys(written))
+
+
+def _looks(ask: Ask) -> Ask:
+    """What is shown of a text."""
+    return replace(ask, text="", start=None, client="", seq=0, base=0, static="", at=0)
 
 
 def numbers(trace: Trace, card: Mapping[str, Any]) -> dict[str, float | int | str | None]:

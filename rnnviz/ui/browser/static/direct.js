@@ -1,0 +1,71 @@
+// A view's own connection to the server, past Streamlit's: see rnnviz/ui/pages/explore/direct.py.
+
+const ADDRESS = "/live";
+const TRIES = 3; // connections in a row that fail before none is tried any more
+
+export class Direct {
+  token = "";
+  ready = false;
+  failed = 0;
+  /** @type {object | null} the ask that has no answer yet */
+  ask = null;
+  /** @type {WebSocket | null} */
+  socket = null;
+
+  /** @param {(data: Uint8Array) => void} hear takes an answer */
+  constructor(hear) {
+    this.hear = hear;
+  }
+
+  /** Ask the page, through Streamlit; whoever has this connection says how. @param {object} _ask */
+  page(_ask) {}
+
+  /** Connect, unless it is connected. @param {string} token what the page calls this tab */
+  open(token) {
+    if (!token || this.failed === TRIES || (this.socket && token === this.token)) return;
+    this.close();
+    this.token = token;
+    const address = new URL(ADDRESS, window.location.origin);
+    address.protocol = address.protocol.replace("http", "ws");
+    const socket = new WebSocket(address);
+    this.socket = socket;
+    socket.binaryType = "arraybuffer";
+    socket.onopen = () => {
+      socket.send(token);
+      this.ready = true;
+    };
+    socket.onmessage = ({ data }) => this.answered(data);
+    socket.onclose = () => {
+      if (this.socket !== socket) return;
+      if (!this.ready) this.failed++;
+      const { ask } = this;
+      this.close();
+      if (ask) this.page(ask);
+    };
+  }
+
+  /** @param {string | ArrayBuffer} data */
+  answered(data) {
+    const { ask } = this;
+    this.ask = null;
+    this.failed = 0;
+    if (typeof data !== "string") this.hear(new Uint8Array(data));
+    else if (ask) this.page(ask);
+  }
+
+  /** Send an ask this way if there is one, else through Streamlit. @param {object} ask */
+  send(ask) {
+    if (this.ask) this.close(); // it is asked again: what was sent this way is lost
+    if (!this.ready || !this.socket) return this.page(ask);
+    this.ask = ask;
+    this.socket.send(JSON.stringify(ask));
+  }
+
+  close() {
+    const { socket } = this;
+    this.socket = null;
+    this.ready = false;
+    this.ask = null;
+    socket?.close();
+  }
+}

@@ -1,0 +1,105 @@
+"""A key's own way to the server and back: a WebSocket beside Streamlit's, which for every ask would start a
+thread, run the page and send six messages. Whatever needs a run of the page still goes through Streamlit, and
+so does everything where there is no such connection. app.py imports this module: keep it light.
+
+    browser  the token that the page has told it, then asks: JSON, one at a time
+    server   the bytes that answer an ask, or "" for: ask the page
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from starlette.concurrency import run_in_threadpool
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from rnnviz.ui.hosting import person
+
+if TYPE_CHECKING:
+    from rnnviz.ui.hosting.person import Person
+    from rnnviz.ui.pages.explore.session import Ask, LiveSession
+
+log = logging.getLogger("rnnviz")
+
+ADDRESS = "/live"
+ASK_PAGE = ""
+LONGEST = 250_000
+"""Characters of an ask: a text of 20,000 control characters, which JSON writes in six each, and the rest."""
+
+_STATE = "explore.direct"  # of st.session_state, which alone keeps the tab
+
+
+class Tab:
+    """What answers one tab's asks; `held` is set by every run of the page."""
+
+    def __init__(self) -> None:
+        self.token, self.person = secrets.token_urlsafe(18), person.current()
+        self.held: tuple[LiveSession, Mapping[str, Any], str, float] | None = None
+        _tabs[self.token] = self
+
+    def answer(self, ask: Ask) -> bytes | None:
+        """The bytes that answer `ask`; None where only the page can."""
+        if self.held is None or ask.fresh or ask.model or ask.glance:
+            return None
+        session, static, digest, temperature = self.held
+        return session.answer(ask, static, digest, temperature=temperature)
+
+    def quick(self, ask: Ask) -> bool:
+        """Whether that takes about a millisecond, less than to hand it to a thread."""
+        return self.held is not None and self.held[0].quick(ask)
+
+
+_tabs: WeakValueDictionary[str, Tab] = WeakValueDictionary()
+
+
+def tab(state: MutableMapping[Any, Any]) -> Tab:
+    """That of a session's state, made the first time."""
+    found = state.get(_STATE)
+    if not isinstance(found, Tab):
+        found = state[_STATE] = Tab()
+    return found
+
+
+async def _connected(socket: WebSocket) -> None:
+    await socket.accept()
+    try:
+        token, who = (await socket.receive_text())[:100], person.of(socket.scope["headers"])
+        while _is_there(token, who):
+            found = await _answer(token, await socket.receive_text())
+            await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
+        await socket.close(1008)
+    except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
+        pass
+
+
+def _is_there(token: str, who: Person) -> bool:
+    """Whether this is somebody's tab; it isn't kept, as it goes with its session."""
+    found = _tabs.get(token)
+    return found is not None and found.person == who
+
+
+async def _answer(token: str, said: str) -> bytes | None:
+    from rnnviz.ui.pages.explore.session import Ask
+
+    found = _tabs.get(token)
+    if found is None or len(said) > LONGEST:
+        return None
+    try:
+        ask = Ask.from_json(json.loads(said))
+        if found.quick(ask):
+            return found.answer(ask)
+        return await run_in_threadpool(found.answer, ask)
+    except Exception:  # the page will say what is wrong
+        log.exception("an ask of the live view could not be answered")
+        return None
+
+
+def routes() -> list[WebSocketRoute]:
+    """What serves the connections."""
+    return [WebSocketRoute(ADDRESS, _connected)]
