@@ -5,12 +5,12 @@
     python tests/benchmarks/hall.py --visitors 25 --soak 600
 
 One visitor is a real browser, the others (crowd.py) speak its protocol. All are on Explore and type four
-characters a second whether answers come or not; every fifth leaves in between and comes back to its text.
-The server has two processors (`--cores`), the visitors the others; each number of visitors has a server of its
-own. A key's time is, in the browser, from the key going down to the first painted frame with its character;
-for the others to the answer that covers it. The ratios are those to the first row: times of a busy
-machine say little, ratios and the server's CPU time for an answer (`ms each`) more. `--uploads` visitors have
-files scored, one after the other, and `--starts` start toy runs.
+characters a second whether answers come or not; every fifth leaves in between and comes back to its
+text. The server has two processors (`--cores`), the visitors the others; each number of visitors has a
+server of its own. A key's time is, in the browser, from the key going down to the first painted frame with
+its character; for the others to the answer that covers it. The ratios are those to the first row: times of a
+busy machine say little, ratios and the server's CPU time for an answer (`ms each`) more. `--uploads`
+visitors have files scored, one after the other, and `--starts` start toy runs.
 
 After the last row all but the browser leave: the memory two minutes later (`--after`) should be within 10 %
 of that before they came. `--soak` has one crowd after another come and go, and says by how much memory,

@@ -8,11 +8,13 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 import requests
 
+from rnnviz.ui.server import sessions
 from rnnviz.ui.server.sessions import Sessions, close
 from tests.browser.driving import ROOT, serve
 from tests.ui.visitor import Visitor
@@ -33,6 +35,22 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
+
+
+def test_a_session_that_comes_back_watches_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped: list[str] = []
+    found = SimpleNamespace(disconnect_file_watchers=lambda: stopped.append("now"))
+    server = SimpleNamespace(get_app_session={"a": found}.get)
+    monkeypatch.setattr(sessions, "get_script_run_ctx", lambda: SimpleNamespace(session_id="a"))
+    monkeypatch.setattr(sessions.runtime, "exists", lambda: True)
+    monkeypatch.setattr(sessions.runtime, "get_instance", lambda: server)
+    kind = "auto"
+    monkeypatch.setattr(sessions.st, "get_option", lambda _name: kind)
+    sessions.seen()
+    assert not stopped  # somebody works on the app
+    kind = "none"
+    sessions.seen()
+    assert stopped == ["now"]
 
 
 def test_a_session_is_gone_when_it_was_away_long_enough_and_only_once() -> None:

@@ -59,6 +59,17 @@ def seen() -> None:
         who = person.current()
         if not who.lecturer:
             _visitors[context.session_id] = who.id
+        _watch_nothing(context.session_id)
+
+
+def _watch_nothing(session: str) -> None:
+    """Where `server.fileWatcherType` is "none", Streamlit has a session that comes back watch files all the
+    same: it would look at those of all modules, and nobody be answered for nearly half a second.
+    """
+    if runtime.exists() and st.get_option("server.fileWatcherType") == "none":
+        found = runtime.get_instance().get_app_session(session)
+        if found is not None:
+            found.disconnect_file_watchers()
 
 
 async def reap() -> None:

@@ -34,7 +34,7 @@ export class Direct {
       socket.send(token);
       this.ready = true;
     };
-    socket.onmessage = ({ data }) => this.answered(data);
+    socket.onmessage = ({ data }) => this.socket === socket && this.answered(data);
     socket.onclose = () => {
       if (this.socket !== socket) return;
       if (!this.ready) this.failed++;

@@ -1,0 +1,127 @@
+// A view's own connection: what goes over it, and that nothing is lost where there is none or it breaks.
+
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Direct } from "../../rnnviz/ui/browser/static/direct.js";
+
+/** A WebSocket that nobody is behind. */
+class Socket {
+  /** @type {Socket[]} */
+  static made = [];
+  /** @type {string[]} */
+  sent = [];
+  closed = false;
+  onopen = () => {};
+  onclose = () => {};
+  onmessage = (/** @type {{ data: string | ArrayBuffer }} */ _event) => {};
+
+  /** @param {URL} address */
+  constructor(address) {
+    this.address = String(address);
+    Socket.made.push(this);
+  }
+
+  /** @param {string} said */
+  send(said) {
+    this.sent.push(said);
+  }
+
+  close() {
+    this.closed = true;
+    this.onclose();
+  }
+}
+
+/** @param {string} token */
+function opened(token = "t", to = new Direct((data) => heard.push([...data]))) {
+  to.page = (ask) => asked.push(ask);
+  to.open(token);
+  return to;
+}
+
+/** @type {number[][]} */
+let heard = [];
+/** @type {object[]} what went to the page */
+let asked = [];
+const last = () => /** @type {Socket} */ (Socket.made.at(-1));
+
+beforeEach(() => {
+  heard = [];
+  asked = [];
+  Socket.made = [];
+  const browser = /** @type {any} */ (globalThis);
+  browser.window = { location: { origin: "https://hall.example:8501" } };
+  browser.WebSocket = Socket;
+});
+
+test("an ask goes to the page until the connection stands, then over it", () => {
+  const direct = opened();
+  direct.send({ seq: 1 });
+  assert.deepEqual(asked, [{ seq: 1 }]);
+  assert.equal(last().address, "wss://hall.example:8501/live");
+  last().onopen();
+  direct.send({ seq: 2 });
+  assert.deepEqual(last().sent, ["t", '{"seq":2}']);
+  last().onmessage({ data: new Uint8Array([7, 8]).buffer });
+  assert.deepEqual(heard, [[7, 8]]);
+  assert.equal(asked.length, 1);
+});
+
+test("what the server leaves to the page is asked there, once", () => {
+  const direct = opened();
+  last().onopen();
+  direct.send({ seq: 1 });
+  last().onmessage({ data: "" });
+  assert.deepEqual(asked, [{ seq: 1 }]);
+  direct.send({ seq: 2 });
+  assert.equal(last().sent.length, 3);
+});
+
+test("an ask that a broken connection took is asked again, and the next page's answer mends it", () => {
+  const direct = opened();
+  last().onopen();
+  direct.send({ seq: 1 });
+  last().onclose();
+  assert.deepEqual(asked, [{ seq: 1 }]);
+  direct.send({ seq: 2 });
+  assert.deepEqual(asked, [{ seq: 1 }, { seq: 2 }]);
+  direct.open("t");
+  assert.equal(Socket.made.length, 2);
+  last().onopen();
+  direct.send({ seq: 3 });
+  assert.equal(asked.length, 2);
+});
+
+test("an ask that is repeated has waited too long: it goes to the page, and a late answer does no harm", () => {
+  const direct = opened();
+  last().onopen();
+  direct.send({ seq: 1 });
+  direct.send({ seq: 2 });
+  last().onmessage({ data: new Uint8Array([7]).buffer });
+  assert.deepEqual([asked, heard], [[{ seq: 2 }], []]);
+  assert.equal(last().closed, true);
+});
+
+test("it connects once for each token, and gives up where no connection ever stands", () => {
+  const direct = opened("a");
+  direct.open("a");
+  direct.open("");
+  assert.equal(Socket.made.length, 1);
+  direct.open("b");
+  assert.equal(Socket.made.length, 2);
+  assert.equal(Socket.made[0].closed, true);
+  for (let n = 0; n < 5; n++) {
+    last().onclose();
+    direct.open("b");
+  }
+  assert.equal(Socket.made.length, 4); // the second, and two more
+});
+
+test("a view that ends closes it, and asks nothing any more", () => {
+  const direct = opened();
+  last().onopen();
+  direct.send({ seq: 1 });
+  direct.close();
+  assert.equal(last().closed, true);
+  assert.deepEqual(asked, []);
+});

@@ -1,0 +1,152 @@
+"""The live view's own connection: what it answers, whom, and what it leaves to the page."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient, WebSocketTestSession
+from starlette.websockets import WebSocketDisconnect
+
+import rnnviz
+from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting.person import HEADER, Person
+from rnnviz.ui.pages.explore import direct
+from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
+from tests.conftest import tiny
+from tests.ui.apptest import clean, sent
+from tests.ui.conftest import Open
+
+GRU = tiny("gru", layers=2)
+TEXT = "The Time Traveller smiled. "
+
+
+@pytest.fixture
+def tab() -> direct.Tab:
+    """One that the page has run in."""
+    made = direct.Tab()
+    made.held = LiveSession(GRU), {"words": {}}, "d", 1.0
+    return made
+
+
+@contextmanager
+def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
+    client = TestClient(Starlette(routes=direct.routes()))
+    with client.websocket_connect(direct.ADDRESS, headers=headers) as socket:
+        socket.send_text(token)
+        yield socket
+
+
+def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    socket.send_text(json.dumps({"client": "b", "seq": 1, "static": "d", **wish}))
+    return unpack(socket.receive_bytes())
+
+
+def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
+    socket.send_text(said)
+    return socket.receive_text() == direct.ASK_PAGE
+
+
+def test_a_key_brings_one_small_message_and_the_cores_numbers(tab: direct.Tab) -> None:
+    with connected(tab.token) as socket:
+        header, arrays = answer(socket, text=TEXT)
+        costs, text = arrays["nll"], TEXT
+        for n, letter in enumerate("Is it?", 2):
+            text += letter
+            wish = {"text": text, "client": "b", "seq": n, "static": "d", "base": header["revision"]}
+            socket.send_text(json.dumps(wish))
+            message = socket.receive_bytes()
+            assert len(message) < 2000
+            header, arrays = unpack(message)
+            assert (header["seq"], header["known"]) == (n, len(text) - 1)
+            costs = np.concatenate([costs[: header["known"]], arrays["nll"]])
+        assert left_to_the_page(socket, "[")  # no other message came before this one's answer
+    np.testing.assert_allclose(costs, rnnviz.trace(GRU, TEXT + "Is it?").nll, rtol=1e-5)
+
+
+def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
+    app = open_app("explore", model="tiny-gru")
+    clean(app)
+    token = sent(app)[0]["direct"]
+    with connected(token) as socket:
+        assert answer(socket, text="mat")[0]["numbers"]["characters"] == 3
+        app.run()
+        assert (sent(app)[0]["text"], sent(app)[0]["direct"]) == ("mat", token)
+        app.selectbox(key="model").select("tiny-lstm").run()
+        header, _ = answer(socket, text="mate", static="")
+        assert header["static"]["cell"] == "lstm"
+
+
+def test_what_only_the_page_can_answer_is_left_to_it(tab: direct.Tab) -> None:
+    wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * direct.LONGEST})
+    with connected(tab.token) as socket:
+        for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
+            assert left_to_the_page(socket, said)
+            assert answer(socket, text="on")[0]["length"] == 2
+        socket.send_text('"a"')  # no object: an ask of nothing
+        assert unpack(socket.receive_bytes())[0]["length"] == 0
+
+
+def test_what_fails_is_left_to_the_page_which_says_so(
+    tab: direct.Tab, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*given: object, **more: object) -> bytes:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(LiveSession, "answer", broken)
+    with connected(tab.token) as socket:
+        assert left_to_the_page(socket, json.dumps({"text": "on"}))
+    assert "could not be answered" in caplog.text
+
+
+def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> None:
+    state: dict[str, Any] = {}
+    tab = direct.tab(state)
+    assert direct.tab(state) is tab
+    tab.held = LiveSession(GRU), {}, "d", 1.0
+    token = tab.token
+    with connected("another") as socket, pytest.raises(WebSocketDisconnect):
+        socket.receive_text()
+    with connected(token) as socket:
+        answer(socket, text="here")
+        del state, tab
+        gc.collect()
+        assert left_to_the_page(socket, json.dumps({"text": "here"}))
+        with pytest.raises(WebSocketDisconnect):
+            socket.receive_text()
+
+
+def test_a_token_is_good_for_its_person_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setting, "hosted", lambda: True)
+    tab = direct.Tab()
+    tab.person, tab.held = Person("a", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
+    with connected(tab.token, **{HEADER: tab.person.said()}) as socket:
+        assert answer(socket, text="mine")[0]["length"] == 4
+    other = Person("b", lecturer=True).said()
+    with connected(tab.token, **{HEADER: other}) as socket, pytest.raises(WebSocketDisconnect):
+        socket.receive_text()
+
+
+def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
+    session, text = LiveSession(GRU), TEXT * 8
+    assert not session.quick(Ask(text=text))
+    session.answer(Ask(text=text), {}, "d", temperature=1)
+    assert session.quick(Ask(text=text + "e", seq=7, base=1, static="d", client="b"))
+    assert session.quick(Ask(text=text[:-3]))
+    assert session.quick(Ask(text=text + "e" * FEW))
+    assert not session.quick(Ask(text=text + "e" * (FEW + 1)))
+    assert not session.quick(Ask(text="x" + text))
+    assert not session.quick(Ask(text=text[:20]))  # another window
+    assert not session.quick(Ask(text=text, start=0))
+    assert not session.quick(Ask(text=text, quantity="update"))
+    assert not session.quick(Ask(text=text, write=1))
+    assert not session.quick(Ask(text="e" * LIMIT))
+    with session._answering:
+        assert not session.quick(Ask(text=text))
