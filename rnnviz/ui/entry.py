@@ -44,4 +44,4 @@ def _door() -> list[Middleware]:
     from rnnviz.ui.hosting.bounds import Bounds
     from rnnviz.ui.hosting.door import Door
 
-    return [Middleware(Door), Middleware(Bounds)]
+    return [Middleware(Door, beside=(direct.ADDRESS,)), Middleware(Bounds)]

@@ -191,13 +191,14 @@ class Tab:
         async for data in way:
             self.tally.messages += 1
             self.tally.bytes += len(data)
-            self._take(data)  # type: ignore[arg-type]
+            if isinstance(data, bytes):  # else it says that it is there
+                self._take(data)
 
     def _take(self, data: bytes) -> None:
         header, arrays = unpack(data)
         if "text" in header:
             self.shown = header["text"]
-            self.direct = header.get("direct", "")
+            self.direct = header.get("session", "")
         elif header["client"] != self.client or header["seq"] < self.waiting:
             return
         if header["known"] > len(self.nll):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,13 @@ def connected(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
         yield socket
 
 
+@contextmanager
+def welcome(token: str, **headers: str) -> Iterator[WebSocketTestSession]:
+    with connected(token, **headers) as socket:
+        assert socket.receive_text() == direct.HERE
+        yield socket
+
+
 def answer(socket: WebSocketTestSession, **wish: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     socket.send_text(json.dumps({"client": "b", "seq": 1, "static": "d", **wish}))
     return unpack(socket.receive_bytes())
@@ -55,7 +62,7 @@ def left_to_the_page(socket: WebSocketTestSession, said: str) -> bool:
 
 
 def test_a_key_brings_one_small_message_and_the_cores_numbers(tab: direct.Tab) -> None:
-    with connected(tab.token) as socket:
+    with welcome(tab.token) as socket:
         header, arrays = answer(socket, text=TEXT)
         costs, text = arrays["nll"], TEXT
         for n, letter in enumerate("Is it?", 2):
@@ -74,11 +81,11 @@ def test_a_key_brings_one_small_message_and_the_cores_numbers(tab: direct.Tab) -
 def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
     app = open_app("explore", model="tiny-gru")
     clean(app)
-    token = sent(app)[0]["direct"]
-    with connected(token) as socket:
+    token = sent(app)[0]["session"]
+    with welcome(token) as socket:
         assert answer(socket, text="mat")[0]["numbers"]["characters"] == 3
         app.run()
-        assert (sent(app)[0]["text"], sent(app)[0]["direct"]) == ("mat", token)
+        assert (sent(app)[0]["text"], sent(app)[0]["session"]) == ("mat", token)
         app.selectbox(key="model").select("tiny-lstm").run()
         header, _ = answer(socket, text="mate", static="")
         assert header["static"]["cell"] == "lstm"
@@ -86,7 +93,7 @@ def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
 
 def test_what_only_the_page_can_answer_is_left_to_it(tab: direct.Tab) -> None:
     wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * direct.LONGEST})
-    with connected(tab.token) as socket:
+    with welcome(tab.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
             assert answer(socket, text="on")[0]["length"] == 2
@@ -101,7 +108,7 @@ def test_what_fails_is_left_to_the_page_which_says_so(
         raise RuntimeError("broken")
 
     monkeypatch.setattr(LiveSession, "answer", broken)
-    with connected(tab.token) as socket:
+    with welcome(tab.token) as socket:
         assert left_to_the_page(socket, json.dumps({"text": "on"}))
     assert "could not be answered" in caplog.text
 
@@ -114,7 +121,7 @@ def test_nobody_is_answered_without_the_token_or_after_the_session_is_gone() -> 
     token = tab.token
     with connected("another") as socket, pytest.raises(WebSocketDisconnect):
         socket.receive_text()
-    with connected(token) as socket:
+    with welcome(token) as socket:
         answer(socket, text="here")
         del state, tab
         gc.collect()
@@ -127,7 +134,7 @@ def test_a_token_is_good_for_its_person_alone(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(setting, "hosted", lambda: True)
     tab = direct.Tab()
     tab.person, tab.held = Person("a", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
-    with connected(tab.token, **{HEADER: tab.person.said()}) as socket:
+    with welcome(tab.token, **{HEADER: tab.person.said()}) as socket:
         assert answer(socket, text="mine")[0]["length"] == 4
     other = Person("b", lecturer=True).said()
     with connected(tab.token, **{HEADER: other}) as socket, pytest.raises(WebSocketDisconnect):
@@ -150,3 +157,21 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text="e" * LIMIT))
     with session._answering:
         assert not session.quick(Ask(text=text))
+
+
+def test_a_tab_has_few_connections_and_gets_back_those_that_end(tab: direct.Tab) -> None:
+    with ExitStack() as stack:
+        for _ in range(direct.MOST):
+            stack.enter_context(welcome(tab.token))
+        with connected(tab.token) as socket, pytest.raises(WebSocketDisconnect):
+            socket.receive_text()
+    assert tab.connections == 0
+    with welcome(tab.token) as socket:
+        assert answer(socket, text="again")[0]["length"] == 5
+
+
+def test_whoever_says_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(direct, "PATIENCE", 0.0)
+    client = TestClient(Starlette(routes=direct.routes()))
+    with client.websocket_connect(direct.ADDRESS) as socket, pytest.raises(WebSocketDisconnect):
+        socket.receive_text()

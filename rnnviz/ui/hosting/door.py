@@ -34,16 +34,18 @@ PRIVATE = ("/_stcore/metrics", "/_stcore/script-health-check")
 
 
 class Door:
-    """The middleware, inside Guard, where the app is hosted."""
+    """The middleware, inside Guard, where the app is hosted. `beside` are the paths of connections that a tab
+    makes beside its first: they have to name it, and take no place of their own.
+    """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, beside: tuple[str, ...] = ()) -> None:
         named = st.get_option("server.trustedUserHeaders") or {}
         if {name.lower(): field for name, field in named.items()}.get(person.HEADER) != person.FIELD:
             raise ConfigError(
                 "serving others needs server.trustedUserHeaders with {header}, as in .streamlit/config.toml",
                 header=person.HEADER,
             )
-        self._app = app
+        self._app, self._beside = app, beside
         self._key = setting.key().encode()
         self._cookies = Cookies(setting.key())
         self._guesses = Limit(burst=10, rate=1 / 6)
@@ -98,7 +100,7 @@ class Door:
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:
         """A tab's connection, which takes a visitor's place as long as it lasts."""
-        if who.lecturer:
+        if who.lecturer or scope["path"].endswith(self._beside):
             await self._app(scope, receive, send)
         elif not self._places.enter(who.id):
             await WebSocketClose(1013)(scope, receive, send)  # "try again later"

@@ -30,10 +30,7 @@ export class Direct {
     const socket = new WebSocket(address);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => {
-      socket.send(token);
-      this.ready = true;
-    };
+    socket.onopen = () => socket.send(token);
     socket.onmessage = ({ data }) => this.socket === socket && this.answered(data);
     socket.onclose = () => {
       if (this.socket !== socket) return;
@@ -47,8 +44,9 @@ export class Direct {
   /** @param {string | ArrayBuffer} data */
   answered(data) {
     const { ask } = this;
-    this.ask = null;
+    this.ready = true; // the first message says that the token is known there
     this.failed = 0;
+    this.ask = null;
     if (typeof data !== "string") this.hear(new Uint8Array(data));
     else if (ask) this.page(ask);
   }

@@ -3,15 +3,17 @@ thread, run the page and send six messages. Whatever needs a run of the page sti
 so does everything where there is no such connection. app.py imports this module: keep it light.
 
     browser  the token that the page has told it, then asks: JSON, one at a time
-    server   the bytes that answer an ask, or "" for: ask the page
+    server   "" to the token, then the bytes that answer an ask, or "" for: ask the page
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import secrets
 from collections.abc import Mapping, MutableMapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
@@ -28,7 +30,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("rnnviz")
 
 ADDRESS = "/live"
-ASK_PAGE = ""
+HERE = ASK_PAGE = ""
+PATIENCE = 10.0  # seconds for the token to come
+MOST = 4  # connections of one tab: one, and what a lost network has not ended yet
 LONGEST = 250_000
 """Characters of an ask: a text of 20,000 control characters, which JSON writes in six each, and the rest."""
 
@@ -39,7 +43,7 @@ class Tab:
     """What answers one tab's asks; `held` is set by every run of the page."""
 
     def __init__(self) -> None:
-        self.token, self.person = secrets.token_urlsafe(18), person.current()
+        self.token, self.person, self.connections = secrets.token_urlsafe(18), person.current(), 0
         self.held: tuple[LiveSession, Mapping[str, Any], str, float] | None = None
         _tabs[self.token] = self
 
@@ -69,19 +73,37 @@ def tab(state: MutableMapping[Any, Any]) -> Tab:
 async def _connected(socket: WebSocket) -> None:
     await socket.accept()
     try:
-        token, who = (await socket.receive_text())[:100], person.of(socket.scope["headers"])
-        while _is_there(token, who):
-            found = await _answer(token, await socket.receive_text())
-            await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
+        with suppress(TimeoutError, KeyError):  # KeyError: bytes where text should be
+            token = await asyncio.wait_for(socket.receive_text(), PATIENCE)
+            if _come(token, person.of(socket.scope["headers"])):
+                try:
+                    await socket.send_text(HERE)
+                    await _talk(socket, token)
+                finally:
+                    _gone(token)
         await socket.close(1008)
-    except (WebSocketDisconnect, KeyError):  # gone, or bytes where text should be
+    except WebSocketDisconnect:
         pass
 
 
-def _is_there(token: str, who: Person) -> bool:
-    """Whether this is somebody's tab; it isn't kept, as it goes with its session."""
+def _come(token: str, who: Person) -> bool:
+    """Whether this is a tab of theirs with room for a connection. It isn't kept: it goes with its session."""
     found = _tabs.get(token)
-    return found is not None and found.person == who
+    if found is None or found.person != who or found.connections >= MOST:
+        return False
+    found.connections += 1
+    return True
+
+
+def _gone(token: str) -> None:
+    if (found := _tabs.get(token)) is not None:
+        found.connections -= 1
+
+
+async def _talk(socket: WebSocket, token: str) -> None:
+    while token in _tabs:
+        found = await _answer(token, await socket.receive_text())
+        await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
 
 
 async def _answer(token: str, said: str) -> bytes | None:
