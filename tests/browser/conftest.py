@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from playwright.sync_api import (
     Error,
     Page,
     Request,
+    TimeoutError,
     ViewportSize,
     expect,
     sync_playwright,
@@ -66,6 +68,16 @@ def app_url(folder: Path, models_folder: Path) -> Iterator[str]:
         yield url
 
 
+# All that is to be seen and set in the live view, but for the axes, what is painted and what is
+# said aloud.
+LOOK = """(root) => [...root.querySelectorAll("*:not(.rv-said, .rv-plot, .rv-plot *)")]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => {
+        const words = [...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data);
+        return [one.localName, one.className, one.disabled, one.value, ...words].join(" ");
+    }).join("\\n") + root.dataset.theme"""
+
+
 class Live:
     """The live view of a model, the tiny GRU, its opening text painted."""
 
@@ -83,6 +95,28 @@ class Live:
     def text(self) -> str:
         """What stands in the text area."""
         return self.area.input_value()
+
+    def mark(self) -> None:
+        """Keep how it looks now that it has been loaded, for `set_back`."""
+        self.opening = self.text
+        self.root.evaluate(f"(root) => {{ window.opened = ({LOOK})(root); }}")
+
+    def set_back(self) -> bool:
+        """Whether it is, its opening text written again, as it was when loaded: nothing was left behind."""
+        if not self.page.evaluate("Boolean(window.opened)") or not self.area.is_visible():
+            return False
+        self.area.focus()
+        for _ in range(2):  # the pin, and the unit
+            self.page.keyboard.press("Escape")
+        if (reset := self.page.get_by_role("button", name="reset")).is_visible():
+            reset.click()
+        self.area.fill(self.opening)
+        self.page.keyboard.press("Control+End")
+        with suppress(TimeoutError):
+            again = f"(root) => ({LOOK})(root) === window.opened"
+            self.page.wait_for_function(again, arg=self.root.element_handle(), timeout=500)
+            return True
+        return False
 
     def painted(self, length: int) -> None:
         """Wait until a text of so many characters is on the screen."""
@@ -122,9 +156,12 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def page(tab: Page) -> Iterator[Page]:
-    """The reader's tab, empty. An error in a script or a request to another machine fails the test."""
+def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The reader's tab; what stands in it is for `live` alone, every other test opens an address.
+    An error in a script or a request to another machine fails the test.
+    """
     wrong: list[str] = []
+    failed = request.session.testsfailed
 
     def listen(message: ConsoleMessage) -> None:
         # Opened on a page other than the first, Streamlit finds its server by trying addresses.
@@ -152,14 +189,29 @@ def page(tab: Page) -> Iterator[Page]:
     tab.emulate_media(color_scheme="null", reduced_motion="null")
     tab.set_viewport_size(SCREEN)
     tab.mouse.move(0, 0)
-    tab.goto("about:blank")
+    if wrong or "live" not in request.fixturenames or request.session.testsfailed > failed:
+        tab.goto("about:blank")
     assert wrong == []
 
 
+@pytest.fixture(scope="session")
+def opened() -> list[Live]:
+    """The live view that was loaded last."""
+    return []
+
+
 @pytest.fixture
-def live(page: Page, app_url: str) -> Live:
-    """The Explore page."""
-    return Live(page, app_url)
+def anew() -> None:
+    """For `live`: loaded for this test, with nothing that could be undone or gone back to."""
+
+
+@pytest.fixture
+def live(page: Page, app_url: str, opened: list[Live], request: pytest.FixtureRequest) -> Live:
+    """The Explore page as it opens; loaded anew, for a second, only where the test before changed more."""
+    if "anew" in request.fixturenames or not (opened and opened[-1].set_back()):
+        opened[:] = [Live(page, app_url)]
+        opened[-1].mark()
+    return opened[-1]
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, FloatRect, Locator, Playwright
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -94,6 +95,30 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
         except OSError:
             time.sleep(0.05)
     raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
+
+
+# Resolves when the app has read the address.
+_TURN = """(address) => new Promise((done) => {
+    const app = document.querySelector("[data-testid=stApp]");
+    const state = "data-test-script-state";
+    new MutationObserver((_, observer) => {
+        if (app.getAttribute(state) === "notRunning") done(observer.disconnect());
+    }).observe(app, { attributes: true, attributeFilter: [state] });
+    history.pushState({}, "", address);
+    dispatchEvent(new PopStateEvent("popstate"));
+})"""
+
+
+def visit(page: Page, address: str) -> None:
+    """Go to an address of the app: where the tab holds the app, as Back and Forward do, which spares a load.
+
+    All is then as the address says (rnnviz/ui/address.py), but the session is the same: what was uploaded,
+    the language and the lecture stay. Where that matters, `page.goto`.
+    """
+    if urlsplit(page.url)[:2] == urlsplit(address)[:2]:
+        page.evaluate(_TURN, address)
+    else:
+        page.goto(address)
 
 
 def box_of(element: Locator) -> FloatRect:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-PAGES = (
-    "",
-    "?present=1",
-    *(f"perplexity?section={name}" for name in ("where", "against", "sum", "compression", "export")),
-    *(
-        f"inside?part={name}"
-        for name in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare")
-    ),
-    "train",
-    "train?run=shipped:timemachine-gru",
-    "train?run=shipped:timemachine-gru&present=1",
-    *(f"learn?scene={number}" for number in range(1, 10)),
-    "learn?scene=4&code=1",
-    "learn?scene=9&step=3",
-)
+from rnnviz.ui.pages.learn import scenes
+from tests.browser.driving import visit
+from tests.browser.lecturing import Lectern
+
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
 BEARABLE = {"landmark-unique", "presentation-role-conflict"}
-BACKGROUNDS = ("rgb(255, 255, 255)", "rgb(18, 25, 30)")
+BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}
 SETTLED = "() => Promise.allSettled(document.getAnimations().map((one) => one.finished)).then(() => true)"
 
 
@@ -47,29 +38,73 @@ def wrong(page: Page, *rules: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("address", PAGES)
-def test_axe_finds_nothing_wrong(page: Page, app_url: str, address: str) -> None:
-    page.emulate_media(color_scheme="light")
-    page.goto(f"{app_url}/{address}")
-    in_both_themes(page)
+def explore(page: Page, url: str) -> Iterator[str]:
+    page.goto(url)
+    yield "as it opens"
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    yield "presented"
 
 
-def test_axe_finds_nothing_wrong_with_a_scored_file_beside_another(page: Page, app_url: str) -> None:
-    page.emulate_media(color_scheme="light")
-    page.goto(f"{app_url}/perplexity?section=against")
+def perplexity(page: Page, url: str) -> Iterator[str]:
+    for section in ("where", "against", "sum", "compression", "export"):
+        visit(page, f"{url}/perplexity?section={section}")
+        yield section
+    page.goto(f"{url}/perplexity?section=against")
     texts = {"a.txt": "The Time Traveller smiled.\n" * 20, "b.txt": "grey eyes " * 30}
     page.locator("input[type=file]").set_input_files(
         [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in texts.items()]
     )
     expect(page.locator(".st-key-texts canvas").first).to_be_visible()
-    in_both_themes(page)
+    yield "a scored file beside another"
 
 
-def in_both_themes(page: Page) -> None:
-    """Fail for anything that axe finds wrong with the page in the light theme, then in the dark."""
-    rules = ((), ("color-contrast",))  # names and headings are the same in the dark
-    for scheme, background, looked in zip(("light", "dark"), BACKGROUNDS, rules, strict=True):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        expect(page.get_by_test_id("stApp")).to_have_css("background-color", background)
-        settle(page)
-        assert wrong(page, *looked) == []
+def inside(page: Page, url: str) -> Iterator[str]:
+    for part in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare"):
+        visit(page, f"{url}/inside?part={part}")
+        yield part
+
+
+def train(page: Page, url: str) -> Iterator[str]:
+    page.goto(f"{url}/train")
+    yield "without a run"
+    visit(page, f"{url}/train?run=shipped:timemachine-gru")
+    expect(page.locator(".rt-lines .main-svg").first).to_be_attached()
+    yield "a run"
+    page.get_by_role("button", name="Present").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    yield "a run, presented"
+
+
+def learn(page: Page, url: str) -> Iterator[str]:
+    lectern = Lectern(page, url)
+    lectern.open(scene=1)
+    for number in range(1, len(scenes.MODULES) + 1):
+        lectern.at(number, 0)
+        yield f"scene {number}"
+        if number == 4:
+            lectern.press("c")
+            expect(lectern.root.locator("aside.ln-code")).to_be_visible()
+            yield "scene 4 with its code"
+            lectern.press("Escape")
+        lectern.press("ArrowRight")
+    for _ in range(2):
+        lectern.press("Space")
+    lectern.at(number, 2)
+    yield "the last scene's third step"
+
+
+@pytest.mark.parametrize("tour", [explore, perplexity, inside, train, learn])
+def test_axe_finds_nothing_wrong(
+    page: Page, app_url: str, tour: Callable[[Page, str], Iterator[str]]
+) -> None:
+    page.emulate_media(color_scheme="light")
+    schemes, found = ["light", "dark"], {}
+    for place in tour(page, app_url):
+        for scheme in schemes:  # names and headings are the same in the dark
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS[scheme])
+            settle(page)
+            found[place, scheme] = wrong(page, *(() if scheme == "light" else ("color-contrast",)))
+        schemes.reverse()  # the next place begins as this one ends
+    assert {place: lines for place, lines in found.items() if lines} == {}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from rnnviz.ui.model_cache import FIRST
@@ -13,6 +14,7 @@ from rnnviz.ui.packed import LONGEST, pack, unpack
 from tests.browser.conftest import Live
 
 MODEL = "[data-testid=stSidebar] [data-testid=stSelectbox] input"
+pytestmark = pytest.mark.usefixtures("anew")  # with a history of its own
 
 
 def query(page: Page) -> dict[str, str]:

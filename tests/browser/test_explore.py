@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
@@ -22,6 +23,7 @@ def perplexity(text: str) -> str:
     return f"{value:,.0f}" if value >= 10_000 else f"{value:.1f}" if value >= 100 else f"{value:.2f}"
 
 
+@pytest.mark.usefixtures("anew")
 def test_it_is_alive_on_opening(live: Live) -> None:
     assert live.text == "The Time Traveller"
     assert live.number("characters") == "18"
@@ -166,6 +168,7 @@ def test_html_stays_text(live: Live) -> None:
     expect(live.readout).to_contain_text("“<”: surprisal")
 
 
+@pytest.mark.usefixtures("anew")
 def test_examples_replace_the_text_and_undo_brings_it_back(live: Live) -> None:
     live.page.get_by_role("button", name="machine", exact=True).click()
     live.painted(7)
@@ -231,6 +234,7 @@ def test_without_plotly_it_says_what_to_do(page: Page, app_url: str) -> None:
     expect(page.locator(".rv-limit")).to_contain_text("streamlit run app.py")
 
 
+@pytest.mark.usefixtures("anew")
 def test_two_readers_do_not_see_each_other(live: Live, app_url: str) -> None:
     second = Live(live.page.context.new_page(), app_url)
     live.write("flushed")

@@ -38,6 +38,7 @@ def paste(live: Live, times: int) -> None:
         live.page.keyboard.press("Control+v")
 
 
+@pytest.mark.usefixtures("anew")
 @pytest.mark.parametrize("unit", ["His grey eyes shone. ", "🐒 eyes shone. "])
 def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) -> None:
     text = unit * (9_000 // len(unit))
@@ -64,6 +65,7 @@ def test_too_long_a_paste_is_cut_and_undone_step_by_step(live: Live, unit: str) 
         live.painted(length)
 
 
+@pytest.mark.usefixtures("anew")
 def test_a_full_field_takes_no_key_and_can_be_undone(live: Live) -> None:
     text = (SENTENCE * 600)[: LIMIT - 1]
     live.write(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, SCREEN, Live
@@ -12,6 +13,7 @@ from tests.browser.driving import ROOT, free_port, serve
 from tests.browser.test_bars import OPENING
 
 
+@pytest.mark.usefixtures("anew")
 def test_the_text_has_the_focus_on_opening(live: Live) -> None:
     expect(live.area).to_be_focused()
     live.page.keyboard.type("s")
@@ -57,6 +59,7 @@ def test_every_stop_of_the_tab_key_shows_a_ring(live: Live) -> None:
     assert {"rv-touch", "rv-temperature", "rv-pad"} <= seen
 
 
+@pytest.mark.usefixtures("anew")
 def test_nothing_chatters_while_one_types(live: Live) -> None:
     said = live.page.locator(
         ".rnnviz [aria-live], .rnnviz [role='status'], .rnnviz [role='alert'], .rnnviz output"

@@ -51,6 +51,7 @@ def tab_to(page: Page, name: str = "", *, css: str = "", key: str = "Tab") -> No
     raise AssertionError(f"the Tab key doesn't come to {name or css}")
 
 
+@pytest.mark.usefixtures("anew")
 def test_explore_writes_moves_pins_picks_and_takes_a_bar(live: Live) -> None:
     page = live.page
     expect(live.area).to_be_focused()  # without a click

@@ -75,10 +75,11 @@ COVERED = """(scrolled) => {
 
 @pytest.mark.parametrize("address", PAGES)
 def test_nothing_is_covered_and_no_page_scrolls_sideways(page: Page, app_url: str, address: str) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{app_url}/{address}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
     for size in (PHONE, ENLARGED):
         page.set_viewport_size(size)
-        page.goto(f"{app_url}/{address}")
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
         settle(page)
         assert page.evaluate(WIDER) <= 0, size
         main = page.get_by_test_id("stMain")
