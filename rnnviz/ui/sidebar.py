@@ -115,7 +115,7 @@ def kind(info: ModelInfo, model: Model) -> str:
 
 
 def card(info: ModelInfo, model: Model, *, page: str) -> None:
-    """What the model read, how well it predicts unseen text, how it was made, and where its `page` is."""
+    """What the model read, how well it predicts unseen text, how it was made, and its `page`, if any."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
@@ -131,7 +131,7 @@ def card(info: ModelInfo, model: Model, *, page: str) -> None:
         if isinstance(digest := facts.get("sha256"), str) and digest:
             st.caption(_("Training text, SHA-256"))
             st.html(preformatted(digest))
-        if info.kind != "ngram":
+        if page:
             st.link_button(
                 _("Share as a page"),
                 page,

@@ -61,11 +61,21 @@ def test_it_writes_on_and_takes_a_bar(alone: Live) -> None:
 
 
 def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: Live) -> None:
-    text = (TEXT * 40)[:20_000]
+    text = (TEXT * 40)[:19_000]
+    alone.page.evaluate(
+        "() => { const bar = document.querySelector('progress');"
+        " new MutationObserver(() => { bar.dataset.seen = 'yes' }).observe(bar, { attributes: true }) }"
+    )
     alone.area.fill(text)
-    alone.page.keyboard.press("Home")  # the page itself is free
-    alone.painted(20_000)
+    alone.page.keyboard.press("End")
+    alone.page.keyboard.type("xyz")  # the page itself is free
+    assert alone.text.endswith("xyz")
+    alone.painted(19_003)
+    expect(alone.page.locator("progress")).to_have_attribute("data-seen", "yes")
     expect(alone.page.locator("progress")).to_be_hidden()
+    alone.area.fill("é" + text)
+    alone.write("The Time")  # takes the place of what is still being read
+    assert alone.number("unknown") == "0"
 
 
 def test_the_app_gives_it_away(page: Page, app_url: str) -> None:

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import * as characters from "../../rnnviz/ui/browser/static/characters.js";
-import { columnAt, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
+import { Frames } from "../../rnnviz/ui/browser/static/frames.js";
+import { columnAt, Heat, rowAt } from "../../rnnviz/ui/browser/static/heat.js";
 import { Link } from "../../rnnviz/ui/browser/static/link.js";
 import { Numbers, raised } from "../../rnnviz/ui/browser/static/numbers.js";
 import { luma } from "../../rnnviz/ui/browser/static/theme.js";
@@ -234,4 +235,70 @@ test("a pixel of the heat map belongs to the column and the row that are painted
   const seen = Array.from({ length: 100 }, (_, y) => rowAt(y, 100, rows));
   assert.deepEqual([...new Set(seen)], [3, 4, 5, 6, 7, 8, 9]);
   assert.deepEqual(seen, seen.toSorted());
+});
+
+test("what comes faster than frames is drawn once a frame, the last of it too", (context) => {
+  /** @type {(() => void)[]} */
+  const waiting = [];
+  Object.assign(globalThis, {
+    requestAnimationFrame: (/** @type {() => void} */ call) => waiting.push(call),
+    cancelAnimationFrame: () => waiting.splice(0),
+  });
+  context.after(() => Object.assign(globalThis, { requestAnimationFrame: undefined }));
+  let [value, shown, draws] = [0, 0, 0];
+  const frames = new Frames(() => {
+    shown = value;
+    draws++;
+  });
+  for (value = 1; value < 4; value++) frames.ask();
+  value = 3;
+  assert.deepEqual([shown, draws], [1, 1]); // at once
+  waiting.shift()?.();
+  assert.deepEqual([shown, draws], [3, 2]);
+  waiting.shift()?.();
+  assert.deepEqual([shown, draws, waiting.length], [3, 2, 0]); // nothing new: no frame more
+  frames.ask();
+  frames.close();
+  assert.equal(waiting.length, 0);
+});
+
+test("a heat map's pixels are those of their units, and their means where several share one", (context) => {
+  /** @type {any} */
+  let painted;
+  const pen = {
+    setTransform: () => {},
+    createImageData: (/** @type {number} */ w, /** @type {number} */ h) => ({
+      width: w,
+      height: h,
+      data: new Uint8ClampedArray(4 * w * h),
+    }),
+    putImageData: (/** @type {any} */ image) => {
+      painted = new Uint32Array(image.data.buffer);
+    },
+  };
+  const style = { setProperty: () => {} };
+  const canvas = /** @type {any} */ ({ width: 0, height: 0, style, getContext: () => pen });
+  Object.assign(globalThis, { window: { devicePixelRatio: 1 } });
+  context.after(() => Object.assign(globalThis, { window: undefined }));
+  const colours = Array.from({ length: 9 }, (_, i) => `#00000${i}`);
+  const states = Uint8Array.from([0, 2, 4, 8, 1, 3, 5, 7, 8, 8, 0, 0]); // 3 characters, 4 units
+  const store = /** @type {any} */ ({ states, rows: Uint16Array.from([3, 2, 1, 0]), start: 0, units: 4 });
+  for (const [height, rows] of /** @type {const} */ ([
+    [7, { from: 0, count: 4 }],
+    [2, { from: 0, count: 4 }],
+    [5, { from: 1, count: 2 }],
+  ])) {
+    const view = { first: 0, last: 3, columns: 4, rows, width: 10, height, strip: 1 };
+    new Heat(canvas, canvas).draw(store, view, colours, "#ffffff");
+    for (let y = 0; y < height; y++)
+      for (let x = 0; x < 10; x++) {
+        const t = columnAt(x, 10, 4);
+        const from = rowAt(y, height, rows);
+        const shared = Math.max(from + 1, rowAt(y + 1, height, rows)) - from;
+        const mean =
+          [...Array(shared).keys()].reduce((sum, i) => sum + states[4 * t + 3 - from - i], 0) / shared;
+        const blue = (painted[10 * y + x] >>> 16) & 255;
+        assert.equal(blue, t < 3 ? Math.round(mean) : 255, `${height}: ${x}, ${y}`);
+      }
+  }
 });

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { unpack } from "../../rnnviz/ui/browser/static/wire.js";
 import { Network, Reading, weigh, write } from "../../rnnviz/ui/standalone/engine.js";
+import { Thread } from "../../rnnviz/ui/standalone/thread.js";
 import { answers, tensors } from "../../rnnviz/ui/standalone/worker.js";
 
 const CLOSE = 1e-4;
@@ -84,6 +85,56 @@ for (const file of files) {
     assert.ok(drawn.every((id) => id > 0 && id < network.V));
   });
 }
+
+/** The first network's page. */
+function page() {
+  const { header, arrays } = unpack(blocks(files[0])[0]);
+  return { made: header.made, arrays, sources: [], load: () => ({}), begin: "", markup: "", styles: "" };
+}
+
+test("a text that is given up half-way leaves no trace", () => {
+  const { made, arrays } = page();
+  const [one, other] = [answers(made, arrays), answers(made, arrays)];
+  const [first, second] = [{ text: "The Time Traveller" }, { text: "The Time Machine", base: 1, unit: 2 }];
+  assert.deepEqual(one.answer(first), other.answer(first));
+  const steps = one.reading.steps(one.text({ text: "The Time Machine stood still" }).ids);
+  for (let n = 0; n < 9; n++) steps.next();
+  assert.deepEqual(one.answer(second), other.answer(second));
+});
+
+test("a long text is read aside, and a newer one takes its place", async () => {
+  const long = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
+  const parts = {
+    ...page(),
+    plotly: async () => "",
+    say: (/** @type {unknown} */ why) => assert.fail(String(why)),
+  };
+  /** @type {any[]} */
+  const heard = [];
+  /** @type {number[]} */
+  const shares = [];
+  await /** @type {Promise<void>} */ (
+    new Promise((resolve) => {
+      const hear = (/** @type {any} */ answer) => {
+        heard.push(answer);
+        if (heard.length === 1) thread.ask({ text: `${long}!`, seq: 3, base: 1 });
+        else resolve();
+      };
+      const thread = new Thread(parts, hear, (done, length) => shares.push(done / length));
+      thread.ask({ text: long, seq: 1 });
+      assert.ok(thread.away); // the page doesn't wait for it
+      thread.ask({ text: "The Time", seq: 2 });
+    })
+  );
+  assert.deepEqual(
+    heard.map(({ header }) => header.seq),
+    [2, 3],
+  );
+  assert.ok(shares.length > 1 && shares.every((share) => share > 0 && share < 1));
+  const fresh = answers(parts.made, parts.arrays);
+  fresh.answer({ text: "The Time", seq: 2 });
+  assert.deepEqual(heard[1], fresh.answer({ text: `${long}!`, seq: 3, base: 1 }));
+});
 
 test("a draw follows the weights", () => {
   const logs = Float32Array.from([0.1, 0.4, 0.3, 0.2], Math.log);

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 
 from rnnviz import cli
+from rnnviz.errors import ConfigError
 from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.standalone import build, command
+from rnnviz.ui.standalone.serving import CELLS
 from tests.conftest import TEXT, tiny, tiny_card
 
 MEGABYTES = 3 * 2**20
@@ -38,7 +40,8 @@ def test_the_command_writes_the_page(
     target = tmp_path / "page.html"
     assert cli.main(["page", "--model", str(info.path), "--output", str(target)], more=[command]) == 0
     assert "tiny-gru" in capsys.readouterr().out
-    header, arrays = unpack(packed(target.read_text("utf-8"), "packed"))
+    page = target.read_text("utf-8")
+    header, arrays = unpack(packed(page, "packed"))[0], unpack(packed(page, "weights"))[1]
     assert header["made"]["fixed"]["model"] == "tiny-gru"
     assert header["made"]["fixed"]["ngram"] == "3-gram"  # the model that the card names
     assert {"weight:readout.bias", "level:2.share", "rows:steady,0,hidden"} <= set(arrays)
@@ -73,7 +76,7 @@ def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
     checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
     page = build.page(checkpoint.read_info(path))
     assert evil not in page
-    assert page.count("<script") == 3
+    assert page.count("<script") == 4
     assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
 
 
@@ -94,3 +97,22 @@ def test_a_table_of_counts_has_no_page(
     assert cli.main(["page", "-m", ngram, "--output", str(target)], more=[command]) == 1
     assert "received the n-gram model tiny-3gram" in capsys.readouterr().err
     assert not target.exists()
+
+
+def test_a_cell_that_the_engine_does_not_know_is_refused(
+    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "CELLS", ("rnn",))
+    with pytest.raises(ConfigError, match="computes rnn; tiny-gru is made of another kind of cell, gru"):
+        build.page(info)
+
+
+def test_the_engine_knows_every_cell_that_has_a_page() -> None:
+    gates = re.search(r"const GATES = \{(.*?)\};", (build.HERE / "engine.js").read_text("utf-8"), re.DOTALL)
+    assert gates
+    assert tuple(re.findall(r"(\w+): \[", gates[1])) == CELLS
+
+
+def test_counts_of_other_symbols_are_left_out(info: ModelInfo) -> None:
+    yardstick = NgramModel.fit(TEXT + "ßßßß", order=3, name="other-3gram")
+    assert build.parts(info, yardstick)[0]["made"]["fixed"]["ngram"] is None

@@ -48,7 +48,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, page=serving.address(info.path.stem))
+        sidebar.card(info, model, page=serving.address(info.path.stem, info.kind))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 

@@ -4,7 +4,7 @@
 import { Reading, weigh, write } from "./engine.js";
 
 /** @import { Shape } from "../pages/explore/static/types" */
-/** @import { Answer, Ask, Made } from "./types" */
+/** @import { Answer, Ask, Made, Told } from "./types" */
 /** @import { Counts } from "./counts.js" */
 /** @import { Network } from "./engine.js" */
 
@@ -13,6 +13,8 @@ const WAYS = 80; // and of each of three ways
 
 export class Answers {
   revision = 0;
+  /** @type {number[]} the symbols that the last answer told of */
+  told = [];
   /** @type {Float32Array} the n-gram model's costs */
   counted = new Float32Array();
   coloured = "";
@@ -28,24 +30,31 @@ export class Answers {
     this.network = network;
     this.ids = new Map(made.fixed.symbols.map((symbol, i) => [symbol, i + 1]));
     this.reading = new Reading(network, made.unknownCost);
-    this.length = 0;
   }
 
-  /**
-   * @param {Ask} ask @param {(done: number, length: number) => void} [progress]
-   * @returns {{ header: Answer, arrays: Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array> }}
-   */
-  answer(ask, progress) {
+  /** What an ask is about, and its symbols. @param {Ask} ask */
+  text(ask) {
+    const { made, ids } = this;
+    const text = (ask.fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
+    return { text, ids: Array.from(text, (c) => ids.get(c) ?? 0).slice(0, made.fixed.limit) };
+  }
+
+  /** Read, and tell. @param {Ask} ask @returns {Told} */
+  answer(ask) {
+    const about = this.text(ask);
+    this.reading.read(about.ids);
+    return this.tell(ask, about);
+  }
+
+  /** What to tell of a text that has been read. @param {Ask} ask @param {{ text: string, ids: number[] }} about @returns {Told} */
+  tell(ask, { text, ids }) {
     const { made, network, reading } = this;
     const { fixed } = made;
-    const fresh = Boolean(ask.fresh);
-    const text = (fresh ? made.opening : (ask.text ?? "")).replace(/\r\n?/g, "\n");
-    const ids = Array.from(text, (c) => this.ids.get(c) ?? 0).slice(0, fixed.limit);
-    const kept = reading.read(ids, progress && ((done) => progress(done, ids.length)));
+    const kept = shared(ids, this.told);
+    this.told = ids;
     this.revision += 1;
     const length = ids.length;
-    const same = ask.base && ask.base === this.revision - 1 ? Math.min(kept, this.length) : 0;
-    this.length = length;
+    const same = ask.base && ask.base === this.revision - 1 ? kept : 0;
     if (this.counts) {
       const costs = this.counts.costs(ids, Math.min(kept, this.counted.length), made.unknownCost);
       const counted = new Float32Array(length);
@@ -113,7 +122,7 @@ export class Answers {
       numbers: this.numbers(),
       digest: made.digest,
       ...(ask.static !== made.digest && { static: fixed }),
-      ...(fresh && { text, offer: 1, opening: text }),
+      ...(ask.fresh && { text, offer: 1, opening: text }),
     };
     if (ask.write) {
       const room = Math.max(0, Math.min(ask.write === 1 ? CONTINUE : WAYS, fixed.limit - length));
@@ -202,7 +211,8 @@ export class Answers {
   }
 
   numbers() {
-    const { reading, made, length } = this;
+    const { reading, made } = this;
+    const { length } = this.told;
     let [sum, unknown] = [0, 0];
     for (let t = 0; t < length; t++) {
       sum += reading.nll[t];
@@ -223,6 +233,14 @@ export class Answers {
 
 /** @param {number} from @param {number} to @returns {number[]} */
 const range = (from, to) => Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
+
+/** How many leading entries two lists share. @param {number[]} one @param {number[]} other */
+function shared(one, other) {
+  const both = Math.min(one.length, other.length);
+  let i = 0;
+  while (i < both && one[i] === other[i]) i++;
+  return i;
+}
 
 /** @param {Float32Array[]} parts */
 function joined(parts) {

@@ -16,21 +16,26 @@ function load(sources) {
 
 /** What an element of the page holds: base64 of gzip. @param {string} id @returns {Promise<Uint8Array>} */
 async function unpacked(id) {
-  const text = document.getElementById(id)?.textContent ?? "";
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const element = document.getElementById(id);
+  const text = atob(element?.textContent ?? "");
+  element?.remove();
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** @param {string} sentence */
-function say(sentence) {
-  const place = document.querySelector("main");
-  if (place) place.textContent = sentence;
+/** @param {unknown} error */
+function say(error) {
+  const place = document.createElement("p");
+  place.textContent = `${document.body.dataset.failed} ${error}`;
+  place.setAttribute("role", "alert");
+  document.body.prepend(place);
 }
 
 async function page() {
   const begin = `(${inWorker})();${load}`;
-  const [plotly, packed] = await Promise.all([unpacked("plotly"), unpacked("packed")]);
+  const [packed, weights] = await Promise.all([unpacked("packed"), unpacked("weights")]);
   const length = new DataView(packed.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(packed.subarray(4, 4 + length)));
   const { sources, markup, styles, made } = header;
@@ -39,20 +44,26 @@ async function page() {
     import(addresses["ui/browser/static/wire.js"]),
     import(addresses["ui/standalone/page.js"]),
   ]);
-  const { arrays } = unpack(packed);
-  await start({ made, arrays, markup, styles, plotly, sources, load, begin }, document);
+  const { arrays } = unpack(weights);
+  const plotly = () => unpacked("plotly");
+  start({ made, arrays, markup, styles, plotly, sources, load, begin, say }, document);
 }
 
-/** What the worker does at first: it takes the modules in, then the asks that have come meanwhile. */
+/** What the worker does at first: it takes the modules in, then the texts that have come meanwhile. */
 function inWorker() {
   /** @type {object[]} */
   const waiting = [];
   /** @type {((ask: object) => void) | undefined} */
   let answer;
+  self.onunhandledrejection = ({ reason }) => {
+    throw reason; // which the page hears
+  };
   self.onmessage = ({ data }) => {
     if (data.sources)
       import(load(data.sources)[data.entry]).then(({ serve }) => {
-        answer = serve(data.made, data.arrays, (/** @type {object} */ message) => self.postMessage(message));
+        const tell = (/** @type {object} */ message, /** @type {Transferable[]} */ transfer) =>
+          self.postMessage(message, { transfer });
+        answer = serve(data.made, data.arrays, tell);
         for (const ask of waiting) answer?.(ask);
       });
     else if (answer) answer(data);
@@ -60,6 +71,4 @@ function inWorker() {
   };
 }
 
-if (typeof DecompressionStream === "undefined")
-  say("This page needs a browser of 2023 or later: Chrome 80, Firefox 113, Safari 16.4.");
-else page().catch((error) => say(String(error)));
+if (typeof DecompressionStream !== "undefined") page().catch(say); // else what stands there already is true

@@ -2,9 +2,11 @@
 an engine in JavaScript in the server's place (`engine.js`, `answers.js`).
 
     head       a Content-Security-Policy that lets nothing in from elsewhere
-    packed     base64 of gzip of `payload.pack`: words, colours, modules and styles in the header; weights,
-               an n-gram model's tables and the rows' orders as arrays
-    plotly     Plotly's own file, packed likewise
+    packed     base64 of gzip of `payload.pack`: words, colours, modules and styles
+    weights    packed likewise: weights, an n-gram model's tables and the rows' orders
+    plotly     Plotly's own file, read after the first picture
+
+What changes with the app stands in a block of its own: version control keeps the others once.
     begin.js   the one script in the open, named by its hash in the policy
 """
 
@@ -27,11 +29,13 @@ from rnnviz.figures.live import quantities
 from rnnviz.networks import checkpoint, modelfile
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
+from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
 from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import rows, tracks
 from rnnviz.ui.pages.explore.fixed import fixed, opening
+from rnnviz.ui.standalone.serving import CELLS
 
 HERE = Path(__file__).parent
 VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"
@@ -46,22 +50,22 @@ _POLICY = (
     "default-src 'none'; script-src '{hash}' blob:; worker-src blob:; style-src 'unsafe-inline'; "
     "img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'"
 )
-_NO_LINKS = {"limit.link": "", "track.link": ""}  # what they lead to is not in the file
 _PAGE = """<!doctype html>
 <html lang="{language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="generator" content="rnnviz">
 <title>{title}</title>
 <style>{fonts}{style}</style>
 </head>
-<body>
+<body data-failed="{failed}">
 <noscript>{noscript}</noscript>
-<progress hidden></progress>
-<main></main>
+<progress hidden aria-label="{reading}"></progress>
+<main>{wait}</main>
 <script type="text/plain" id="packed">{packed}</script>
+<script type="text/plain" id="weights">{weights}</script>
 <script type="text/plain" id="plotly">{plotly}</script>
 <script>{begin}</script>
 </body>
@@ -84,7 +88,11 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
         fonts=_fonts(),
         style=(HERE / "page.css").read_text("utf-8"),
         noscript=_("This page needs JavaScript."),
-        packed=_packed(pack(header, arrays)),
+        wait=_("One moment … If nothing else appears here, open this page in a browser of 2023 or later."),
+        failed=_("The page has stopped; load it again."),
+        reading=_("Reading the text"),
+        packed=_packed(pack(header, {})),
+        weights=_packed(pack({}, arrays)),
         plotly=_packed(_plotly()),
         begin=begin,
     )
@@ -93,13 +101,21 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
 def parts(
     info: checkpoint.ModelInfo, yardstick: NgramModel | None = None
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What a network's page holds: the header and the arrays of its packed block. Raises as `page` does."""
+    """What a network's page holds: the header and the arrays of its blocks. Raises as `page` does."""
     model = checkpoint.load_numpy(info.path)
     if not isinstance(model, NumpyModel):
         raise ConfigError("a page shows a network; received the n-gram model {name}", name=model.name)
-    tables = _tables(yardstick)
+    if model.config.cell not in CELLS:
+        raise ConfigError(
+            "a page's engine computes {cells}; {name} is made of another kind of cell, {cell}",
+            cells=", ".join(CELLS),
+            name=model.name,
+            cell=model.config.cell,
+        )
+    tables = _tables(yardstick, model.vocabulary)
     made, digest = fixed(model, yardstick if tables else None, TEMPERATURE)
-    made["words"] |= _NO_LINKS
+    made["words"] |= {"limit.link": "", "track.link": ""}  # what they lead to is not in the file
+    made["words"]["waiting"] = _("The page is still reading the text.")
     header = {
         "made": {
             "fixed": made,
@@ -147,10 +163,14 @@ def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
     return found
 
 
-def _tables(model: NgramModel | None) -> Mapping[str, npt.NDArray[Any]]:
-    """Every level's arrays, see counts.js; nothing where they are larger than TABLES."""
+def _tables(model: NgramModel | None, vocabulary: Vocabulary) -> Mapping[str, npt.NDArray[Any]]:
+    """Every level's arrays, see counts.js; nothing where they are larger than TABLES or of other symbols."""
     found: dict[str, npt.NDArray[Any]] = {}
-    for k, level in enumerate(model.levels if model else ()):
+    if model is None or model.vocabulary != vocabulary:
+        return found
+    for k, level in enumerate(model.levels):
+        if level.keys[:-1].max(initial=0) >= 2**32:  # the last is a stop, larger than any
+            return {}
         found[f"level:{k}.keys"] = level.keys.astype("<u4")
         found[f"level:{k}.share"] = level.share.astype("<f4")
         found[f"level:{k}.backoff"] = level.backoff.astype("<f4")

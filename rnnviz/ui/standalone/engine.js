@@ -6,7 +6,7 @@
 //
 // A text that changes is read anew from where it differs: a keystroke costs one character.
 
-/** @import { Config, Tensors } from "./types" */
+/** @import { Config, State, Tensors } from "./types" */
 
 /** The named parts of a step in the order of torch's blocks; the candidate alone is no sigmoid. */
 const GATES = {
@@ -169,6 +169,7 @@ export class Network {
 export class Reading {
   /** @type {number[]} */
   ids = [];
+  done = 0; // how many of them are read
   rows = FIRST;
   /** The prediction that the last row gives, and the row. */
   ahead = -1;
@@ -229,18 +230,19 @@ export class Reading {
   }
 
   /**
-   * Read a text's symbols; what is before the first difference is kept. Returns how many were.
-   * @param {number[]} ids @param {(done: number) => void} [progress] told the characters read so far
+   * Read a text's symbols, of which what is before the first difference has been read: a character at a time.
+   * Whoever stops in between goes on by another call. @param {number[]} ids @yields {number} how many are read
    */
-  read(ids, progress) {
+  *steps(ids) {
     const { network } = this;
     let kept = 0;
-    const both = Math.min(ids.length, this.ids.length);
+    const both = Math.min(ids.length, this.done);
     while (kept < both && ids[kept] === this.ids[kept]) kept++;
     this.grow(ids.length);
     if (this.ahead > kept) this.ahead = -1;
     this.ids = ids;
-    for (let t = kept; t < ids.length; t++) {
+    for (this.done = kept; this.done < ids.length; yield this.done) {
+      const t = this.done++;
       this.look(t);
       const came = this.prediction[ids[t]];
       let rank = 1;
@@ -248,10 +250,25 @@ export class Reading {
       this.nll[t] = -came + (ids[t] === 0 ? this.unknownCost : 0);
       this.rank[t] = rank;
       network.step(ids[t], this.row(t), this.row(t + 1), this.cell(t), this.cell(t + 1));
-      if (progress && t % 500 === 499) progress(t + 1);
     }
     this.look(ids.length);
-    return kept;
+  }
+
+  /** Read a text's symbols at once. @param {number[]} ids */
+  read(ids) {
+    for (const _ of this.steps(ids));
+  }
+
+  /** All that has been read, for another thread, which goes on from there. @returns {State} */
+  give() {
+    const { ids, done, rows, hidden, cells, nll, rank, entropy } = this;
+    return { ids, done, rows, hidden, cells, nll, rank, entropy };
+  }
+
+  /** Go on from where another has stopped. @param {State} state */
+  take(state) {
+    Object.assign(this, state);
+    this.ahead = -1;
   }
 
   /** log P (V,) after t characters. @param {number} t */

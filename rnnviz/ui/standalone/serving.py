@@ -15,17 +15,23 @@ from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n
 
+CELLS = ("mlp", "rnn", "gru", "lstm")
+"""The networks that a page can show: what engine.js computes."""
+
 KEPT = 4  # pages, of some 4 MB each
 _one_at_a_time = threading.Lock()
 
 
-def address(name: str) -> str:
-    """The path of a model's page, in the session's language; `name` is its file's, without the suffix.
+def address(name: str, kind: str) -> str:
+    """The path of a model's page, in the session's language, "" if it can have none.
 
-    >>> address("timemachine-gru")
-    '/page/timemachine-gru.html?lang=en'
+    name  its file's, without the suffix
+    kind  its cell, or "ngram"
+
+    >>> address("timemachine-gru", "gru"), address("timemachine-6gram", "ngram")
+    ('/page/timemachine-gru.html?lang=en', '')
     """
-    return f"/page/{quote(name, safe='')}.html?lang={i18n.language()}"
+    return f"/page/{quote(name, safe='')}.html?lang={i18n.language()}" if kind in CELLS else ""
 
 
 def routes() -> list[Route]:
@@ -36,10 +42,12 @@ def routes() -> list[Route]:
 def _page(request: Request) -> Response:  # on a thread: reading files and building keep nobody waiting
     name, asked = request.path_params["name"], request.query_params.get("lang")
     for info in checkpoint.available()[0]:
-        if info.path.stem == name and info.kind != "ngram":
+        if info.path.stem == name and info.kind in CELLS:
             break
     else:
-        return PlainTextResponse(f"There is no network called {name[:100]!r} here.\n", status_code=404)
+        return PlainTextResponse(
+            f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
+        )
     try:
         return HTMLResponse(_made(info, i18n.match(asked)))
     except RnnvizError as error:

@@ -1,6 +1,6 @@
 // What build.py puts into the page, and what the page's parts hand to one another.
 
-import type { Fixed, Answer as Told } from "../pages/explore/static/types";
+import type { Fixed, Answer as Header } from "../pages/explore/static/types";
 
 export interface Config {
   cell: "mlp" | "rnn" | "gru" | "lstm";
@@ -54,11 +54,36 @@ export interface Ask {
   fresh?: boolean;
 }
 
-type Numbers = { [name in keyof Told["numbers"]]: Told["numbers"][name] | null };
-export type Answer = Omit<Told, "numbers"> & { numbers: Numbers };
+type Numbers = { [name in keyof Header["numbers"]]: Header["numbers"][name] | null };
+export type Answer = Omit<Header, "numbers"> & { numbers: Numbers };
 
 /** weight:NAME, level:K.keys|share|backoff, rows:ORDER,LAYER,QUANTITY */
 export type Arrays = Record<string, Uint8Array | Uint16Array | Uint32Array | Float32Array>;
+
+/** What has been read of a text: the fields of Reading. */
+export interface State {
+  ids: number[];
+  done: number;
+  rows: number;
+  hidden: Float32Array;
+  cells: Float32Array | undefined;
+  nll: Float32Array;
+  rank: Uint32Array;
+  entropy: Float32Array;
+}
+
+/** What the worker tells: how far it is, or what it has read. */
+export interface Heard {
+  state?: State;
+  done?: number;
+  length?: number;
+}
+
+/** What the view is told. */
+export interface Told {
+  header: Answer;
+  arrays: Arrays;
+}
 
 /** What begin.js hands to page.js. */
 export interface Parts {
@@ -66,9 +91,12 @@ export interface Parts {
   arrays: Arrays;
   markup: string;
   styles: string;
-  plotly: BlobPart;
+  /** the library's source, unpacked when it is wanted */
+  plotly: () => Promise<BlobPart>;
   sources: [string, string][];
   /** the modules' addresses by name */
   load: (sources: [string, string][]) => Record<string, string>;
   begin: string;
+  /** tell the reader what went wrong */
+  say: (error: unknown) => void;
 }

@@ -1,10 +1,12 @@
-// The engine's side of the conversation: an ask comes in, progress and an answer go out.
+// A model made of a page's arrays, and who reads its long texts, on a thread of its own.
 
 import { Answers } from "./answers.js";
 import { Counts } from "./counts.js";
-import { Network } from "./engine.js";
+import { Network, Reading } from "./engine.js";
 
-/** @import { Arrays, Ask, Level, Made, Tensors } from "./types" */
+/** @import { Arrays, Heard, Level, Made, State, Tensors } from "./types" */
+
+const SLICE = 40; // milliseconds of reading after which others come first
 
 /** A number of 16 bits as IEEE 754 has it. @param {number} half */
 function widened(half) {
@@ -31,6 +33,9 @@ export function tensors(arrays) {
   );
 }
 
+/** @param {Made} made @param {Arrays} arrays */
+const network = (made, arrays) => new Network(made.config, tensors(arrays));
+
 /** @param {Made} made @param {Arrays} arrays @returns {Answers} */
 export function answers(made, arrays) {
   /** @type {Record<string, Record<string, unknown>>} */
@@ -40,18 +45,53 @@ export function answers(made, arrays) {
     levels[k] = { ...levels[k], [part]: values };
   }
   const tables = /** @type {Level[]} */ (/** @type {unknown} */ (Object.values(levels))); // in order: keys are digits
-  const network = new Network(made.config, tensors(arrays));
+  const read = network(made, arrays);
   const rows = Object.fromEntries(of(arrays, "rows:"));
-  const counts = tables.length ? new Counts(network.V, tables) : null;
-  return new Answers({ ...made, rows: /** @type {Made["rows"]} */ (rows) }, network, counts);
+  const counts = tables.length ? new Counts(read.V, tables) : null;
+  return new Answers({ ...made, rows: /** @type {Made["rows"]} */ (rows) }, read, counts);
 }
 
-/** @param {Made} made @param {Arrays} arrays @param {(message: object) => void} tell @returns {(ask: Ask) => void} */
+/** Let what waits come first: a newer text, a key, a frame. @returns {Promise<unknown>} */
+const others = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve(undefined);
+    };
+    port2.postMessage(0);
+  });
+
+/**
+ * Read long texts: takes what the page has read so far with the first text, tells how far it is, and gives back
+ * what it has read. A text that comes meanwhile takes the other's place.
+ * @param {Made} made @param {Arrays} arrays @param {(message: Heard, transfer: ArrayBufferLike[]) => void} tell
+ * @returns {(message: { ids: number[], state?: State }) => Promise<void>}
+ */
 export function serve(made, arrays, tell) {
-  const found = answers(made, arrays);
-  return (ask) => {
-    const progress = (/** @type {number} */ done, /** @type {number} */ length) =>
-      tell({ kind: "progress", done, length });
-    tell({ kind: "answer", answer: found.answer(ask, progress) });
+  const reading = new Reading(network(made, arrays), made.unknownCost);
+  let here = false;
+  /** @type {number[]} */
+  let wanted;
+  return async ({ ids, state }) => {
+    if (state) reading.take(state);
+    else if (!here) return; // it is on its way back: the page will ask again
+    here = true;
+    wanted = ids;
+    let since = performance.now();
+    for (const done of reading.steps(ids)) {
+      if (performance.now() - since < SLICE) continue;
+      tell({ done, length: ids.length }, []);
+      await others();
+      if (wanted !== ids) return;
+      since = performance.now();
+    }
+    here = false;
+    const given = reading.give();
+    tell({ state: given }, buffers(given));
   };
 }
+
+/** What of a state is handed on without being copied. @param {State} state */
+export const buffers = ({ hidden, cells, nll, rank, entropy }) =>
+  [hidden, cells, nll, rank, entropy].flatMap((array) => (array ? [array.buffer] : []));

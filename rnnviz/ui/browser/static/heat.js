@@ -35,6 +35,22 @@ export function rowAt(y, H, { from, count }) {
   return from + Math.floor((y * count) / H);
 }
 
+/** The rows that pixel y of H shows, or shares. @param {number} y @param {number} H @param {{ from: number, count: number }} rows */
+function rowsAt(y, H, rows) {
+  const from = rowAt(y, H, rows);
+  return [from, Math.max(from + 1, rowAt(y + 1, H, rows))];
+}
+
+/**
+ * The mean of a column's rows from … to - 1, as the index of a colour.
+ * @param {States} store @param {number} base where the column begins @param {number} from @param {number} to
+ */
+function mean({ states, rows }, base, from, to) {
+  let sum = 0;
+  for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
+  return Math.round(sum / (to - from));
+}
+
 /** The left edge of column i of a heat map, in pixels. @param {number} i @param {number} W @param {number} columns */
 function edge(i, W, columns) {
   return Math.round((i * W) / columns);
@@ -71,35 +87,23 @@ export class Heat {
       this.image = pen.createImageData(W, H);
       this.pixels = new Uint32Array(this.image.data.buffer);
     }
+    const { pixels } = this;
     const table = this.table(colours);
-    const blank = pixel(background);
     const gap = width / columns >= 9 ? Math.round(W / width) : 0;
-    const column = new Uint32Array(H);
-    this.pixels.fill(blank);
-    for (let i = 0; i < last - first; i++) {
-      this.column(store, (first + i - store.start) * store.units, column, table, view.rows);
-      const left = edge(i, W, columns);
-      const right = edge(i + 1, W, columns) - gap;
-      for (let y = 0, at = left; y < H; y++, at += W) this.pixels.fill(column[y], at, at + right - left);
+    const edges = Array.from({ length: last - first + 1 }, (_, i) => edge(i, W, columns));
+    pixels.fill(pixel(background));
+    for (let y = 0; y < H; ) {
+      // The lines of pixels that show the same units are alike: the first is painted, the others are copied.
+      const [from, to] = rowsAt(y, H, view.rows);
+      const begin = y * W;
+      for (let i = 0; i < last - first; i++) {
+        const colour = table[mean(store, (first + i - store.start) * store.units, from, to)];
+        pixels.fill(colour, begin + edges[i], begin + edges[i + 1] - gap);
+      }
+      for (y++; y < H && rowAt(y, H, view.rows) === from && rowsAt(y, H, view.rows)[1] === to; y++)
+        pixels.copyWithin(y * W, begin, begin + W);
     }
     pen.putImageData(this.image, 0, 0);
-  }
-
-  /**
-   * The pixels of one column: each the mean of the units that share it.
-   * @param {States} store @param {number} base where its states begin @param {Uint32Array} out
-   * @param {Uint32Array} table @param {{ from: number, count: number }} shown
-   */
-  column(store, base, out, table, shown) {
-    const { states, rows } = store;
-    const H = out.length;
-    for (let y = 0; y < H; y++) {
-      const from = rowAt(y, H, shown);
-      const to = Math.max(from + 1, rowAt(y + 1, H, shown));
-      let sum = 0;
-      for (let row = from; row < to; row++) sum += states[base + (rows ? rows[row] : row)];
-      out[y] = table[Math.round(sum / (to - from))];
-    }
   }
 
   /** @param {string[]} colours */

@@ -9,6 +9,8 @@ export class Link {
   seq = 0;
   waiting = 0; // the number of the ask in flight
   wanted = false;
+  /** Whether the ask in flight will take long, and a newer one may take its place. */
+  long = false;
   /** @type {((ask: object) => void) | null} */
   send = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -26,14 +28,19 @@ export class Link {
   /** Something changed: ask now, or as soon as the answer in flight is here. */
   ask() {
     this.wanted = true;
-    if (!this.waiting) this.go();
+    if (!this.waiting || this.long) this.go();
   }
 
   go() {
     if (!this.send) return;
     this.wanted = false;
     this.waiting = ++this.seq;
-    this.send({ client: this.client, seq: this.seq, ...this.make() });
+    this.wait();
+    this.send({ client: this.client, seq: this.seq, ...this.make() }); // the answer may come at once
+  }
+
+  /** Give whoever answers its time, from now on. */
+  wait() {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.late(true);

@@ -201,7 +201,7 @@ export class Controls {
     const [before, after] = this.say("limit", { n }).split("{link}");
     const link = make("a", "", this.say("limit.link"));
     link.href = new URL("perplexity", document.baseURI).href;
-    this.limit.replaceChildren(before, link, after ?? "");
+    this.limit.replaceChildren(before, link.textContent ? link : "", after ?? "");
     this.view.resized();
   }
 

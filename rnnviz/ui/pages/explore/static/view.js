@@ -2,6 +2,7 @@
 
 import { BaseView } from "../../../browser/static/base.js";
 import { find } from "../../../browser/static/dom.js";
+import { Frames } from "../../../browser/static/frames.js";
 import { Next } from "../../../browser/static/next.js";
 import { Numbers } from "../../../browser/static/numbers.js";
 import { loadPlotly } from "../../../browser/static/plotly.js";
@@ -75,6 +76,7 @@ export class View extends BaseView {
   hover = null;
   /** @type {number | null} */
   pin = null;
+  frames = new Frames(() => this.redraw());
   paint = new MessageChannel();
   onResize = () => this.resized();
   /** Escape lets go wherever the focus is, but not while it closes something. @param {KeyboardEvent} event */
@@ -106,6 +108,7 @@ export class View extends BaseView {
     this.figure?.close();
     this.presenting?.close();
     this.focus.close();
+    this.frames.close();
     window.removeEventListener("resize", this.onResize);
     window.removeEventListener("keydown", this.onKey, true);
     this.paint.port1.close();
@@ -135,7 +138,7 @@ export class View extends BaseView {
     } else if (text !== undefined) this.meet(text, header);
     this.link.answered(header);
     if (whole && header.continuations) this.writing.take(header.continuations);
-    if (whole) this.redraw();
+    if (whole) this.frames.ask();
   }
 
   /** The page was run anew, or this view was made anew. @param {string} text @param {Answer} header */
