@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -114,8 +114,8 @@ def kind(info: ModelInfo, model: Model) -> str:
     return network(CELLS[info.kind].label, units, model.config.layers)
 
 
-def card(info: ModelInfo, model: Model, *, page: str) -> None:
-    """What the model read, how well it predicts unseen text, how it was made, and its `page`, if any."""
+def card(info: ModelInfo, model: Model, *, share: Callable[[], None]) -> None:
+    """What the model read, how well it predicts unseen text, how it was made, and ways to `share` it."""
     facts = info.card
     title = str(facts.get("title") or facts.get("corpus") or "")
     what = _("{kind}, on {device}").format(kind=kind(info, model), device=plain(device(model)))
@@ -131,13 +131,7 @@ def card(info: ModelInfo, model: Model, *, page: str) -> None:
         if isinstance(digest := facts.get("sha256"), str) and digest:
             st.caption(_("Training text, SHA-256"))
             st.html(preformatted(digest))
-        if page:
-            st.link_button(
-                _("Share as a page"),
-                page,
-                help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
-                icon=":material/share:",
-            )
+        share()
 
 
 def preformatted(text: str) -> str:

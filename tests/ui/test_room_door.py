@@ -123,7 +123,7 @@ def test_there_is_nothing_else(port: int, one: Phone, path: str) -> None:
     got = one.request("GET", path)
     said = got.body
     assert got.status == 404
-    assert "no room" in said or json.loads(said) == {"why": "missing"}
+    assert "nothing at this address" in said or json.loads(said) == {"why": "missing"}
     assert COOKIE not in str(got.headers)
 
 

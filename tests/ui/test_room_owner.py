@@ -12,7 +12,7 @@ import segno
 from starlette.applications import Starlette
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.room import rooms
+from rnnviz.ui.room import entrance, rooms
 from rnnviz.ui.room.addresses import Address
 from rnnviz.ui.room.listener import Listener
 from tests.ui.phones import SHUT, SOON, Phone, hang_up, shut
@@ -30,7 +30,7 @@ def _ended() -> Iterator[None]:
 def networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """This computer has two addresses in a network."""
     found = [Address("127.0.0.1", "wlan0"), Address("127.0.0.2", "eth0")]
-    monkeypatch.setattr(rooms, "addresses", lambda: found)
+    monkeypatch.setattr(entrance, "addresses", lambda: found)
     yield
     rooms.close_all()
 
@@ -134,10 +134,10 @@ def test_a_look_waits_for_news_but_not_for_ever(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_a_network_or_beyond_the_most_rooms_it_is_said_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rooms, "addresses", list)
+    monkeypatch.setattr(entrance, "addresses", list)
     with pytest.raises(ConfigError, match="Wi-Fi"):
         rooms.open_for("mine", "en")
-    monkeypatch.setattr(rooms, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(entrance, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
     monkeypatch.setattr(rooms, "ROOMS", 0)
     with pytest.raises(ConfigError, match="close one of them"):
         rooms.open_for("mine", "en")

@@ -16,8 +16,7 @@ from rnnviz.networks import checkpoint
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.networks.ngram import NgramModel
 from rnnviz.ui.browser.payload import unpack
-from rnnviz.ui.standalone import build, command
-from rnnviz.ui.standalone.serving import CELLS
+from rnnviz.ui.standalone import CELLS, build, command
 from tests.conftest import TEXT, tiny, tiny_card
 
 MEGABYTES = 3 * 2**20

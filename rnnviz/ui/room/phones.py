@@ -51,7 +51,7 @@ class Phones:
                 Route("/{code}/events", self._events),
                 Route("/{code}/answer", self._answer, methods=["POST"]),
             ],
-            exception_handlers={HTTPException: _refused, Refused: _refused, ClientDisconnect: _gone},
+            exception_handlers={HTTPException: refused, Refused: refused, ClientDisconnect: _gone},
         )
 
     # ---- ids ----
@@ -80,7 +80,7 @@ class Phones:
         """404 for another code: guesses are counted like pages."""
         code = request.path_params["code"]
         if not hmac.compare_digest(code.lower().encode(), self.code.encode()):
-            if not self._pages.allows(_address(request)):
+            if not self._pages.allows(address(request)):
                 raise Refused(429, "slowly")
             raise HTTPException(404)
 
@@ -88,7 +88,7 @@ class Phones:
 
     async def _page(self, request: Request) -> Response:
         self._here(request)
-        if not self._pages.allows(_address(request)):
+        if not self._pages.allows(address(request)):
             raise Refused(429, "slowly")
         answer = HTMLResponse(phone.page(), headers=phone.HEADERS)
         if self._phone(request) is None:
@@ -165,11 +165,11 @@ def _event(said: dict[str, Any]) -> str:
     return f"data: {json.dumps(said, ensure_ascii=False, separators=(',', ':'))}\n\n"
 
 
-def _address(request: Request) -> str:
+def address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def refused(request: Request, error: Exception) -> Response:
     """Why not: a page for whoever opens a wrong address, JSON for the page's script."""
     status = error.status if isinstance(error, Refused) else getattr(error, "status_code", 500)
     why = error.why if isinstance(error, Refused) else "missing"

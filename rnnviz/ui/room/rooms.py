@@ -12,16 +12,14 @@ import threading
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
-import segno
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from rnnviz.errors import ConfigError
-from rnnviz.ui.room.addresses import Address, addresses
+from rnnviz.ui.room.entrance import Entrance, here, qr
 from rnnviz.ui.room.listener import Listener, new_code
 from rnnviz.ui.room.phones import Phones
 from rnnviz.ui.room.room import Question, Room
@@ -35,36 +33,25 @@ UNSEEN = 15.0  # seconds without a look after which the stage shows something el
 
 
 @dataclass(eq=False)
-class Opened:
+class Opened(Entrance):
     """A room, its door, and whose it is."""
 
     session: str
     room: Room
-    code: str
-    listener: Listener
-    places: list[Address]
     key: str = field(default_factory=lambda: secrets.token_urlsafe(18))
-    at: int = 0
     staged: Question | None = None
     looked: float = field(default_factory=time.monotonic)
 
     def door(self) -> dict[str, Any]:
         """What the stage shows of the way in, as JSON: address, QR code, and where else it might be."""
-        short = f"{self.places[self.at].address}:{self.listener.port}/{self.code}"
         return {
             "key": self.key,
-            "short": short,
-            "url": f"http://{short}",
-            "qr": qr(f"http://{short}"),
+            "short": self.short,
+            "url": self.url,
+            "qr": qr(self.url),
             "places": [{"address": one.address, "interface": one.interface} for one in self.places],
             "at": self.at,
         }
-
-    def move(self, address: object) -> None:
-        """Show another of this computer's addresses; one that it hasn't got is ignored."""
-        for i, one in enumerate(self.places):
-            if one.address == address:
-                self.at = i
 
     def stage(self, question: Question | None) -> None:
         """What the stage's step asks from now on."""
@@ -79,18 +66,11 @@ class Opened:
     def close(self) -> None:
         """Tell the phones, and close the door."""
         self.room.close()
-        self.listener.close()
+        super().close()
 
 
 _opened: dict[str, Opened] = {}  # by key
 _lock = threading.Lock()
-
-
-@lru_cache(maxsize=ROOMS)
-def qr(text: str) -> str:
-    """A QR code as the address of an SVG picture, dark on white with its margin, on any background."""
-    code = segno.make(text, error="m", micro=False)
-    return str(code.svg_data_uri(border=4, dark="#000", light="#fff", omitsize=True))
 
 
 def open_for(session: str, language: str) -> Opened:
@@ -101,13 +81,9 @@ def open_for(session: str, language: str) -> Opened:
             return found
         if len(_opened) >= ROOMS:
             raise ConfigError("{count} rooms are open here; close one of them first", count=ROOMS)
-        places = addresses()
-        if not places:
-            raise ConfigError(
-                "this computer has no address in a local network; connect it to the Wi-Fi that the phones use"
-            )
+        places = here()
         room, code = Room(language), new_code()
-        found = Opened(session, room, code, Listener(Phones(room, code).app), places)
+        found = Opened(code, Listener(Phones(room, code).app), places, session, room)
         _opened[found.key] = found
         return found
 

@@ -13,7 +13,7 @@ from rnnviz.ui import address, model_cache, sidebar, trouble
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.server import returning, sessions
-from rnnviz.ui.standalone import serving
+from rnnviz.ui.standalone import sharing
 
 HERE = Path(__file__).parents[1]
 
@@ -48,7 +48,7 @@ def choose(ngrams: bool, temperature: bool) -> Context | None:
         return None
     yardstick = model_cache.yardstick(info, listed)
     with slot:
-        sidebar.card(info, model, page=serving.address(info.path.stem, info.kind))
+        sidebar.card(info, model, share=lambda: sharing.buttons(info))
         chosen = sidebar.temperature() if temperature else sidebar.TEMPERATURE
     return Context(model, yardstick, info, chosen)
 

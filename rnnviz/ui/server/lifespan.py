@@ -15,6 +15,7 @@ from rnnviz.ui import warm
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, sessions
+from rnnviz.ui.standalone import handout
 
 
 @asynccontextmanager
@@ -26,6 +27,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     watch = asyncio.create_task(sessions.reap())
     yield {}
     rooms.close_all()
+    handout.close_all()
     watch.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await watch

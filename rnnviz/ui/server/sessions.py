@@ -18,6 +18,7 @@ from rnnviz.runs import visitors
 from rnnviz.ui.hosting import bounds, person
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
+from rnnviz.ui.standalone import handout
 
 log = logging.getLogger("rnnviz")
 
@@ -88,6 +89,7 @@ async def reap() -> None:
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
             rooms.close_of(gone)
+            handout.close_of(gone)
             bounds.forget(gone)
             for session in gone:
                 _visitors.pop(session, None)

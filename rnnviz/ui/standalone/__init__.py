@@ -1,1 +1,4 @@
-"""The Explore view as one file that needs no server."""
+"""The page that needs no server: the app's own files, and an engine in JavaScript in the server's place."""
+
+CELLS = ("mlp", "rnn", "gru", "lstm")
+"""The networks that a page can show: what engine.js computes."""

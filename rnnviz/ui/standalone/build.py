@@ -35,7 +35,7 @@ from rnnviz.ui.browser.payload import pack
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import rows, tracks
 from rnnviz.ui.pages.explore.fixed import fixed, opening
-from rnnviz.ui.standalone.serving import CELLS
+from rnnviz.ui.standalone import CELLS
 
 HERE = Path(__file__).parent
 VIEW = PACKAGE / "ui" / "pages" / "explore" / "static"

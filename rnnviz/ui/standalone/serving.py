@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import threading
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n
+from rnnviz.ui.standalone import CELLS
 
-CELLS = ("mlp", "rnn", "gru", "lstm")
-"""The networks that a page can show: what engine.js computes."""
-
-KEPT = 4  # pages, of some 4 MB each
+KEPT = 4  # pages, of some 3 MB each
+PIECE = 64 << 10  # bytes that a slow connection keeps waiting at a time
 _one_at_a_time = threading.Lock()
 
 
@@ -49,20 +52,55 @@ def _page(request: Request) -> Response:  # on a thread: reading files and build
             f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
         )
     try:
-        return HTMLResponse(_made(info, i18n.match(asked)))
+        return answer(request, made(info, i18n.match(asked)))
     except RnnvizError as error:
         return PlainTextResponse(f"{error}\n", status_code=404)
 
 
-def _made(info: checkpoint.ModelInfo, language: str) -> bytes:
+@dataclass(frozen=True)
+class Made:
+    """A page as it is sent, compressed, and what tells it from others."""
+
+    packed: bytes
+    etag: str
+
+
+def answer(request: Request, page: Made) -> Response:
+    """A page, or nothing where the browser has it already."""
+    headers = {
+        "ETag": page.etag,
+        "Cache-Control": "no-cache",  # a browser asks whether it has changed
+        "Vary": "Accept-Encoding",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+    }
+    if page.etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    body = page.packed
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        body = gzip.decompress(body)
+    headers["Content-Length"] = str(len(body))
+    return StreamingResponse(_pieces(body), media_type="text/html", headers=headers)
+
+
+async def _pieces(body: bytes) -> AsyncIterator[bytes]:
+    for at in range(0, len(body), PIECE):
+        yield body[at : at + PIECE]
+
+
+def made(info: checkpoint.ModelInfo, language: str) -> Made:
+    """The page of a network, kept. Raises what `build.page` raises."""
     status = info.path.stat()
     with _one_at_a_time, i18n.speaking(language):
         return _built(info.path, status.st_mtime_ns, status.st_size, language)
 
 
 @lru_cache(maxsize=KEPT)
-def _built(path: Path, changed: int, size: int, language: str) -> bytes:
+def _built(path: Path, changed: int, size: int, language: str) -> Made:
     from rnnviz.ui.standalone import build  # what it needs is not needed by those who share nothing
 
     info = checkpoint.read_info(path)
-    return build.page(info, build.yardstick(info)).encode()
+    page = build.page(info, build.yardstick(info)).encode()
+    return Made(gzip.compress(page, 6, mtime=0), f'"{hashlib.sha256(page).hexdigest()[:20]}"')

@@ -27,7 +27,7 @@ WORDS = {
     "stranger": N_("This page needs its cookie, a random number. Allow it, then load the page again."),
     "slowly": N_("Too many at once. Wait a moment, then load the page again."),
     "late": N_("That didn't arrive. Try again."),
-    "missing": N_("There is no room at this address. Compare it with the one on the screen."),
+    "missing": N_("There is nothing at this address. Compare it with the one on the screen."),
     "space": N_("space"),
 }
 """What the page says, in the lecture's language."""

@@ -1,0 +1,77 @@
+"""The ways to a model's page: a link to save and send it, and a QR code for the phones of a hall."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import urlsplit
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.errors import RnnvizError
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.ui import i18n, trouble
+from rnnviz.ui.hosting import setting
+from rnnviz.ui.i18n import _
+from rnnviz.ui.room.entrance import qr
+from rnnviz.ui.standalone import handout, serving
+
+
+def buttons(info: ModelInfo) -> None:
+    """Both ways, where the model can have a page."""
+    page = serving.address(info.path.stem, info.kind)
+    if not page:
+        return
+    st.link_button(
+        _("Share as a page"),
+        page,
+        help=_("The live view of this model as one HTML file. Save it, send it: it needs no server."),
+        icon=":material/share:",
+    )
+    if st.button(
+        _("Show on phones"),
+        help=_("A QR code: every phone fetches the live view once, then runs it on its own."),
+        icon=":material/qr_code_2:",
+    ):
+        st.dialog(_("This model on your phone"), width="large")(shown)(info, page)
+
+
+def shown(info: ModelInfo, page: str) -> None:
+    """The QR code and the address, large: a listener's, or the app's own where that serves others."""
+    if setting.hosted():
+        parts = urlsplit(st.context.url or "")
+        poster(f"{parts.scheme}://{parts.netloc}{page}", f"{parts.netloc}{page}")
+        return
+    context = get_script_run_ctx()
+    session = "" if context is None else context.session_id
+    try:
+        way = handout.hand_out(session, info, i18n.language())
+    except RnnvizError as error:
+        trouble.show(error)
+        return
+    if len(way.places) > 1:
+        listed = [one.address for one in way.places]
+        way.move(st.selectbox(_("Another address of this computer"), listed, index=way.at))
+    poster(way.url, way.short)
+    st.caption(
+        _(
+            "Phones must be in the same network as this computer. "
+            "A firewall or a guest Wi-Fi may keep them out."
+        )
+    )
+    if st.button(_("Stop"), icon=":material/close:", help=_("Phones that have the page keep it.")):
+        handout.close_of([session])
+        st.rerun()
+
+
+def poster(url: str, short: str) -> None:
+    """A QR code and what can be typed instead, to be read from the last row."""
+    name, scan = _("QR code"), _("Scan this, or type the address:")
+    st.html(
+        "<div style='display:flex;flex-wrap:wrap;gap:1.5rem;align-items:center;justify-content:center'>"
+        f"<img src='{escape(qr(url))}' alt='{escape(name)}' style='width:min(52vh,100%)'>"
+        "<div style='text-align:center;overflow-wrap:anywhere'>"
+        f"<div style='font-size:1.2rem'>{escape(scan)}</div>"
+        f"<div style='font:600 clamp(1.6rem,3vw,3rem) var(--st-code-font,monospace)'>{escape(short)}</div>"
+        "</div></div>"
+    )

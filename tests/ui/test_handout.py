@@ -1,0 +1,132 @@
+"""A model's page on phones: what the listener gives, to whom, and when it is gone; real sockets."""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from rnnviz.errors import ConfigError
+from rnnviz.networks import checkpoint
+from rnnviz.networks.checkpoint import ModelInfo
+from rnnviz.ui.hosting import person
+from rnnviz.ui.room import entrance
+from rnnviz.ui.room import phones as room_phones
+from rnnviz.ui.room.addresses import Address
+from rnnviz.ui.room.limits import Limit
+from rnnviz.ui.standalone import handout, serving
+from tests.ui.phones import SOON
+
+
+@pytest.fixture
+def info(only_tiny_models: Path) -> ModelInfo:
+    return checkpoint.read_info(only_tiny_models / "tiny-gru.safetensors")
+
+
+@pytest.fixture(autouse=True)
+def _networked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(entrance, "addresses", lambda: [Address("127.0.0.1", "wlan0")])
+    monkeypatch.setattr(room_phones, "TARRY", 0.0)
+    yield
+    handout.close_all()
+
+
+def get(way: entrance.Entrance, path: str = "", **headers: str) -> tuple[int, dict[str, str], bytes]:
+    """What a phone gets at an address."""
+    with closing(http.client.HTTPConnection("127.0.0.1", way.listener.port, timeout=SOON)) as connection:
+        connection.request("GET", path or f"/{way.code}", headers=headers)
+        got = connection.getresponse()
+        return got.status, {name.lower(): value for name, value in got.getheaders()}, got.read()
+
+
+def test_a_phone_gets_the_page_once_and_the_listener_gives_nothing_else(info: ModelInfo) -> None:
+    way = handout.hand_out("mine", info, "en")
+    assert way.url == f"http://127.0.0.1:{way.listener.port}/{way.code}"
+    status, headers, body = get(way, **{"Accept-Encoding": "gzip, br"})
+    assert (status, headers["content-encoding"]) == (200, "gzip")
+    page = gzip.decompress(body).decode()
+    assert page.startswith("<!doctype html>")
+    assert "<title>tiny-gru · rnnviz</title>" in page
+    assert (
+        get(way, f"/{way.code.upper()}")[2].decode() == page
+    )  # a phone that unpacks nothing, and writes large
+    again = get(way, **{"If-None-Match": headers["etag"]})
+    assert (again[0], again[2]) == (304, b"")
+    for path in (
+        "/",
+        "/abcde",
+        f"/{way.code}/events",
+        f"/{way.code}x",
+        "/page/tiny-gru.html",
+        "/_stcore/health",
+    ):
+        status, _, body = get(way, path)
+        assert status == 404, path
+        assert b"weights" not in body
+
+
+def test_one_listener_a_session_which_goes_with_it_or_shows_another_model(
+    info: ModelInfo, only_tiny_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = handout.hand_out("mine", info, "en")
+    assert handout.hand_out("mine", info, "en") is first
+    theirs = handout.hand_out("theirs", info, "en")
+    assert theirs.code != first.code
+    chinese = handout.hand_out("mine", info, "zh")
+    assert first.listener.wait(SOON)
+    assert '<html lang="zh">' in get(chinese)[2].decode()
+    other = checkpoint.read_info(only_tiny_models / "tiny-lstm.safetensors")
+    second = handout.hand_out("mine", other, "zh")
+    assert "<title>tiny-lstm" in get(second)[2].decode()
+    handout.close_of(["mine", "nobody"])
+    assert second.listener.wait(SOON)
+    with pytest.raises(OSError, match="refused"):
+        get(second)
+    assert get(theirs)[0] == 200
+    monkeypatch.setattr(handout, "MOST", 1)
+    with pytest.raises(ConfigError, match="1 pages are shown on phones"):
+        handout.hand_out("a third", info, "en")
+    handout.close_all()
+    assert theirs.listener.wait(SOON)
+
+
+def test_a_visitor_opens_no_listener(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(person, "current", lambda: person.Person("v", lecturer=False))
+    with pytest.raises(ConfigError, match="the lecturer alone"):
+        handout.hand_out("mine", info, "en")
+    assert not handout._open
+
+
+def test_without_a_network_it_is_said_and_nothing_stays_open(
+    info: ModelInfo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entrance, "addresses", list)
+    with pytest.raises(ConfigError, match="Wi-Fi"):
+        handout.hand_out("mine", info, "en")
+    assert not handout._open
+
+
+def test_too_many_from_one_place_are_refused(info: ModelInfo) -> None:
+    made = handout.Handout(serving.made(info, "en"), "abcde")
+    made._limit = Limit(burst=2, rate=0)
+    with TestClient(made.app) as phone:
+        assert [phone.get("/xyzxy").status_code, phone.get("/abcde").status_code] == [404, 200]
+        assert phone.get("/abcde").status_code == 429
+
+
+def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
+    with TestClient(Starlette(routes=[*serving.routes()])) as browser:
+        given = browser.get(serving.address("tiny-gru", "gru"))
+        assert (given.status_code, given.headers["content-encoding"]) == (200, "gzip")
+        assert "<title>tiny-gru · rnnviz</title>" in given.text
+        known = {"If-None-Match": given.headers["etag"]}
+        assert browser.get(serving.address("tiny-gru", "gru"), headers=known).status_code == 304
+        assert browser.get("/page/tiny-gru.html?lang=zh", headers=known).status_code == 200
+        for none in ("nobody", "tiny-3gram", "..%2Fapp"):
+            assert browser.get(f"/page/{none}.html").status_code == 404
