@@ -64,7 +64,8 @@ def test_a_long_text_shows_how_far_it_is_and_the_page_answers_meanwhile(alone: L
     text = (TEXT * 40)[:19_000]
     alone.page.evaluate(
         "() => { const bar = document.querySelector('progress');"
-        " new MutationObserver(() => { bar.dataset.seen = 'yes' }).observe(bar, { attributeFilter: ['value'] }) }"
+        " const seen = () => { bar.dataset.seen = 'yes' };"
+        " new MutationObserver(seen).observe(bar, { attributeFilter: ['value'] }) }"
     )
     alone.area.fill(text)
     alone.page.keyboard.press("End")
