@@ -27,6 +27,7 @@ from rnnviz.ui.hosting import allowed, person
 from rnnviz.ui.hosting.person import NOBODY, Person
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Jobs
+from rnnviz.ui.pages.inside import indexing
 from rnnviz.ui.pages.learn import asking
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.room import rooms
@@ -414,6 +415,64 @@ def test_a_visitors_jobs_are_counted() -> None:
         jobs.ask("c", "c", make)  # type: ignore[arg-type]
     hold.set()
     assert jobs.wait(["a", "b"], 60)
+
+
+def test_a_visitors_turns_are_one_persons_in_all_tabs(open_app: Open, now_is: Is) -> None:
+    for who, owner in ((ANN, ANN.id), (LECTURER, None)):
+        now_is(who)
+        jobs = open_app("perplexity").session_state["perplexity.jobs"]
+        assert jobs._owner in (owner, "test session id")
+        assert (jobs._owner == ANN.id) == (who is ANN)
+        assert jobs._most == (allowed.JOBS if who is ANN else None)
+
+
+def test_a_visitor_has_no_speed_tried(open_app: Open, now_is: Is) -> None:
+    for who, tries in ((ANN, False), (LECTURER, True)):
+        now_is(who)
+        app = open_app("train")
+        app.selectbox(key="train-text").select("python-docs").run()
+        assert bool(app.session_state["train.jobs"]._jobs) == tries
+
+
+# ---- inside --------------------------------------------------------------------------------------------
+
+
+def on(app: AppTest, text: str) -> AppTest:
+    return next(b for b in app.selectbox if b.label == "On which text").set_value(text).run()
+
+
+def test_a_visitor_indexes_short_texts_alone(
+    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("RNNVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(allowed, "BYTES", 1000)
+    monkeypatch.setattr(indexing, "_is_quick", lambda view, source: False)
+    for who, starts in ((LECTURER, True), (ANN, False)):
+        now_is(who)
+        app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
+        app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
+        app = settled(on(app, "own"), "inside")
+        assert bool([b for b in app.button if b.key == "inside.index.start"]) == starts
+        assert ("Only the lecturer can index" in everything(app)) != starts
+
+
+def test_a_visitors_files_are_short_inside_too(
+    open_app: Open, now_is: Is, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowed, "BYTES", 1000)
+    now_is(ANN)
+    app = settled(open_app("inside", model="tiny-gru", part="match"), "inside")
+    app.slider(key="inside.match.threshold.0.5").set_value(0.05).run()
+    app = settled(on(app, "own"), "inside")
+    app.file_uploader(key="inside.match.annotations").upload(
+        "a.csv", b"start,stop,label\n" + b"0,1,x\n" * 300
+    )
+    app.run()
+    assert "at most" in app.warning[0].value
+    app = on(app, "file")
+    key = next(f.key for f in app.file_uploader if f.label == "A text file")
+    app.file_uploader(key=key).upload("a.txt", b"The time. " * 101).run()
+    assert "A visitor's text has at most" in everything(app)
 
 
 # ---- the lecture ---------------------------------------------------------------------------------------
