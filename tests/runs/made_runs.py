@@ -12,8 +12,8 @@ from typing import Any
 
 from rnnviz.networks.checkpoint import save
 from rnnviz.networks.config import TrainConfig
-from rnnviz.runs import event_log, queue
-from rnnviz.runs.folder import VISITORS, Description, RunFolder, home, replace_file
+from rnnviz.runs import event_log, queue, visitors
+from rnnviz.runs.folder import Description, RunFolder, home, replace_file
 from rnnviz.runs.snapshots import take, to_bytes
 from tests.conftest import tiny, tiny_card
 
@@ -39,7 +39,7 @@ def made(
     """A run of the tiny LSTM that has had 30 steps, on a corpus or a `text`, and ended so; None: it died.
     With an `owner` it is that visitor's.
     """
-    path = (home() / VISITORS if owner else home()) / name
+    path = visitors.place() / f"{name}{visitors.tag(owner)}" if owner else home() / name
     path.mkdir(parents=True)
     folder = RunFolder(path)
     config = TrainConfig(cell="lstm", hidden_size=12, embedding_size=6, characters=3000)

@@ -36,7 +36,7 @@ def unstarted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
     id = visitors.start(TOY, most=2)
     run = runs.find(id)
-    assert id.startswith(f"{VISITOR}toy.")
+    assert id == f"{VISITOR}toy{visitors.tag('ann')}"
     assert (run.id, run.owner, run.path.parent) == (id, "ann", visitors.place())
     assert not runs.listed()
     assert [one.id for one in visitors.listed()] == [id]
@@ -47,8 +47,7 @@ def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
     with pytest.raises(TrainingError, match="a run already"):
         visitors.start(TOY, most=2)
     other = visitors.start(replace(TOY, owner="bob"), most=2)
-    assert other.rpartition(".")[0] == id.rpartition(".")[0]
-    assert other != id
+    assert other == f"{VISITOR}toy{visitors.tag('bob')}"
     with pytest.raises(TrainingError, match="2 runs"):
         visitors.start(replace(TOY, owner="cat"), most=2)
     with pytest.raises(ConfigError, match="has an owner"):
@@ -84,13 +83,13 @@ def test_a_run_goes_with_its_owner_and_not_before() -> None:
     (visitors.place() / "broken").mkdir()  # its process was killed before it was written
     visitors.present({"ann", "bob"})
     visitors.sweep()
-    assert {run.id for run in visitors.listed()} == {"visitor:hers", "visitor:his"}
+    assert {run.path for run in visitors.listed()} == {hers, his}
     long_ago = time.time() - visitors.GONE - 1
     for path in (hers / "seen", his / "seen", visitors.place() / "broken", runs.home() / "class"):
         os.utime(path, (long_ago, long_ago))
     visitors.present({"bob"})
     visitors.sweep()
-    assert [run.id for run in visitors.listed()] == ["visitor:his"]
+    assert [run.path for run in visitors.listed()] == [his]
     assert not (visitors.place() / "broken").exists()
     assert runs.find("class")
 

@@ -55,6 +55,23 @@ def asked(jobs: Jobs, name: str, log: list[str]) -> tuple[Held, Job]:
     return held, jobs.ask(name, name, held)
 
 
+def test_a_lecturers_job_is_next_however_many_came_before() -> None:
+    places, log = Slots(1), list[str]()
+    visitors = [Jobs(places=places, owner=n, first=False) for n in range(3)]
+    held = [asked(jobs, f"visitor {n}", log) for n, jobs in enumerate(visitors)]
+    assert held[0][0].began.wait(SOON)
+    assert until(lambda: len(places._waiting) == 2)
+    lecturer, _job = asked(Jobs(places=places, owner="lecturer"), "lecturer", log)
+    assert until(lambda: len(places._waiting) == 3)
+    held[0][0].go.set()
+    assert lecturer.began.wait(SOON)
+    assert log == ["visitor 0", "lecturer"]
+    for one in (lecturer, *(one for one, _job in held)):
+        one.go.set()
+    for n, jobs in enumerate(visitors):
+        assert jobs.wait([f"visitor {n}"], SOON)
+
+
 def test_no_more_jobs_are_at_work_than_there_are_places_and_the_others_know_theirs() -> None:
     places, log = Slots(2), list[str]()
     sessions = [Jobs(places=places, owner=n) for n in range(5)]

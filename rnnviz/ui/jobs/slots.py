@@ -1,6 +1,6 @@
-"""How many jobs are at work at a time, of all sessions together, and who is next: who has the fewest at
-work, then who came first. As a session asks for its next turn when a job is over, one reader's many files
-don't keep another waiting.
+"""How many jobs are at work at a time, of all sessions together, and who is next: the lecturer of a hosted
+app, then who has the fewest at work, then who came first. As a session asks for its next turn when a job is
+over, one reader's many files don't keep another waiting.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ LOOK = 0.2  # seconds between two looks whether a waiting job is still wanted
 
 @dataclass(eq=False)
 class Turn:
-    """One job's place in the queue; `owner` is the session."""
+    """One job's place in the queue; `owner` is the session, or a visitor with all of theirs; those that are
+    `first` go before the others.
+    """
 
     owner: Hashable
     kind: str = ""
+    first: bool = True
 
 
 class Slots:
@@ -85,7 +88,7 @@ class Slots:
 
     def _order(self) -> list[Turn]:
         owners = [turn.owner for turn in self._working]
-        return sorted(self._waiting, key=lambda turn: owners.count(turn.owner))
+        return sorted(self._waiting, key=lambda turn: (not turn.first, owners.count(turn.owner)))
 
 
 @cache

@@ -96,7 +96,8 @@ class Job:
 
 class Jobs:
     """The jobs of one session, or of a visitor's several, the `owner`. `alive` says whether its reader is
-    still there; `places` whose turn it is, of all sessions; `most` how many may wait or run at a time.
+    still there; `places` whose turn it is, of all sessions; `most` how many may wait or run at a time;
+    `first` whether their turns come before those of others.
     """
 
     def __init__(
@@ -105,12 +106,13 @@ class Jobs:
         places: Slots | None = None,
         owner: Hashable = None,
         most: int | None = None,
+        first: bool = True,
     ) -> None:
         self._jobs: dict[Hashable, Job] = {}
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._alive, self._places, self._owner = alive, places or Slots(1), owner
-        self._most = most
+        self._most, self._first = most, first
         self._turn: tuple[Job, Turn] | None = None  # of the job that the worker is at
 
     def get(self, key: Hashable) -> Job | None:
@@ -235,7 +237,7 @@ class Jobs:
         if job.kind in ("download", "glance"):
             yield
             return
-        turn = Turn(self._owner, job.kind)
+        turn = Turn(self._owner, job.kind, self._first)
         self._turn = job, turn
         try:
             with self._places.taking(turn, check):
@@ -271,7 +273,7 @@ def of_session(page: str) -> Jobs:
     if key not in st.session_state:
         context = get_script_run_ctx()
         owner = allowed.whose() or (context and context.session_id)
-        st.session_state[key] = Jobs(_presence(), slots.shared(), owner, allowed.jobs())
+        st.session_state[key] = Jobs(_presence(), slots.shared(), owner, allowed.jobs(), allowed.everything())
     jobs: Jobs = st.session_state[key]
     return jobs
 

@@ -41,7 +41,9 @@ def chosen() -> str | None:
 
 def visible() -> list[runs.Run]:
     """The runs that this person may see, newest first: of visitors', their own; the lecturer sees all."""
-    found = [run for run in (*runs.listed(), *visitors.listed()) if allowed.to_see(run)]
+    own = mine()
+    theirs = visitors.listed() if own is None and not allowed.whose() else filter(None, [own])
+    found = [run for run in (*runs.listed(), *theirs) if allowed.to_see(run)]
     return sorted(found, key=lambda run: (-run.created, run.id))
 
 
