@@ -117,14 +117,15 @@ def app(port: int, names: Sequence[str], options: Sequence[str] = ()) -> list[st
     ]
 
 
-def environment(processes: int) -> str:
+def environment() -> str:
     """Settle in the environment what all processes must have the same; returns the lecturer's key."""
     os.environ.setdefault("RNNVIZ_HOSTED", "1")
-    os.environ.setdefault("RNNVIZ_PROCESSES", str(processes))
-    return os.environ.setdefault("RNNVIZ_KEY", secrets.token_urlsafe(18))
+    os.environ["RNNVIZ_KEY"] = os.environ.get("RNNVIZ_KEY") or secrets.token_urlsafe(18)
+    return os.environ["RNNVIZ_KEY"]
 
 
-def main() -> None:
+def options(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """What the command line, or `words`, asks for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -138,21 +139,26 @@ def main() -> None:
         action="append",
         help="a name or address that visitors type (default localhost); again for more",
     )
-    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="of streamlit run")
-    options = parser.parse_args()
-    names = options.name or ["localhost"]
-    key = environment(options.processes)
-    packer, *ports = free(1 + options.processes)
+    parser.add_argument("more", nargs="*", metavar="-- OPTION", help="of streamlit run")
+    return parser.parse_args(words)
+
+
+def main() -> None:
+    asked = options()
+    names = asked.name or ["localhost"]
+    given = bool(os.environ.get("RNNVIZ_KEY"))
+    key = environment()
+    packer, *ports = free(1 + asked.processes)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    with tempfile.TemporaryDirectory(prefix="rnnviz-nginx-") as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="nginx-") as made:
+        folder = Path(made)
         folder.chmod(0o711)  # where root starts it, nginx's workers are somebody else
-        listen = f"{options.address}:{options.port}"
-        main = write(folder, configuration(ports, address=listen, packer=packer, folder=folder))
-        commands = [[nginx(), "-e", "stderr", "-c", str(main)]]
-        programs = [Program(c) for c in (*commands, *(app(port, names, options.options) for port in ports))]
-        print(f"Visitors: http://{names[0]}:{options.port}", flush=True)
-        print(f"The lecturer: http://{names[0]}:{options.port}/?key={key}", flush=True)
+        listen = f"{asked.address}:{asked.port}"
+        config = write(folder, configuration(ports, address=listen, packer=packer, folder=folder))
+        commands = [[nginx(), "-e", "stderr", "-c", str(config)]]
+        programs = [Program(c) for c in (*commands, *(app(port, names, asked.more) for port in ports))]
+        place = f"http://{names[0]}:{asked.port}/"
+        print(f"Visitors: {place}\nThe lecturer: {place}?key={'(RNNVIZ_KEY)' if given else key}", flush=True)
         try:
             while True:
                 time.sleep(LOOK)

@@ -68,7 +68,7 @@ def hall(count: int) -> Iterator[Hall]:
         folder = Path(place)
         folder.chmod(0o711)
         os.environ["RNNVIZ_RUNS"] = str(folder / "runs")
-        key = serve.environment(count)
+        key = serve.environment()
         public, packer, *ports = serve.free(2 + count)
         listen = f"127.0.0.1:{public}"
         main = serve.write(folder, serve.configuration(ports, address=listen, packer=packer, folder=folder))

@@ -1,0 +1,113 @@
+"""The files for systemd and containers name what there is: files, ports, variables, options. They are read
+here as text and YAML; systemd itself is asked where it is at hand.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from rnnviz.ui.hosting import setting
+from tests.deploy.shipped import DEPLOY, serve
+
+ROOT = DEPLOY.parent
+UNIT = DEPLOY / "systemd" / "rnnviz@.service"
+PORTS = ["8501", "8502", "8503"]
+
+
+def values(path: Path, key: str) -> list[str]:
+    """What a unit says of `key`, every time."""
+    text = path.read_text("utf-8").replace("\\\n", " ")
+    return [line.partition("=")[2].strip() for line in text.splitlines() if line.startswith(f"{key}=")]
+
+
+def variables(path: Path) -> set[str]:
+    """The app's variables that a file names."""
+    return set(re.findall(r"\bRNNVIZ_[A-Z]+\b", path.read_text("utf-8")))
+
+
+def test_every_process_has_a_line_in_each_list() -> None:
+    (wanted,) = values(DEPLOY / "systemd" / "rnnviz.target", "Wants")
+    assert wanted.split() == [f"rnnviz@{port}.service" for port in PORTS]
+    nginx = (DEPLOY / "nginx" / "rnnviz.conf").read_text("utf-8")
+    for port in PORTS:
+        assert len(re.findall(rf"^    server 127\.0\.0\.1:{port} ", nginx, re.MULTILINE)) == 2
+        assert f"    {port} 127.0.0.1:{port};" in nginx
+    assert list(serve.SHIPPED) == PORTS
+
+
+def test_the_unit_starts_the_app_as_serve_does() -> None:
+    (start,) = values(UNIT, "ExecStart")
+    own = serve.app(8501, ["NAME"])
+    said = shlex.split(start.replace("%i", "8501").replace("${RNNVIZ_NAME}", "NAME"))
+    assert sorted(said[1:]) == sorted(own[1:])
+    assert (ROOT / "app.py").is_file()
+    assert values(UNIT, "KillMode") == ["process"]  # else a restart ends the runs
+
+
+def test_all_variables_are_the_app_s_own() -> None:
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "rnnviz").rglob("*.py"))
+    known = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code))
+    environment = DEPLOY / "systemd" / "rnnviz.env"
+    for path in (UNIT, environment, DEPLOY / "compose.yaml", DEPLOY / "Dockerfile", DEPLOY / "serve.py"):
+        assert variables(path) - known <= {"RNNVIZ_NAME", "RNNVIZ_PROCESSES"}, path
+    set_here = set(re.findall(r"^(RNNVIZ_\w+)=", environment.read_text("utf-8"), re.MULTILINE))
+    assert {"RNNVIZ_KEY", "RNNVIZ_NAME", "RNNVIZ_CAPACITY"} == set_here
+    assert f"RNNVIZ_CAPACITY={setting.CAPACITY}\n" in environment.read_text("utf-8")
+    (guard,) = values(UNIT, "ExecStartPre")
+    assert f"-ge {setting.SHORTEST} " in guard
+
+
+def test_systemd_finds_nothing_wrong(tmp_path: Path) -> None:
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("no systemd here")
+    for path in (*UNIT.parent.glob("rnnviz*.*"),):
+        text = path.read_text("utf-8").replace("/opt/rnnviz/venv/bin/python", "/bin/true")
+        (tmp_path / path.name.replace("@.", "@8501.")).write_text(text, "utf-8")
+    unit = tmp_path / "rnnviz@8501.service"
+    said = subprocess.run([analyze, "verify", str(unit)], capture_output=True, text=True, check=False)
+    about_ours = [line for line in said.stderr.splitlines() if "rnnviz" in line and "man" not in line]
+    assert about_ours == []
+    command = [analyze, "security", "--offline=true", "--threshold=20", str(unit)]
+    subprocess.run(command, check=True, capture_output=True)  # 2.0 of 10, where 10 is bare
+
+
+def test_the_container_has_what_it_starts(tmp_path: Path) -> None:
+    docker = (DEPLOY / "Dockerfile").read_text("utf-8")
+    kept = (DEPLOY / "Dockerfile.dockerignore").read_text("utf-8").splitlines()
+    for source in re.findall(r"^COPY (\S+) ", docker, re.MULTILINE):
+        assert (ROOT / source).exists()
+        assert f"!{source}" in kept
+    entry = re.search(r"^ENTRYPOINT (\[.*\])$", docker, re.MULTILINE)
+    assert entry is not None
+    _, script, *options = yaml.safe_load(entry[1])
+    service = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))["services"]["rnnviz"]
+    words = [re.sub(r"\$\{\w+:-(.*?)\}", r"\1", word) for word in service["command"]]
+    asked = serve.options([*options, *words])
+    assert (asked.address, asked.port, asked.processes, asked.name) == ("0.0.0.0", 8080, 3, ["localhost"])
+    assert (ROOT / script).is_file()
+    assert service["ports"] == [f"{asked.port}:{asked.port}"]
+    assert f"127.0.0.1:{asked.port}/_stcore/health" in docker
+    build = DEPLOY / service["build"]["context"] / service["build"]["dockerfile"]
+    assert build.resolve() == DEPLOY / "Dockerfile"
+    (mount,) = service["volumes"]
+    assert mount.endswith(":/data")
+    assert "VOLUME /data\n" in docker
+    assert service["read_only"] is True
+
+
+def test_the_commands_of_the_readme_name_what_there_is() -> None:
+    text = (DEPLOY / "README.md").read_text("utf-8")
+    for path in re.findall(r"(?<![\w/.])(?:deploy|nginx|systemd|tests)/[\w@./-]+\.\w+", text):
+        assert (ROOT / path).exists() or (DEPLOY / path).exists(), path
+    for name in set(re.findall(r"\bRNNVIZ_[A-Z]+\b", text)):
+        assert any(
+            name in p.read_text("utf-8") for p in DEPLOY.rglob("*") if p.suffix in (".yaml", ".env", ".py")
+        )
