@@ -107,7 +107,7 @@ def test_the_commands_of_the_readme_name_what_there_is() -> None:
     text = (DEPLOY / "README.md").read_text("utf-8")
     for path in re.findall(r"(?<![\w/.])(?:deploy|nginx|systemd|tests)/[\w@./-]+\.\w+", text):
         assert (ROOT / path).exists() or (DEPLOY / path).exists(), path
-    for name in set(re.findall(r"\bRNNVIZ_[A-Z]+\b", text)):
-        assert any(
-            name in p.read_text("utf-8") for p in DEPLOY.rglob("*") if p.suffix in (".yaml", ".env", ".py")
-        )
+    known = set().union(
+        *(variables(path) for path in DEPLOY.rglob("*") if path.is_file() and path.suffix != ".md")
+    )
+    assert variables(DEPLOY / "README.md") <= known
