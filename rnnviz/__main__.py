@@ -8,14 +8,15 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.ui.standalone import command
+from rnnviz.ui.hosting import command as host
+from rnnviz.ui.standalone import command as page
 
 spin_briefly()
 
 
 def main() -> None:
     """Run the command in sys.argv and exit with its code."""
-    run(command)
+    run(page, host)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,12 @@ from rnnviz.ui.server.lifespan import lifespan
 from rnnviz.ui.standalone import serving
 
 
-def parts() -> dict[str, Any]:
-    """The arguments of `st.App`."""
-    watched = st.get_option("server.fileWatcherType") not in (None, "none")
+def parts(*, watched: bool | None = None) -> dict[str, Any]:
+    """The arguments of `st.App`; `watched`: whether files are worked on while they are served, as Streamlit's
+    own option says unless this does.
+    """
+    if watched is None:
+        watched = st.get_option("server.fileWatcherType") != "none"
     return {
         "script_path": Path(__file__).parent / "script" / "main.py",
         "lifespan": lifespan,

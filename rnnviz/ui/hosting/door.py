@@ -33,6 +33,10 @@ PRIVATE = ("/_stcore/metrics", "/_stcore/script-health-check")
 """What tells about everybody: the lecturer's alone."""
 
 
+PLACELESS = ("/page/", "/_stcore/")
+"""What is looked at without a connection: models' own pages, and whether the server is well."""
+
+
 class Door:
     """The middleware, inside Guard, where the app is hosted. `beside` are the paths of connections that a tab
     makes beside its first: they have to name it, and take no place of their own.
@@ -124,7 +128,8 @@ class Door:
 
 def is_page(request: HTTPConnection) -> bool:
     """Whether this opens a page of the app that will want a connection; a model's own page wants none."""
-    return "text/html" in request.headers.get("accept", "") and "/page/" not in request.scope["path"]
+    path = request.scope["path"]
+    return "text/html" in request.headers.get("accept", "") and not any(one in path for one in PLACELESS)
 
 
 def telling(send: Send, cookie: str) -> Send:

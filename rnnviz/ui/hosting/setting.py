@@ -36,6 +36,16 @@ def key() -> str:
     return given or secrets.token_urlsafe(18)
 
 
+def key_is_made() -> bool:
+    """Whether nobody has been told the key yet."""
+    return not os.environ.get("RNNVIZ_KEY")
+
+
+def address() -> str:
+    """The address that visitors open, if a proxy in front answers to it: RNNVIZ_ADDRESS; else ""."""
+    return os.environ.get("RNNVIZ_ADDRESS", "").strip().rstrip("/")
+
+
 def capacity() -> int:
     """How many visitors this process serves at a time. Raises ConfigError if RNNVIZ_CAPACITY is no number."""
     given = os.environ.get("RNNVIZ_CAPACITY", "").strip()

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import warm
+from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.server import descriptors, sessions
@@ -25,6 +26,8 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     memory.keep_little()
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
     watch = asyncio.create_task(sessions.reap())
+    if setting.hosted():
+        greeting.greet()
     yield {}
     rooms.close_all()
     handout.close_all()

@@ -1,0 +1,156 @@
+"""`python -m rnnviz host`: what it says, and what it starts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import streamlit as st
+
+from rnnviz.cli import main as run
+from rnnviz.ui.hosting import command, greeting, setting
+from rnnviz.ui.hosting.cookies import VISITOR
+from rnnviz.ui.room.addresses import Address
+from tests.browser.driving import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("KEY", "ADDRESS", "CAPACITY"):
+        monkeypatch.delenv(f"RNNVIZ_{name}", raising=False)
+    setting.key.cache_clear()
+    yield
+    setting.key.cache_clear()
+
+
+def options(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    here = [Address("192.168.1.5", "wlan0"), Address("10.0.0.3", "eth0")]
+    monkeypatch.setattr("rnnviz.ui.room.addresses.addresses", lambda: here)
+    parser = argparse.ArgumentParser()
+    command.add_parser(parser.add_subparsers())
+    return command.options(parser.parse_args(["host", *arguments]))
+
+
+def test_it_answers_to_this_computers_addresses_and_the_names_that_are_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = options(monkeypatch=monkeypatch)
+    assert found["server.address"] == "0.0.0.0"
+    assert found["server.allowedHosts"] == ["192.168.1.5", "10.0.0.3", "localhost", "127.0.0.1", "::1"]
+    assert "server.port" not in found  # the next free one, if the usual one isn't
+    assert found["browser.serverAddress"] == "localhost"
+    named = ("--name", "https://hall.example.org:8443/rnn/", "--name", "room.example.org")
+    found = options(
+        "--port", "80", "--address", "10.0.0.3", *named, "--server.sslCertFile", "c", monkeypatch=monkeypatch
+    )
+    assert found["server.address"] == "10.0.0.3"
+    assert found["server.port"] == 80
+    assert found["server.allowedHosts"][:3] == ["hall.example.org", "room.example.org", "10.0.0.3"]
+    assert "*" not in found["server.allowedHosts"]
+    assert found["server.sslCertFile"] == "c"
+    known = set(st.config.get_config_options())
+    assert set(found) <= known
+
+
+def test_the_apps_own_settings_come_along_wherever_it_is_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = ROOT / ".streamlit" / "config.toml"
+    assert command.settings() == own
+    found = dict(command.flat(tomllib.loads(own.read_text())))
+    assert set(found) <= set(st.config.get_config_options())
+    assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
+    monkeypatch.setattr(command, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
+    installed.parent.mkdir(parents=True)
+    installed.write_bytes(own.read_bytes())
+    assert command.settings() == installed
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert ".streamlit/config.toml" in wheel["only-include"]
+    assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
+
+
+def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = greeting.text(["http://a:1", "http://b:1"], tell=True)
+    assert said.count(setting.key()) == 1
+    assert f"http://a:1/?key={setting.key()}" in said
+    assert "http://b:1" in said
+    assert "(50 at a time)" in said
+    monkeypatch.setenv("RNNVIZ_KEY", "a key with spaces & more")
+    setting.key.cache_clear()
+    assert "?key=a%20key%20with%20spaces%20%26%20more\n" in greeting.text(["http://a"], tell=True)
+    assert "spaces" not in greeting.text(["http://a"], tell=False)  # whoever set it knows it
+
+
+def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {
+        "server.allowedHosts": ["192.168.1.5", "fd00::5", "*.example.org", "localhost", "::1"],
+        "server.port": 8501,
+    }
+    monkeypatch.setattr(st, "get_option", said.get)
+    assert greeting.addresses() == ["http://192.168.1.5:8501", "http://[fd00::5]:8501"]
+    said |= {"server.sslCertFile": "cert.pem", "server.port": 443, "server.baseUrlPath": "/rnn/"}
+    assert greeting.addresses()[0] == "https://192.168.1.5/rnn"
+    said["server.allowedHosts"] = ["localhost"]
+    assert greeting.addresses() == ["https://localhost/rnn"]
+    monkeypatch.setenv("RNNVIZ_ADDRESS", "https://hall.example.org/")
+    assert greeting.addresses() == ["https://hall.example.org"]
+
+
+def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("RNNVIZ_HOSTED", "FORWARDED_ALLOW_IPS", "RNNVIZ_CAPACITY"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("RNNVIZ_KEY", "short")
+    assert run(["host"], more=[command]) == 1
+    assert "at least 16 characters" in capsys.readouterr().err
+    monkeypatch.delenv("RNNVIZ_KEY")
+    setting.key.cache_clear()
+    assert run(["host", "--capacity", "-3"], more=[command]) == 1
+    assert "number of visitors; received '-3'" in capsys.readouterr().err
+
+
+def test_it_serves_and_believes_no_proxy_that_it_was_not_told_of(tmp_path: Path) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "rnnviz", "host", "--port", "0", "--address", "127.0.0.1", "--capacity", "0"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert started.stdout is not None
+        lines: list[str] = []
+        while not lines or "lecturer" not in lines[-1]:
+            lines.append(started.stdout.readline())
+            assert lines[-1], lines
+        address = re.search(r"The lecturer +(http://\S+/)\?key=([\w-]+)\n", lines[-1])
+        assert address is not None, lines
+        assert "(0 at a time)" in "".join(lines)
+        assert "▀" not in "".join(lines)  # nobody looks at a terminal
+        with requests.Session() as browser:
+            browser.trust_env = False
+            proxy = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1", "Accept": "text/html"}
+            assert browser.get(address[1], headers=proxy, timeout=30).status_code == 503
+            said = browser.get(f"{address[1]}_stcore/health", headers=proxy, timeout=30).headers["Set-Cookie"]
+            assert VISITOR in said
+            assert "Secure" not in said
+            assert browser.get(address[0].split()[-1], headers=proxy, timeout=30).status_code == 200
+            assert browser.get(f"{address[1]}_stcore/metrics", timeout=30).status_code == 200
+    finally:
+        started.send_signal(signal.SIGTERM)
+        rest = started.communicate(timeout=20)[0]
+    assert address[2] not in rest  # printed once
+    assert "Traceback" not in rest
