@@ -107,6 +107,14 @@ def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.M
     assert greeting.addresses() == ["https://hall.example.org"]
 
 
+def test_one_of_several_processes_knows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RNNVIZ_PROCESSES", raising=False)
+    assert not setting.one_of_several()
+    for number, several in (("", False), ("1", False), ("3", True)):
+        monkeypatch.setenv("RNNVIZ_PROCESSES", number)
+        assert setting.one_of_several() == several
+
+
 def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -41,6 +41,11 @@ def key_is_made() -> bool:
     return not os.environ.get("RNNVIZ_KEY")
 
 
+def one_of_several() -> bool:
+    """Whether other processes stand behind the same address: RNNVIZ_PROCESSES is their number."""
+    return os.environ.get("RNNVIZ_PROCESSES", "").strip() not in ("", "1")
+
+
 def address() -> str:
     """The address that visitors open, if a proxy in front answers to it: RNNVIZ_ADDRESS; else ""."""
     return os.environ.get("RNNVIZ_ADDRESS", "").strip().rstrip("/")

@@ -26,7 +26,7 @@ async def lifespan(app: st.App) -> AsyncIterator[dict[str, Any]]:
     memory.keep_little()
     threading.Thread(target=warm.up, name="rnnviz-warm", daemon=True).start()
     watch = asyncio.create_task(sessions.reap())
-    if setting.hosted():
+    if setting.hosted() and not setting.one_of_several():  # whoever starts several says where they are
         greeting.greet()
     yield {}
     rooms.close_all()
