@@ -23,7 +23,8 @@ def commands() -> list[str]:
     typed = [
         line for block in re.findall(r"```bash\n(.*?)```", README, re.DOTALL) for line in block.splitlines()
     ]
-    return [line for line in typed if line.startswith(("python -m rnnviz", "torchrun"))]
+    runs = ("python -m rnnviz", "torchrun")
+    return [line for line in typed if line.startswith(runs) and line != "python -m rnnviz host"]
 
 
 @pytest.fixture(scope="module")
