@@ -8,7 +8,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from rnnviz.cli import run
 from rnnviz.networks.threads import spin_briefly
-from rnnviz.ui.hosting import command as host
+from rnnviz.ui import host
 from rnnviz.ui.standalone import command as page
 
 spin_briefly()

@@ -18,7 +18,8 @@ import requests
 import streamlit as st
 
 from rnnviz.cli import main as run
-from rnnviz.ui.hosting import command, greeting, setting
+from rnnviz.ui import host
+from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.hosting.cookies import VISITOR
 from rnnviz.ui.room.addresses import Address
 from tests.browser.driving import ROOT
@@ -37,8 +38,8 @@ def options(*arguments: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     here = [Address("192.168.1.5", "wlan0"), Address("10.0.0.3", "eth0")]
     monkeypatch.setattr("rnnviz.ui.room.addresses.addresses", lambda: here)
     parser = argparse.ArgumentParser()
-    command.add_parser(parser.add_subparsers())
-    return command.options(parser.parse_args(["host", *arguments]))
+    host.add_parser(parser.add_subparsers())
+    return host.options(parser.parse_args(["host", *arguments]))
 
 
 def test_it_answers_to_this_computers_addresses_and_the_names_that_are_given(
@@ -66,15 +67,15 @@ def test_the_apps_own_settings_come_along_wherever_it_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     own = ROOT / ".streamlit" / "config.toml"
-    assert command.settings() == own
-    found = dict(command.flat(tomllib.loads(own.read_text())))
+    assert host.settings() == own
+    found = dict(host.flat(tomllib.loads(own.read_text())))
     assert set(found) <= set(st.config.get_config_options())
     assert found["server.trustedUserHeaders"] == {"x-rnnviz-person": "rnnviz"}
-    monkeypatch.setattr(command, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
+    monkeypatch.setattr(host, "UI", tmp_path / "rnnviz" / "ui")  # as a wheel has it
     installed = tmp_path / "rnnviz" / ".streamlit" / "config.toml"
     installed.parent.mkdir(parents=True)
     installed.write_bytes(own.read_bytes())
-    assert command.settings() == installed
+    assert host.settings() == installed
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert ".streamlit/config.toml" in wheel["only-include"]
     assert wheel["sources"][".streamlit"] == "rnnviz/.streamlit"
@@ -121,11 +122,11 @@ def test_a_setting_that_makes_no_sense_is_refused_in_a_sentence(
     for name in ("RNNVIZ_HOSTED", "FORWARDED_ALLOW_IPS", "RNNVIZ_CAPACITY"):
         monkeypatch.setenv(name, "")
     monkeypatch.setenv("RNNVIZ_KEY", "short")
-    assert run(["host"], more=[command]) == 1
+    assert run(["host"], more=[host]) == 1
     assert "at least 16 characters" in capsys.readouterr().err
     monkeypatch.delenv("RNNVIZ_KEY")
     setting.key.cache_clear()
-    assert run(["host", "--capacity", "-3"], more=[command]) == 1
+    assert run(["host", "--capacity", "-3"], more=[host]) == 1
     assert "number of visitors; received '-3'" in capsys.readouterr().err
 
 

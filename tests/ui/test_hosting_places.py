@@ -113,9 +113,11 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
         Starlette(
             routes=[
                 WebSocketRoute("/_stcore/stream", stream),
+                WebSocketRoute("/live", stream),
                 Route("/{path:path}", page, methods=["GET", "PUT", "POST"]),
             ]
-        )
+        ),
+        beside=("/live",),
     )
     setting.key.cache_clear()
 
@@ -220,6 +222,19 @@ def test_what_is_too_long_or_no_message_ends_the_connection(door: Door, sent: by
         with pytest.raises(WebSocketDisconnect) as ended:
             socket.receive_bytes()
         assert ended.value.code == code
+
+
+def test_a_connection_beside_a_tabs_first_takes_no_place_and_no_long_messages(full: Door) -> None:
+    with TestClient(full).websocket_connect("/live") as socket:
+        assert socket.receive_text() == "welcome"
+        socket.send_bytes(bytes(MOST))
+        assert len(socket.receive_bytes()) == MOST
+        socket.send_bytes(bytes(MOST + 1))
+        with pytest.raises(WebSocketDisconnect) as ended:
+            socket.receive_bytes()
+        assert ended.value.code == 1009
+    with pytest.raises(WebSocketDisconnect), TestClient(full).websocket_connect("/_stcore/stream"):
+        pass
 
 
 def test_the_lecturers_messages_are_not_looked_at(door: Door) -> None:

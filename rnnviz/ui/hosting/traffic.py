@@ -78,6 +78,22 @@ def usual(receive: Receive, send: Send, most: int = MOST) -> Receive:
     return receiving
 
 
+def short(receive: Receive, send: Send, most: int = MOST) -> Receive:
+    """`receive`, for a visitor's other WebSockets: long messages end them."""
+
+    async def receiving() -> Message:
+        message = await receive()
+        if (
+            message["type"] == "websocket.receive"
+            and len(message.get("text") or message.get("bytes") or "") > most
+        ):
+            await send({"type": "websocket.close", "code": _TOO_LONG, "reason": ""})
+            return {"type": "websocket.disconnect", "code": _TOO_LONG, "reason": ""}
+        return message
+
+    return receiving
+
+
 def _kind(data: bytes) -> str | None:
     message = BackMsg()
     try:

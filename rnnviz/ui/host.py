@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from rnnviz.cli.output import command
 from rnnviz.errors import ConfigError
 
-UI = Path(__file__).parents[1]
+UI = Path(__file__).parent
 SETTINGS = Path(".streamlit", "config.toml")
 
 EXAMPLES = """examples:
