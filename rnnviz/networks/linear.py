@@ -140,10 +140,11 @@ def rate_of(decay: Any, f: Functions) -> Any:
 
 def start(config: ModelConfig, name: str) -> tuple[float, float]:
     """The lowest and the highest value that a tensor of a layer has before training, uniform between: as of
-    `torch.nn.Linear`; of an rglru's Λ those of which σ(Λ)^8 is 0.9 and 0.999, as in its paper.
+    `torch.nn.Linear`; of an rglru's Λ those of which σ(Λ)^8 is 0.5 and 0.99. Its paper's are 0.9 and 0.999,
+    behind a normalisation that these layers haven't got: two of them then hardly learn (docs/cells.md).
     """
     if ".decay_l" in name:
-        low, high = (x ** (1 / SHARPNESS) for x in (0.9, 0.999))
+        low, high = (x ** (1 / SHARPNESS) for x in (0.5, 0.99))
         return math.log(low / (1 - low)), math.log(high / (1 - high))
     inputs = config.input_size if name.endswith("_l0") else config.hidden_size
     return -1 / math.sqrt(inputs), 1 / math.sqrt(inputs)

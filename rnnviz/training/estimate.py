@@ -84,9 +84,11 @@ def memory(config: TrainConfig, vocabulary_size: int, text_characters: int) -> d
     """
     model = config.model_config(vocabulary_size)
     measured = {"mlp": (3.0, 2.0), "rnn": (4.5, 4.0), "gru": (8.0, 19.0), "lstm": (23.5, 0.0)}
+    measured |= {"mingru": (8.5, 8.5), "minlstm": (7.5, 17.0), "rglru": (7.5, 16.0)}
     kept, made = measured.get(config.cell, (6.0 * CELLS[config.cell].blocks, 0.0))
-    # rnnviz.networks.bptt reads embeddings through a table.
-    embedded = 0.0 if config.cell in ("rnn", "gru") else 6.0 * config.embedding_size
+    # rnnviz.networks.bptt and a linear recurrence read embeddings through a table.
+    looked_up = config.cell in ("rnn", "gru") or CELLS[config.cell].linear
+    embedded = 0.0 if looked_up else 6.0 * config.embedding_size
     logits = 5.0 * vocabulary_size  # their logarithms, and a gradient for each
     per_character = (kept * config.layers + made) * config.hidden_size + embedded + logits
     # A short text is read in fewer streams; see rnnviz.training.batches.
