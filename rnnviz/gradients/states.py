@@ -84,7 +84,8 @@ def jacobian_norms(
 
     "frobenius" is √H at lag 0; "spectral" the largest singular value, 1 at lag 0, by Lanczos' method (Golub &
     Kahan 1965): right to about 1e-5, and to 1e-2 at a step where another singular value overtakes the
-    largest, or where many stand close to it, as a linear recurrence's do. Raises as `state_gradients` does, and ConfigError for another norm.
+    largest, or where many stand close to it, as a linear recurrence's do. Raises as `state_gradients` does,
+    and ConfigError for another norm.
 
     >>> import rnnviz
     >>> norms = jacobian_norms(rnnviz.load("timemachine-gru"), "machine", norm="spectral")
