@@ -7,10 +7,10 @@
 One visitor is a real browser, the others (crowd.py) speak its protocol. All are on Explore and type four
 characters a second whether answers come or not; every fifth leaves in between and comes back to its
 text. The server has two processors (`--cores`), the visitors the others; each number of visitors has a
-server of its own. A key's time is, in the browser, from the key going down to the first painted frame with
-its character; for the others to the answer that covers it. The ratios are those to the first row: times of a
-busy machine say little, ratios and the server's CPU time for an answer (`ms each`) more. `--uploads`
-visitors have files scored, one after the other, and `--starts` start toy runs.
+server of its own, or all have the one at `--url`. A key's time is, in the browser, from the key going down
+to the first painted frame with its character; for the others to the answer that covers it. The ratios are
+those to the first row: times of a busy machine say little, ratios and the server's CPU time for an answer
+(`ms each`) more. `--uploads` visitors have files scored, one after the other, and `--starts` start toy runs.
 
 After the last row all but the browser leave: the memory two minutes later (`--after`) should be within 10 %
 of that before they came. `--soak` has one crowd after another come and go, and says by how much memory,
@@ -83,11 +83,12 @@ class Usage:
 
 
 class Server:
-    """The app's process."""
+    """The app's process, or the one of which several are children."""
 
-    def __init__(self, url: str, scratch: Path) -> None:
+    def __init__(self, url: str, scratch: Path, pid: int | None = None) -> None:
         self.url, self.scratch, self.began = url, scratch, time.monotonic()
-        self.process = next(p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
+        own = (p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
+        self.process = psutil.Process(pid) if pid else next(own)
 
     def usage(self) -> Usage:
         cpu, rss, descriptors, threads = 0.0, 0.0, 0, 0
@@ -116,8 +117,12 @@ class Server:
 
 
 @contextmanager
-def serving(app: Path, cores: int) -> Iterator[Server]:
-    """The app on processors 0 .. cores - 1; this process goes to the others."""
+def serving(options: argparse.Namespace) -> Iterator[Server]:
+    """The app on the first processors; this process goes to the others. Or what serves at `--url` already."""
+    app, cores = options.app, options.cores
+    if options.url:
+        yield Server(options.url, Path(os.devnull), options.pid)
+        return
     own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="hall-")))
@@ -238,7 +243,7 @@ def spread(times: list[float]) -> tuple[float | None, float | None]:
 
 def measure(options: argparse.Namespace, count: int, last: bool) -> dict[str, Any]:
     """One row of the table."""
-    with serving(options.app, options.cores) as server, sync_playwright() as playwright:
+    with serving(options) as server, sync_playwright() as playwright:
         typist = Typist(playwright, server.url, options.model)
         server.settle()
         alone = server.usage()
@@ -293,7 +298,7 @@ def soak(options: argparse.Namespace, count: int) -> dict[str, Any]:
     """One crowd after another, and by how much an hour what the server holds grows in the second half."""
     looks: list[tuple[float, Usage]] = []
     totals = {"keys": 0, "lost": 0, "wrong": 0, "forgotten": 0, "returned": 0}
-    with serving(options.app, options.cores) as server:
+    with serving(options) as server:
         over, begin = threading.Event(), time.monotonic()
 
         def look() -> None:
@@ -352,6 +357,8 @@ def main() -> None:
     parser.add_argument(
         "--app", type=Path, default=ROOT / "app.py", help="app.py, here or of another checkout"
     )
+    parser.add_argument("--url", default="", help="instead: where one is served already, as by processes.py")
+    parser.add_argument("--pid", type=int, help="of the process that serves there, or started what does")
     parser.add_argument("--model", default="timemachine-gru")
     parser.add_argument("--seconds", type=float, default=30.0, help="of typing (default 30)")
     parser.add_argument("--pace", type=float, default=4.0, help="characters a second (default 4)")
@@ -362,6 +369,8 @@ def main() -> None:
     parser.add_argument("--soak", type=float, default=0.0, help="instead: seconds of coming and going")
     parser.add_argument("--json", action="store_true", help="print one JSON object as the last line")
     options = parser.parse_args()
+    if bool(options.url) != bool(options.pid):
+        parser.error("--url needs --pid, and the other way round")
     options.app = options.app.resolve()
     load = f"load average {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     print(f"{options.app}, {os.cpu_count()} processors, {load}", flush=True)

@@ -2,7 +2,7 @@
 process is killed.
 
     python tests/benchmarks/processes.py --processes 3 --tries 5
-    python tests/benchmarks/processes.py --processes 3 --serve   # prints the address, for hall.py --url
+    python tests/benchmarks/processes.py --processes 3 --serve   # prints what hall.py needs
 
 A reader in a real browser is on Explore; the process that has the session gets SIGKILL, and is started again
 after two seconds. Timed is how long it takes until the picture shows all that was typed, before and after.
@@ -150,6 +150,7 @@ def main() -> None:
     expect.set_options(timeout=60_000)
     with hall(options.processes) as found:
         print(f"{found.address} (the lecturer: {found.address}/?key={found.key})", flush=True)
+        print(f"hall.py --url {found.address} --pid {os.getpid()}", flush=True)
         if options.serve:
             while True:
                 found.look()
