@@ -37,7 +37,10 @@ def files() -> list[Any]:
     )
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if allowed.whose():
-        st.caption(_bounds())
+        said = _(
+            "Visitors can score up to {files} files of {size} MB together, none of them packed or Parquet."
+        )
+        st.caption(said.format(files=allowed.FILES, size=allowed.MEGABYTES))
     if _lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
@@ -73,12 +76,6 @@ def files() -> list[Any]:
     return _fitting([file for file in (*earlier, *given) if not _hidden(file)])
 
 
-def _bounds() -> str:
-    return _(
-        "Visitors can score {files} files with {size} MB together, and no packed ones or Parquet."
-    ).format(files=allowed.FILES, size=allowed.MEGABYTES)
-
-
 def _fitting(files: list[Any]) -> list[Any]:
     """Those of the files that this person may have scored, from the newest on; says what is left out."""
     fitting: list[Any] = []
@@ -87,14 +84,8 @@ def _fitting(files: list[Any]) -> list[Any]:
         if allowed.to_score(len(sizes), sum(sizes)) and allowed.to_unpack(file.name):
             fitting.insert(0, file)
     if len(fitting) < len(files):
-        st.warning(
-            _bounds()
-            + " "
-            + _("Left out: {names}.").format(
-                names=", ".join(plain(file.name) for file in files if file not in fitting)
-            ),
-            icon=":material/block:",
-        )
+        left_out = ", ".join(plain(file.name) for file in files if file not in fitting)
+        st.warning(_("Left out: {names}.").format(names=left_out), icon=":material/block:")
     return fitting
 
 
