@@ -26,6 +26,9 @@ from rnnviz.runs.folder import VISITOR, VISITORS, Description, RunFolder, folder
 GONE = 600.0
 """Seconds without its owner after which a run is removed."""
 
+OVER = 4
+"""Times as many runs as may train and wait are there at most, with those that are over."""
+
 _SEEN = "seen"  # in a run's folder; its time is when the owner was last there
 
 
@@ -60,7 +63,7 @@ def tag(owner: str) -> str:
 
 def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
     """Queue a visitor's run, of which `at_a_time` train. Returns its id. Raises ConfigError without an owner,
-    TrainingError where the owner has a run or there are `most`, and what rnnviz.runs.api.start raises.
+    TrainingError where the owner has a run or `most` train and wait, and what rnnviz.runs.api.start raises.
     """
     if not description.owner:
         raise ConfigError("a visitor's run has an owner; received {owner!r}", owner=description.owner)
@@ -68,7 +71,7 @@ def start(description: Description, *, most: int, at_a_time: int = 1) -> str:
         there = listed()
         if of(description.owner) is not None:
             raise TrainingError("you have a run already; delete it to start another")
-        if len(there) >= most:
+        if sum(run.alive for run in there) >= most or len(there) >= OVER * most:
             raise TrainingError(
                 "visitors have {count} runs here, which is the most; try again in a few minutes",
                 count=len(there),

@@ -48,12 +48,24 @@ def test_each_has_one_and_nobody_lists_it_among_the_others() -> None:
         visitors.start(TOY, most=2)
     other = visitors.start(replace(TOY, owner="bob"), most=2)
     assert other == f"{VISITOR}toy{visitors.tag('bob')}"
-    with pytest.raises(TrainingError, match="2 runs"):
-        visitors.start(replace(TOY, owner="cat"), most=2)
     with pytest.raises(ConfigError, match="has an owner"):
         visitors.start(replace(TOY, owner=""), most=9)
     runs.delete(id)
     assert visitors.start(TOY, most=2)
+
+
+@pytest.mark.usefixtures("unstarted")
+def test_so_many_wait_and_so_many_more_are_there() -> None:
+    one = RunFolder(made("one", None, owner="ann"))
+    with one.take_lock():
+        with pytest.raises(TrainingError, match="1 runs"):
+            visitors.start(replace(TOY, owner="bob"), most=1)
+        assert visitors.start(replace(TOY, owner="bob"), most=2)
+    for n in range(visitors.OVER - 3):
+        made("over", owner=f"cat {n}")
+    assert visitors.start(replace(TOY, owner="dan"), most=1)
+    with pytest.raises(TrainingError, match=f"{visitors.OVER} runs"):
+        visitors.start(replace(TOY, owner="eve"), most=1)
 
 
 @pytest.mark.usefixtures("unstarted")

@@ -41,8 +41,8 @@ PRESETS = ("toy", "one-minute")
 SIZES = {"hidden_size": 512, "layers": 2, "embedding_size": 128, "steps": 64, "batch": 32}
 """The largest network and steps of a visitor's run: a one-minute preset's, and a little more."""
 
-RUNS = 50
-"""Visitors' runs that are there at a time."""
+RUNS = 30
+"""Visitors' runs that train and wait at a time: one that waits takes 20 MB."""
 
 HELD_FILES, HELD_BYTES = 10, 2 * BYTES
 """Uploads of one visitor's session that the server holds, whether a page uses them or not."""
