@@ -27,6 +27,7 @@ GUARDED = {
     **{(module, name): "runs" for module in ("runs", "visitors") for name in RUNS},
     ("rooms", "open_for"): "rooms",
     ("rooms", "claim"): "rooms",
+    ("handout", "hand_out"): "listeners",
     ("modelfile", "copy"): "models",
     ("work", "fetching"): "corpora",
 }
@@ -65,7 +66,9 @@ def guarded() -> list[str]:
     """Functions that use one of GUARDED without asking who may."""
     careless = []
     for name, function in _functions().items():
-        asks = any(isinstance(node, ast.Name) and node.id == "allowed" for node in ast.walk(function))
+        asks = any(
+            isinstance(node, ast.Name) and node.id in ("allowed", "setting") for node in ast.walk(function)
+        )
         for node in ast.walk(function):
             if (
                 isinstance(node, ast.Attribute)
@@ -82,7 +85,9 @@ LECTURER = "the lecturer alone"
 
 CONTROLS: dict[str, str | tuple[str, ...]] = {
     "address.mount mount": EVERYBODY,
-    "sidebar.card link_button": EVERYBODY,
+    "standalone.sharing.buttons link_button": EVERYBODY,
+    "standalone.sharing.buttons button": EVERYBODY,
+    "standalone.sharing.shown button": "everybody, where the app isn't hosted",
     "jobs.progress._bar button": EVERYBODY,
     "jobs.progress.offer button": EVERYBODY,
     "pages.explore.page._live mount": EVERYBODY,
