@@ -48,6 +48,7 @@ def browser(of: Door | None = None, address: str = ADDRESS) -> TestClient:
 def _hosted(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_KEY", KEY)
+    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
     setting.key.cache_clear()
     yield
     setting.key.cache_clear()

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import setting, traffic
+from rnnviz.ui.hosting import cookies, setting, traffic
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.places import AWAY, OPENING, TABS, Places
 from rnnviz.ui.hosting.traffic import MOST
@@ -108,6 +108,7 @@ def door(monkeypatch: pytest.MonkeyPatch) -> Iterator[Door]:
     monkeypatch.setenv("RNNVIZ_HOSTED", "1")
     monkeypatch.setenv("RNNVIZ_KEY", KEY)
     monkeypatch.setenv("RNNVIZ_CAPACITY", "1")
+    monkeypatch.setattr(cookies, "ROUNDS", 10)  # of what makes keys slow to try
     setting.key.cache_clear()
     yield Door(
         Starlette(
@@ -165,6 +166,17 @@ def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
         said = TestClient(full).get(path, headers={**HTML, "Accept-Language": evil}).text
         assert "<script" not in said
         assert "alert(1)</" not in said
+
+
+def test_a_page_whose_place_is_taken_is_told_and_a_proxy_is_not(full: Door) -> None:
+    client = TestClient(full)
+    assert client.get("/_stcore/health").status_code == 200  # whoever has no cookie: and gets one
+    for language, said in (("en", "Your place was taken"), ("zh-CN", "名额")):
+        answer = client.get("/_stcore/health", headers={"Accept-Language": language})
+        assert answer.status_code == 503
+        assert said in answer.json()
+    client.get("/", params={"key": KEY})
+    assert client.get("/_stcore/health").status_code == 200
 
 
 def test_beyond_capacity_no_connection_is_made_and_the_place_is_free_again_later(door: Door) -> None:

@@ -66,7 +66,7 @@ class Door:
         if scope["type"] == "websocket":
             await self._connect(who, scope, receive, send)
             return
-        answer = self._answer(request, who)
+        answer = self._answer(request, who, new=bool(fresh))
         if fresh:
             send = telling(send, header(VISITOR, fresh, secure=is_secure(scope)))
         if answer is None and not who.lecturer:
@@ -85,8 +85,8 @@ class Door:
         lecturer = self._cookies.read(LECTURER, request.cookies.get(LECTURER)) is not None
         return Person(id, lecturer), "" if found else self._cookies.sign(VISITOR, id)
 
-    def _answer(self, request: HTTPConnection, who: Person) -> Response | None:
-        """What the door answers itself; None for what goes on to the app."""
+    def _answer(self, request: HTTPConnection, who: Person, *, new: bool) -> Response | None:
+        """What the door answers itself; None for what goes on to the app. `new`: who asks has no cookie."""
         path, looks = request.scope["path"], request.scope["method"] in ("GET", "HEAD")
         given = request.query_params.get("key") if looks else None
         if given is not None:
@@ -100,6 +100,9 @@ class Door:
             return PlainTextResponse("This is for the lecturer.\n", 403)
         if looks and is_page(request) and not self._places.ask(who.id):
             return notice.full(request, self._places.capacity)
+        # A page that wants its connection back asks this first, with its cookie; a proxy has none.
+        if looks and not new and path.endswith("/_stcore/health") and not self._places.ask(who.id):
+            return notice.away(request)
         return None
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from rnnviz.ui import i18n
 from rnnviz.ui.i18n import N_
@@ -46,6 +46,9 @@ WORDS = {
 }
 """A page's title, what it says, and what its link is called."""
 
+AWAY = N_("Your place was taken while you were away.\nThis page goes on as soon as one is free.")
+"""What a page says that is open and may not connect again now, in Streamlit's own dialog."""
+
 STATUS = {"full": 503, "wrong": 403, "often": 429}
 
 
@@ -54,6 +57,11 @@ def full(request: HTTPConnection, count: int) -> Response:
     again = random.randint(*LOOKS_AGAIN)
     link = f"{_up(request)}page/{quote(MODEL)}.html?lang={language(request)}"
     return _page(request, "full", link, again, count=str(count))
+
+
+def away(request: HTTPConnection) -> Response:
+    """There is no place now for a page that looks whether the server is well: it shows this, and looks on."""
+    return JSONResponse(i18n.translations(language(request)).gettext(AWAY), 503, _headers())
 
 
 def refused(request: HTTPConnection, why: str, link: str) -> Response:
