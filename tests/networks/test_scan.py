@@ -15,6 +15,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.networks import linear
 from rnnviz.networks.cells import step
 from rnnviz.networks.config import CELLS, ModelConfig, TrainConfig
+from rnnviz.networks.numpy_model import weights_of
 from rnnviz.networks.scan import TORCH, scan
 from rnnviz.networks.torch_model import CharModel
 from rnnviz.reading.scoring import perplexity
@@ -143,12 +144,32 @@ def test_a_long_text_costs_what_its_steps_cost(cell: str) -> None:
     assert found.perplexity == pytest.approx(precise.perplexity, rel=1e-5)
 
 
-@pytest.mark.parametrize("cell", LINEAR)
-def test_under_autocast_the_recurrence_stays_in_float32(cell: str) -> None:
-    model, x = tiny(cell), torch.zeros(1, 5, 6)
+def shut(gate: float) -> CharModel:
+    """A minGRU of one unit whose update gate stands at σ(`gate`) for ever, its candidate at 1."""
+    model = tiny("mingru", hidden_size=1)
+    for parameter in model.recurrence.parameters():
+        parameter.zero_()
+    model.recurrence.bias_ih_l0.copy_(torch.tensor([gate, 0.5]))  # type: ignore[operator, union-attr]
+    return model
+
+
+def test_what_is_let_in_keeps_its_digits_beside_a_gate_near_one() -> None:
+    """1 - σ(15) has two digits in float32, σ(-15) seven."""
+    exact = 1 - (1 / (1 + np.exp(-15.0))) ** 10_000
+    h, _ = shut(15.0).hidden(torch.zeros(1, 10_000, 6))
+    assert float(h[0, -1, 0]) == pytest.approx(exact, rel=1e-3)
+    weights = weights_of(shut(15.0))
+    hidden, _ = weights.states(10_001)
+    weights.run(np.zeros(10_000, np.int64), hidden, None)
+    assert float(hidden[-1, 0, 0]) == pytest.approx(exact, rel=1e-3)
+
+
+def test_under_autocast_the_recurrence_stays_in_float32() -> None:
+    """σ(8) would be 1 in bfloat16, and nothing ever forgotten."""
     with torch.autocast("cpu", torch.bfloat16):
-        h, _ = model.hidden(x)
+        h, _ = shut(8.0).hidden(torch.zeros(1, 4000, 6))
     assert h.dtype == torch.float32
+    assert float(h[0, -1, 0]) == pytest.approx(1 - (1 / (1 + np.exp(-8.0))) ** 4000, rel=1e-3)
 
 
 @pytest.mark.parametrize("cell", LINEAR)

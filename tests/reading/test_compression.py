@@ -113,6 +113,13 @@ def test_a_network_without_torch_writes_the_same_bytes(tmp_path: Path) -> None:
     assert decompress(light, compress(model, TEXT)) == TEXT
 
 
+def test_a_model_of_other_decays_is_another_model() -> None:
+    model, other = tiny("rglru"), tiny("rglru")
+    other.recurrence.decay_l0.add_(1e-3)  # type: ignore[operator, union-attr]
+    with pytest.raises(ConfigError, match="compressed"):
+        decompress(other, compress(model, TEXT))
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("name", ["timemachine-lstm", "python-gru"])
 def test_another_process_restores_it_and_loads_no_torch(tmp_path: Path, name: str, threads: int) -> None:
