@@ -46,6 +46,39 @@ def test_the_command_writes_the_page(
     assert {"weight:readout.bias", "level:2.share", "rows:steady,0,hidden"} <= set(arrays)
 
 
+def test_a_page_is_current_whatever_packed_it_and_is_not_after_a_change(
+    info: ModelInfo, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "page.html"
+    order = ["page", "-m", str(info.path), "--output", str(target)]
+    check = [*order, "--check"]
+    assert cli.main(check, more=[command]) == 1
+    assert "rebuild it: python -m rnnviz page --model" in capsys.readouterr().err
+    assert not target.exists()
+    assert cli.main(order, more=[command]) == 0
+    page = target.read_text("utf-8")
+
+    def other(block: re.Match[str]) -> str:
+        again = gzip.compress(gzip.decompress(base64.b64decode(block[2])), 1, mtime=1)
+        return block[1] + base64.b64encode(again).decode()
+
+    elsewhere = re.sub(r'(id="\w+">)([^<]+)(?=</script>\n<script type)', other, page)
+    assert elsewhere != page
+    target.write_text(elsewhere, "utf-8")
+    assert cli.main(check, more=[command]) == 0
+    assert cli.main(order, more=[command]) == 0
+    assert target.read_text("utf-8") == elsewhere  # nothing to commit
+    for damaged in (
+        page.replace("<title>", "<title>x"),
+        page[:-99],
+        page.replace('id="packed">', 'id="packed">A'),
+    ):
+        target.write_text(damaged, "utf-8")
+        assert cli.main(check, more=[command]) == 1
+    assert cli.main(order, more=[command]) == 0
+    assert target.read_text("utf-8") == page == build.page(info, build.yardstick(info))
+
+
 def test_it_speaks_chinese_if_asked(info: ModelInfo, tmp_path: Path) -> None:
     target = tmp_path / "page.html"
     order = ["page", "-m", str(info.path), "--output", str(target), "--language", "zh"]

@@ -16,7 +16,10 @@ import base64
 import gzip
 import hashlib
 import html
+import re
+import zlib
 from collections.abc import Mapping
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -31,7 +34,7 @@ from rnnviz.networks.ngram import NgramModel
 from rnnviz.networks.numpy_model import NumpyModel
 from rnnviz.text.vocabulary import Vocabulary
 from rnnviz.ui.browser.modules import PACKAGE, modules
-from rnnviz.ui.browser.payload import pack
+from rnnviz.ui.browser.payload import pack, unpack
 from rnnviz.ui.i18n import _, language
 from rnnviz.ui.pages.explore import rows, tracks
 from rnnviz.ui.pages.explore.fixed import fixed, opening
@@ -93,7 +96,7 @@ def page(info: checkpoint.ModelInfo, yardstick: NgramModel | None = None) -> str
         reading=_("Reading the text"),
         packed=_packed(pack(header, {})),
         weights=_packed(pack({}, arrays)),
-        plotly=_packed(_plotly()),
+        plotly=_plotly(),
         begin=begin,
     )
 
@@ -155,7 +158,7 @@ def _sources() -> list[tuple[str, str]]:
 def _weights(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The file's tensors as they are stored, 16 or 32 bits a number."""
     found: dict[str, npt.NDArray[Any]] = {}
-    for name, values in modelfile.read_tensors(path).items():
+    for name, values in sorted(modelfile.read_tensors(path).items()):  # read in any order
         if name == modelfile.SKETCH:
             continue
         half = values.dtype == np.float16
@@ -191,11 +194,35 @@ def _packed(content: bytes) -> str:
     return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
-def _plotly() -> bytes:
+_BLOCK = re.compile(r'(<script type="text/plain" id="(\w+)">)([^<]*)')
+
+
+def contents(page: str) -> str:
+    """What a page holds, the same wherever it was built: digests of what is packed instead of its bytes.
+
+    The rows' orders are left out: they come from sums whose last digits differ from one processor to another.
+    """
+
+    def held(block: re.Match[str]) -> str:
+        try:
+            content = gzip.decompress(base64.b64decode(block[3]))
+            if block[2] == "weights":
+                arrays = unpack(content)[1]
+                content = pack({}, {name: arrays[name] for name in arrays if not name.startswith("rows:")})
+        except (ValueError, OSError, EOFError, zlib.error):
+            return block[0]
+        return block[1] + hashlib.sha256(content).hexdigest()
+
+    return _BLOCK.sub(held, page)
+
+
+@cache
+def _plotly() -> str:
+    """The drawing library, packed."""
     found = find_spec("plotly")
     if found is None or found.origin is None:
         raise ConfigError("a page needs Plotly's drawing library: pip install plotly")
-    return (Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes()
+    return _packed((Path(found.origin).parent / "package_data" / "plotly.min.js").read_bytes())
 
 
 def _fonts() -> str:
