@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
+import base64
 import math
 import re
+import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
 import rnnviz
 from rnnviz.networks import checkpoint
+from rnnviz.ui.browser.modules import modules
+from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.standalone import build
 from tests.browser.conftest import Live
 from tests.conftest import TEXT
+from tests.javascript import golden
+
+# What the engine answers in a browser: the numbers of each array, by ask.
+ANSWERS = """async ([sources, packed, asks]) => {
+  const at = {};
+  for (const [name, source] of sources) {
+    const text = source.replace(/"\\0([^"]+)"/g, (_, other) => JSON.stringify(at[other]));
+    at[name] = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+  }
+  const { unpack } = await import(at['ui/browser/static/wire.js']);
+  const { answers } = await import(at['ui/standalone/worker.js']);
+  const { header, arrays } = unpack(Uint8Array.from(atob(packed), (c) => c.charCodeAt(0)));
+  const own = answers(header.made, arrays);
+  return asks.map((ask) => {
+    const told = own.answer(JSON.parse(ask));
+    return Object.fromEntries(Object.entries(told.arrays).map(([name, values]) => [name, [...values]]));
+  });
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -95,3 +118,24 @@ def test_the_app_gives_it_away(page: Page, app_url: str) -> None:
     refused = page.request.get(f"{app_url}/page/nobody.html")
     assert (refused.status, "no network called 'nobody'" in refused.text()) == (404, True)
     assert page.request.get(f"{app_url}/page/tiny-3gram.html").status == 404
+
+
+def test_in_a_browser_too_every_number_is_the_core_s(page: Page, tmp_path: Path) -> None:
+    golden.write(tmp_path)
+    sources = [*modules("ui/standalone/worker.js").items(), *modules("ui/browser/static/wire.js").items()]
+    for path in sorted(tmp_path.glob("*.golden")):
+        content, blocks = path.read_bytes(), list[bytes]()
+        while content:
+            (length,) = struct.unpack_from("<I", content)
+            blocks.append(content[4 : 4 + length])
+            content = content[4 + length :]
+        packed, asks, answers = blocks[0], blocks[1::2], blocks[2::2]
+        given = [sources, base64.b64encode(packed).decode(), [ask.decode() for ask in asks]]
+        for ask, mine, theirs in zip(asks, page.evaluate(ANSWERS, given), answers, strict=True):
+            arrays = unpack(theirs)[1]
+            assert set(mine) == set(arrays)
+            for name, values in arrays.items():
+                found = np.array(mine[name], np.float64)
+                colour = name in ("states", "unit", "tracks")  # rounding may choose the next
+                most = 1 if colour else 1e-4 * np.maximum(1, np.abs(values)) * (values.dtype.kind == "f")
+                assert (np.abs(found.reshape(values.shape) - values) <= most).all(), (path.stem, ask, name)

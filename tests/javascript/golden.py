@@ -51,6 +51,10 @@ ASKS: list[dict[str, Any]] = [
     {"text": "one\r\ntwo\rthree\n\r\n"},
     {"text": "é" * 20},
     {"text": "aZ;" * 20},
+    {"text": "The Time was his", "temperature": 0.01, "top_k": 1000},
+    {"text": "The Time was his", "temperature": 10, "top_p": 0.000001},
+    {"text": "e\u0301 🐒👨\u200d👩 \ufeff\u2028\x00\t水", "columns": 400},
+    {"text": TEXT[:700] + TEXT[:700], "columns": 400},
 ]
 
 

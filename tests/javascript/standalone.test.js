@@ -86,6 +86,33 @@ for (const file of files) {
   });
 }
 
+test("characters are drawn as often as the core's weights say", () => {
+  const { made, arrays } = page();
+  const { reading } = answers(made, arrays);
+  reading.read([3, 4, 5]);
+  let seed = 1;
+  const chance = () => {
+    seed = (seed * 48271) % 2147483647;
+    return seed / 2147483647;
+  };
+  const shape = { temperature: 0.7, top_k: 12, top_p: 0.9 };
+  const { symbols, weights } = weigh(reading.logs(3), shape); // held against the core above
+  const sum = weights.reduce((a, b) => a + b, 0);
+  const draws = 6000;
+  /** @type {Map<number, number>} */
+  const counts = new Map();
+  for (let n = 0; n < draws; n++) {
+    const [id] = write(reading, 3, 1, shape, chance);
+    counts.set(id, (counts.get(id) ?? 0) + 1);
+  }
+  symbols.forEach((id, i) => {
+    const p = weights[i] / sum;
+    const apart = Math.abs((counts.get(id) ?? 0) - draws * p);
+    assert.ok(apart <= 4 * Math.sqrt(draws * p * (1 - p)), `${id}: ${counts.get(id)} of ${draws * p}`);
+  });
+  assert.ok([...counts.keys()].every((id) => symbols.includes(id)));
+});
+
 /** The first network's page. */
 function page() {
   const { header, arrays } = unpack(blocks(files[0])[0]);
