@@ -100,6 +100,20 @@ def test_a_preset_fills_the_settings_and_all_can_be_changed(
     assert (description.minutes, description.watched, description.name) == (2.0, "def f(", "python-docs-gru")
 
 
+def test_a_cell_without_w_hh_is_trained_without_dropping_its_entries(
+    open_app: Open, started: list[runs.Description]
+) -> None:
+    app = pick(open_app("train"), "python-docs")
+    app.button_group(key="train-more").set_value("settings").run()
+    app.slider(key="set-dropout_weight").set_value(0.3).run()
+    app.selectbox(key="set-cell").select("mingru").run()
+    assert app.slider(key="set-dropout_weight").disabled
+    button(app, "train-start").click().run()
+    assert [(one.config.cell, one.config.dropout_weight, one.name) for one in started] == [
+        ("mingru", 0.0, "python-docs-mingru")
+    ]
+
+
 def test_settings_that_contradict_each_other_refuse_the_start(open_app: Open) -> None:
     app = pick(open_app("train"), "python-docs")
     app.button_group(key="train-more").set_value("settings").run()
