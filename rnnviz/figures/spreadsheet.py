@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import IO, Any, TextIO
 
-FORMULA = tuple("=+-@\t\r\n")
-"""What a formula begins with, for one spreadsheet or another."""
+FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+"""What a formula begins with, for one spreadsheet or another; in full width in East Asian ones."""
 
 
 def cell(value: object) -> object:

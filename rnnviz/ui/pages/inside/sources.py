@@ -20,6 +20,7 @@ from rnnviz.reading.sampling import stream
 from rnnviz.reading.trace import PIECE, tracing
 from rnnviz.text import corpora
 from rnnviz.text.decoding import open_text
+from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import store
@@ -100,7 +101,7 @@ def pick(view: View, key: str) -> Source | None:
         return Source("corpus", kind)
     file = st.file_uploader(
         _("A text file"),
-        key=f"{key}.file",
+        key=forgetting.fresh(f"{key}.file"),
         max_upload_size=allowed.megabytes(),
         help=_("It stays on the machine that runs this app."),
     )

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from rnnviz.ui import choice, sidebar
+from rnnviz.ui import choice, forgetting, sidebar
 from rnnviz.ui.context import Context
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress, store
@@ -64,6 +64,8 @@ def page(context: Context) -> None:
                 beginning=plain(beginning(chosen[0].text or ""))
             )
         )
+    else:
+        forgetting.button()
     hold(store.shared(), chosen)
     tables = [text for text in chosen if rows.is_one(text)]
     outcomes = score(context, jobs, [text for text in chosen if text not in tables])

@@ -41,6 +41,7 @@ class ScoredText:
             except RnnvizError as error:
                 self.trouble = describe(error)
                 readings = readings[:1]
+        self._open = [record for record, _model in readings]
         names = [record.report.model for record, _model in readings]
         if len(set(names)) < len(names):
             names = [f"{name} ({i})" for i, name in enumerate(names, 1)]
@@ -55,6 +56,12 @@ class ScoredText:
         self.ask: Ask | None = None
         self._found: dict[object, Any] = {}
         self._static: dict[str, tuple[dict[str, Any], str]] = {}
+
+    def close(self) -> None:
+        """Close the records' files, which outlive their folder, and drop what was found in them."""
+        self._found.clear()
+        for record in self._open:
+            record.close()
 
     def found(self, what: object, make: Callable[[], Any]) -> Any:
         """What `make` returns, computed once."""

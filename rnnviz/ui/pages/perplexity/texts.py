@@ -12,7 +12,7 @@ import streamlit as st
 
 from rnnviz.errors import RnnvizError
 from rnnviz.text import corpora
-from rnnviz.ui import choice, examples
+from rnnviz.ui import choice, examples, pasting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import progress
@@ -21,8 +21,6 @@ from rnnviz.ui.pages.perplexity import encodings, sources, uploads, work
 from rnnviz.ui.pages.perplexity.text import Text
 from rnnviz.ui.trouble import describe
 
-LONGEST_PASTE = 1_000_000
-
 
 def chosen(jobs: Jobs) -> list[Text]:
     """The texts to score: uploaded files, the pasted text, the corpus."""
@@ -30,14 +28,7 @@ def chosen(jobs: Jobs) -> list[Text]:
     with upload:
         files = uploads.files()
     with paste, st.form("paste", border=False):
-        pasted = st.text_area(
-            _("Text"),
-            key="pasted",
-            persist_state="session",
-            height=140,
-            max_chars=LONGEST_PASTE,
-            placeholder=_("Paste or type a text here."),
-        )
+        pasted = pasting.field("pasted", height=140, placeholder=_("Paste or type a text here."))
         st.form_submit_button(_("Score this text"), type="primary")
         if pasted and not allowed.to_read(len(pasted.encode("utf-8", "surrogatepass"))):
             st.warning(

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from rnnviz.ui import forgetting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
@@ -41,7 +42,7 @@ def files() -> list[Any]:
             "Visitors can score up to {files} files of {size} MB together, none of them packed or Parquet."
         )
         st.caption(said.format(files=allowed.FILES, size=allowed.MEGABYTES))
-    if _lost(state[field]):
+    if lost(state[field]):
         _take(given)
         state[_EMPTIED] = state.get(_EMPTIED, 0) + 1  # another field, which names no files that are gone
         state[_FORGOTTEN] = True
@@ -49,10 +50,7 @@ def files() -> list[Any]:
     if given:
         state.pop(_FORGOTTEN, None)
     if state.get(_FORGOTTEN):
-        st.warning(
-            _("The app was restarted, so your files are no longer here. Upload them again."),
-            icon=":material/upload_file:",
-        )
+        say_lost()
     _take(given)
     kept: dict[str, Any] = state[_KEPT]
     earlier = [file for id, file in kept.items() if id not in state[_SHOWN]]
@@ -95,17 +93,25 @@ def _hidden(file: Any) -> bool:
 
 
 def _field() -> str:
-    name = f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD
+    name = forgetting.fresh(f"{FIELD}.folder" if st.session_state.get(_FOLDER) else FIELD)
     return f"{name}.{emptied}" if (emptied := st.session_state.get(_EMPTIED)) else name
 
 
-def _lost(given: list[Any]) -> bool:
+def lost(given: list[Any]) -> bool:
     """Whether the browser names files that the server hasn't got, as after its restart."""
     return any(not hasattr(file, "getvalue") for file in given)
 
 
+def say_lost() -> None:
+    """Say that files are gone that the browser still named."""
+    st.warning(
+        _("The app was restarted, so your files are no longer here. Upload them again."),
+        icon=":material/upload_file:",
+    )
+
+
 def _changed() -> None:
-    given = [file for file in st.session_state[_field()] or [] if not _lost([file])]
+    given = [file for file in st.session_state[_field()] or [] if not lost([file])]
     gone = st.session_state.get(_SHOWN, set()) - {file.file_id for file in given}
     for id in gone:
         st.session_state[_KEPT].pop(id, None)

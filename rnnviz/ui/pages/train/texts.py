@@ -15,10 +15,12 @@ from rnnviz.errors import ConfigError, RnnvizError
 from rnnviz.text import corpora
 from rnnviz.text.characters import visible
 from rnnviz.training.presets import twice
+from rnnviz.ui import forgetting, pasting
 from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.perplexity import texts as shared
+from rnnviz.ui.pages.perplexity import uploads
 from rnnviz.ui.sidebar import preformatted
 from rnnviz.ui.trouble import describe, plain
 from rnnviz.ui.words import size
@@ -28,7 +30,6 @@ TOY = "machine"
 FIRST = (TOY, "timemachine")
 """What a newcomer meets first: a word, then a book."""
 
-LONGEST_PASTE = 1_000_000
 KEY = "train-text"
 _KEPT = "train.own"  # the reader's own text outlives the widget it came from
 
@@ -112,7 +113,7 @@ def _load(jobs: Jobs, picked: str, about: dict[str, corpora.CorpusInfo]) -> Chos
 def _uploaded() -> Chosen | None:
     file = st.file_uploader(
         _("A text file"),
-        key="train-file",
+        key=(key := forgetting.fresh("train-file")),
         max_upload_size=allowed.megabytes(),
         help=_("Plain text, in any language and encoding. It stays on the machine that runs this app."),
     )
@@ -129,6 +130,8 @@ def _uploaded() -> Chosen | None:
             text = "".join(open_text(source))
             st.session_state[_KEPT] = (digest, file.name, text)
     if _KEPT not in st.session_state:
+        if st.session_state.get(key) is not None:  # the browser's field still lists it
+            uploads.say_lost()
         return None
     digest, name, text = st.session_state[_KEPT]
     if file is None:
@@ -137,12 +140,9 @@ def _uploaded() -> Chosen | None:
 
 
 def _pasted() -> Chosen | None:
-    text = st.text_area(
-        _("Text"),
-        key="train-paste",
-        persist_state="session",
+    text = pasting.field(
+        "train-paste",
         height=120,
-        max_chars=LONGEST_PASTE,
         placeholder=_("Paste a story, a poem or a program: a few thousand characters or more."),
     )
     if text and not allowed.to_read(len(text.encode("utf-8", "surrogatepass"))):

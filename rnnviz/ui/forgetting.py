@@ -1,0 +1,78 @@
+"""Forgetting a reader's texts at once, rather than when the browser has gone."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Protocol, runtime_checkable
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from rnnviz.ui.i18n import _
+from rnnviz.ui.jobs import memory, store
+from rnnviz.ui.jobs.worker import Jobs
+
+SETTINGS = ("language", "model")  # of the session's state: they tell nothing of a text
+PASTED = ("pasted", "train-paste")  # fields whose texts the browser sends again until it is told otherwise
+_TIMES = "forgetting.times"
+SOON = 2.0  # seconds that a job may take to notice that it is unwanted
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """What holds files open."""
+
+    def close(self) -> None: ...
+
+
+def fresh(key: str) -> str:
+    """The key of an upload field: another after every forgetting, as the browser's would still list files."""
+    times = st.session_state.get(_TIMES, 0)
+    return f"{key}.again{times}" if times else key
+
+
+def button() -> None:
+    """The button that forgets them."""
+    st.button(
+        _("Forget my texts"),
+        key="forget-texts",
+        icon=":material/delete_sweep:",
+        type="tertiary",
+        help=_(
+            "Removes your uploaded and pasted texts from this machine, and all that was found of them. Runs "
+            "keep their text until you delete them."
+        ),
+        on_click=forget,
+    )
+
+
+def forget() -> None:
+    """Drop all that this session holds but SETTINGS: its jobs, uploads, what was found, its fields."""
+    state = st.session_state
+    for jobs in [value for value in map(state.get, list(state)) if isinstance(value, Jobs)]:
+        jobs.retain([])
+        jobs.stopped(SOON)
+    store.shared().release(store.holder())
+    for value in map(state.get, list(state)):
+        if isinstance(value, Closes):  # a text's open files can be read although they were deleted
+            value.close()
+    times = state.get(_TIMES, 0) + 1
+    for name in list(state):
+        if name not in SETTINGS:
+            del state[name]
+    state[_TIMES] = times
+    for name in PASTED:
+        state[name] = ""
+    context = get_script_run_ctx()
+    if context is not None and runtime.exists():
+        runtime.get_instance().uploaded_file_mgr.remove_session_files(context.session_id)
+    timer = threading.Timer(SOON, _give_back)  # once the page has let go of what it showed
+    timer.daemon = True
+    timer.start()
+
+
+def _give_back() -> None:
+    gc.collect()  # a session's objects refer to one another
+    memory.give_back()
