@@ -22,8 +22,8 @@ def field(key: str, *, height: int, placeholder: str) -> str:
     if len(text or "") >= LONGEST:
         st.warning(
             _(
-                "This field holds {n} characters. Whatever came after them was cut off: upload a longer text as "
-                "a file."
+                "This field holds {n} characters. Whatever came after them was cut off: "
+                "upload a longer text as a file."
             ).format(n=f"{LONGEST:,}"),
             icon=":material/content_cut:",
         )
