@@ -4,7 +4,7 @@ Python that the app runs with.
     python deploy/serve.py --processes 3 --port 8080 --name hall.example.org
 
 Fills its ports and folders into deploy/nginx/rnnviz.conf, starts nginx and the processes, and starts again
-what dies. Ctrl-C ends all; training runs go on. Options after `--` are Streamlit's.
+what dies. Ctrl-C ends all; training runs go on. Options after `--` are those of `python -m rnnviz host`.
 """
 
 from __future__ import annotations
@@ -106,20 +106,18 @@ class Program:
             self.process.wait()
 
 
-def app(port: int, names: Sequence[str], options: Sequence[str] = ()) -> list[str]:
-    """The command of one process, which answers on loopback to requests that name one of `names`."""
-    hosts = [word for name in (*names, "localhost", "127.0.0.1") for word in ("--server.allowedHosts", name)]
-    return [
-        *(sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true"),
-        *("--server.address", "127.0.0.1", "--server.port", str(port), "--browser.serverAddress", names[0]),
-        *hosts,
-        *options,
-    ]
+def app(port: int, names: Sequence[str], more: Sequence[str] = ()) -> list[str]:
+    """The command of one process, which answers nginx alone, to requests that name one of `names`; the first
+    is the whole address that visitors open.
+    """
+    said = [word for name in names for word in ("--name", name)]
+    ours = ("--address", "127.0.0.1", "--trust-proxy", "127.0.0.1", "--port", str(port))
+    return [sys.executable, "-m", "rnnviz", "host", *ours, *said, *more]
 
 
-def environment() -> str:
+def environment(processes: int) -> str:
     """Settle in the environment what all processes must have the same; returns the lecturer's key."""
-    os.environ.setdefault("RNNVIZ_HOSTED", "1")
+    os.environ["RNNVIZ_PROCESSES"] = str(processes)
     os.environ["RNNVIZ_KEY"] = os.environ.get("RNNVIZ_KEY") or secrets.token_urlsafe(18)
     return os.environ["RNNVIZ_KEY"]
 
@@ -139,15 +137,16 @@ def options(words: Sequence[str] | None = None) -> argparse.Namespace:
         action="append",
         help="a name or address that visitors type (default localhost); again for more",
     )
-    parser.add_argument("more", nargs="*", metavar="-- OPTION", help="of streamlit run")
+    parser.add_argument("more", nargs="*", metavar="-- OPTION", help="of rnnviz host")
     return parser.parse_args(words)
 
 
 def main() -> None:
     asked = options()
-    names = asked.name or ["localhost"]
+    name, *others = asked.name or ["localhost"]
+    address = f"http://{name}:{asked.port}"
     given = bool(os.environ.get("RNNVIZ_KEY"))
-    key = environment()
+    key = environment(asked.processes)
     packer, *ports = free(1 + asked.processes)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     with tempfile.TemporaryDirectory(prefix="nginx-") as made:
@@ -156,9 +155,10 @@ def main() -> None:
         listen = f"{asked.address}:{asked.port}"
         config = write(folder, configuration(ports, address=listen, packer=packer, folder=folder))
         commands = [[nginx(), "-e", "stderr", "-c", str(config)]]
-        programs = [Program(c) for c in (*commands, *(app(port, names, asked.more) for port in ports))]
-        place = f"http://{names[0]}:{asked.port}/"
-        print(f"Visitors: {place}\nThe lecturer: {place}?key={'(RNNVIZ_KEY)' if given else key}", flush=True)
+        commands += [app(port, [address, *others], asked.more) for port in ports]
+        programs = [Program(command) for command in commands]
+        print(f"Visitors: {address}", flush=True)
+        print(f"The lecturer: {address}/?key={'RNNVIZ_KEY' if given else key}", flush=True)
         try:
             while True:
                 time.sleep(LOOK)

@@ -68,12 +68,12 @@ def hall(count: int) -> Iterator[Hall]:
         folder = Path(place)
         folder.chmod(0o711)
         os.environ["RNNVIZ_RUNS"] = str(folder / "runs")
-        key = serve.environment()
+        key = serve.environment(count)
         public, packer, *ports = serve.free(2 + count)
         listen = f"127.0.0.1:{public}"
         main = serve.write(folder, serve.configuration(ports, address=listen, packer=packer, folder=folder))
         nginx = serve.Program([serve.nginx(), "-e", "stderr", "-c", str(main)])
-        processes = {port: serve.Program(serve.app(port, ["127.0.0.1"])) for port in ports}
+        processes = {port: serve.Program(serve.app(port, [f"http://{listen}"])) for port in ports}
         try:
             for port in ports:
                 answering(port)

@@ -4,6 +4,7 @@ here as text and YAML; systemd itself is asked where it is at hand.
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rnnviz.ui import host
 from rnnviz.ui.hosting import setting
 from tests.deploy.shipped import DEPLOY, serve
 
@@ -47,7 +49,11 @@ def test_the_unit_starts_the_app_as_serve_does() -> None:
     own = serve.app(8501, ["NAME"])
     said = shlex.split(start.replace("%i", "8501").replace("${RNNVIZ_NAME}", "NAME"))
     assert sorted(said[1:]) == sorted(own[1:])
-    assert (ROOT / "app.py").is_file()
+    parser = argparse.ArgumentParser()
+    host.add_parser(parser.add_subparsers())
+    assert said[1:3] == ["-m", "rnnviz"]
+    asked = parser.parse_args(said[3:])
+    assert (asked.port, asked.address, asked.trust_proxy) == (8501, "127.0.0.1", "127.0.0.1")
     assert values(UNIT, "KillMode") == ["process"]  # else a restart ends the runs
 
 
@@ -56,7 +62,7 @@ def test_all_variables_are_the_app_s_own() -> None:
     known = set(re.findall(r"\bRNNVIZ_[A-Z]+\b", code))
     environment = DEPLOY / "systemd" / "rnnviz.env"
     for path in (UNIT, environment, DEPLOY / "compose.yaml", DEPLOY / "Dockerfile", DEPLOY / "serve.py"):
-        assert variables(path) - known <= {"RNNVIZ_NAME", "RNNVIZ_PROCESSES"}, path
+        assert variables(path) - known <= {"RNNVIZ_NAME"}, path
     set_here = set(re.findall(r"^(RNNVIZ_\w+)=", environment.read_text("utf-8"), re.MULTILINE))
     assert {"RNNVIZ_KEY", "RNNVIZ_NAME", "RNNVIZ_CAPACITY"} == set_here
     assert f"RNNVIZ_CAPACITY={setting.CAPACITY}\n" in environment.read_text("utf-8")
