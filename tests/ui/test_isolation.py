@@ -29,6 +29,7 @@ from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Jobs
 from rnnviz.ui.pages.inside import indexing
 from rnnviz.ui.pages.learn import asking
+from rnnviz.ui.pages.perplexity import take
 from rnnviz.ui.pages.train import listing, subject
 from rnnviz.ui.room import rooms
 from tests.runs.made_runs import made
@@ -386,6 +387,17 @@ def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
         assert bool(app.get("download_button")) == files
         app = upload(open_app("perplexity"), rows__csv="text\nThe Time\nTraveller\n")
         assert bool(app.get("download_button")) == files
+
+
+def test_no_file_is_offered_by_whoever_asks_for_the_button(
+    now_is: Is, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+    monkeypatch.setattr(take.st, "download_button", lambda label, *rest, **more: offered.append(label))
+    for who in (ANN, NOBODY, LECTURER):
+        now_is(who)
+        take.button(NAMES[who], bytes, "a.csv", "text/csv")
+    assert offered == ["lecturer"]
 
 
 def test_what_one_scored_another_does_not_see(open_app: Open, now_is: Is) -> None:
