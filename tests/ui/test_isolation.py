@@ -387,6 +387,7 @@ def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
         assert bool(app.get("download_button")) == files
         app = upload(open_app("perplexity"), rows__csv="text\nThe Time\nTraveller\n")
         assert bool(app.get("download_button")) == files
+        assert ("Downloads are for the lecturer" in everything(app)) != files
 
 
 def test_no_file_is_offered_by_whoever_asks_for_the_button(
