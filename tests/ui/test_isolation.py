@@ -252,6 +252,16 @@ def test_a_page_drawn_for_its_owner_shows_nothing_to_the_next(open_app: Open, no
     assert "Tiny" not in everything(app)
 
 
+def test_nobody_owns_nothing(now_is: Is) -> None:
+    run = runs.find(f"{VISITOR}{made('one', owner=NOBODY.id).name}")
+    for who in (NOBODY, BOB):
+        now_is(who)
+        assert not allowed.to_change(run)
+        assert not allowed.to_see(run)
+    now_is(LECTURER)
+    assert allowed.to_change(run)
+
+
 def test_runs_are_compared_with_ones_own_alone(open_app: Open, now_is: Is) -> None:
     for name in ("one", "two"):
         made(name)
