@@ -29,7 +29,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from tests.ui.visitor import Visitor
 GRACE = 15.0  # seconds that the last pictures may take
 WARM = 15.0  # seconds after which the server has loaded what it loads when its first visitor is served
 SETTLED, AT_MOST = 2.0, 40.0  # seconds of rest before the first key, and how long it may take to come to it
-OFTEN = 5.0  # seconds between two looks at the server in a soak
+OFTEN = 5.0  # seconds between two looks, at the server in a soak, or whether a file has been scored
 TYPIST = """() => {
   const deep = (root) => {
     for (const element of root.querySelectorAll('*')) if (element.shadowRoot) {
@@ -215,7 +215,10 @@ def beside(url: str, options: argparse.Namespace, over: threading.Event) -> list
         while not over.is_set():
             name, times = f"file{number}x{times}", times + 1
             visitor.upload(name, (f"{number} {times} " + SENTENCE * 3000).encode())
-            visitor.wait(lambda name=name: over.is_set() or visitor.find("metric", f"Perplexity of {name}"))
+            while not over.is_set():
+                with suppress(TimeoutError):
+                    visitor.wait(lambda name=name: visitor.find("metric", f"Perplexity of {name}"), OFTEN)
+                    break
         visitor.leave()
 
     def start(number: int) -> None:
@@ -248,6 +251,7 @@ def measure(options: argparse.Namespace, count: int, last: bool) -> dict[str, An
         server.settle()
         alone = server.usage()
         crowd = Crowd(server.url, options, count - 1)
+        came = server.usage()
         server.settle()
         over = threading.Event()
         others = beside(server.url, options, over)
@@ -272,6 +276,7 @@ def measure(options: argparse.Namespace, count: int, last: bool) -> dict[str, An
             "answers_per_s": round(answers / took, 1),
             "cpu_share": round((after.cpu - before.cpu) / took, 2),
             "cpu_ms_per_answer": round(1000 * (after.cpu - before.cpu) / answers, 2),
+            "cpu_ms_to_open": round(1000 * (came.cpu - alone.cpu) / (count - 1), 1) if count > 1 else None,
             "rss_mb": round(after.rss),
             "mb_a_visitor": round((after.rss - alone.rss) / (count - 1), 2) if count > 1 else None,
         }

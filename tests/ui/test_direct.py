@@ -17,6 +17,8 @@ from starlette.websockets import WebSocketDisconnect
 import rnnviz
 from rnnviz.ui.browser.payload import unpack
 from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting.cookies import VISITOR, Cookies
+from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import HEADER, Person
 from rnnviz.ui.pages.explore import direct
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
@@ -139,6 +141,27 @@ def test_a_token_is_good_for_its_person_alone(monkeypatch: pytest.MonkeyPatch) -
     other = Person("b", lecturer=True).said()
     with connected(tab.token, **{HEADER: other}) as socket, pytest.raises(WebSocketDisconnect):
         socket.receive_text()
+
+
+def test_behind_the_door_it_takes_nobodys_place_and_needs_the_tabs_cookie(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RNNVIZ_HOSTED", "1")
+    monkeypatch.setenv("RNNVIZ_CAPACITY", "0")
+    monkeypatch.setattr(setting, "key", lambda: "the key of this test's hall")
+    door = Door(Starlette(routes=direct.routes()), beside=(direct.ADDRESS,))
+    tab = direct.Tab()
+    tab.person, tab.held = Person("ann", lecturer=False), (LiveSession(GRU), {}, "d", 1.0)
+    for id, expected in (("ann", direct.HERE), ("bob", None)):
+        cookie = {"Cookie": f"{VISITOR}={Cookies(setting.key()).sign(VISITOR, id)}"}
+        with TestClient(door).websocket_connect(direct.ADDRESS, headers=cookie) as socket:
+            socket.send_text(tab.token)
+            if expected is not None:
+                assert socket.receive_text() == expected
+                assert answer(socket, text="mine")[0]["length"] == 4
+            else:
+                with pytest.raises(WebSocketDisconnect):
+                    socket.receive_text()
 
 
 def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:

@@ -8,9 +8,10 @@ from functools import cache
 
 from rnnviz.errors import ConfigError
 
-CAPACITY = 50
-"""Visitors at a time that one process has room for, where RNNVIZ_CAPACITY says nothing else."""
-
+CAPACITY = 100
+"""Visitors at a time that one process has room for, where RNNVIZ_CAPACITY says nothing else: as many type at
+once, four characters a second each, on 40 % of a processor (tests/benchmarks/hall.py).
+"""
 SHORTEST = 16
 """Characters of a key: what it signs, visitors have, and may try keys on."""
 
