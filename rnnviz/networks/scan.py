@@ -129,13 +129,19 @@ class LinearRecurrence(nn.Module):
         """What layer n's inputs X (…, X) come to: X W_x + b (…, G·H)."""
         return F.linear(x, getattr(self, f"weight_ih_l{n}"), getattr(self, f"bias_ih_l{n}"))
 
-    def after(self, rows: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """`forward` from the first layer's rows (B, T, G·H) on; in the state's type, under autocast too."""
+    def after(self, rows: Tensor, state: Tensor, ids: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """`forward` from the first layer's rows (B, T, G·H) on; in the state's type, under autocast too. With
+        `ids` (B, T), and without gradients, from each symbol's (V + 1, G·H).
+        """
         h, last = rows, []
         for n in range(self.config.layers):
-            rows = self.rows(n, h) if n else h
+            rows = (self.rows(n, h) if n else h).to(state.dtype)
             decay = getattr(self, f"decay_l{n}", None)
             rate = None if decay is None else linear.rate_of(decay, TORCH)
-            h = cast(Tensor, _Layer.apply(self.config.cell, rows.to(state.dtype), rate, state[n]))  # type: ignore[no-untyped-call]
+            if n == 0 and ids is not None:
+                keep, write = linear.step(self.config.cell, rows, rate, TORCH)
+                h = scan(F.embedding(ids, keep), F.embedding(ids, write), state[0])
+            else:
+                h = cast(Tensor, _Layer.apply(self.config.cell, rows, rate, state[n]))  # type: ignore[no-untyped-call]
             last.append(h[:, -1])
         return h, torch.stack(last)

@@ -213,7 +213,11 @@ class CharModel(Pictured, nn.Module):
         elif isinstance(self.recurrence, LinearRecurrence):
             first = (self.zero_state(inputs.shape[0]) if state is None else state)[0]
             W, b = (cast(Tensor, getattr(self.recurrence, f"{kind}_ih_l0")) for kind in ("weight", "bias"))
-            h, last = self.recurrence.after(self._rows(inputs, W, b, d, generator), first)
+            # Where there is nothing to learn, each symbol's A and B are found once.
+            once = inputs.numel() > self.config.vocabulary_size and not torch.is_grad_enabled()
+            read = torch.arange(self.config.vocabulary_size + 1, device=inputs.device) if once else inputs
+            rows = self._rows(read, W, b, d, generator)
+            h, last = self.recurrence.after(rows, first, inputs if once else None)
             state = (last,)
         else:
             x = self.embed(inputs, dropout=d.embedding, generator=generator)
