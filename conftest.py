@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+# Small models gain nothing from a second thread, and two that wait for one another lose much wherever a
+# browser or another test has the other core. Before numpy is there: for it, and for what tests start.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
-
-# Small models gain nothing from a second thread, and two that wait for one another lose much
-# wherever a browser or another test has the other core.
-torch.set_num_threads(1)
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
 
 # Properties: the same few examples each time, or with --hypothesis-profile=thorough many, new ones each time.
 settings.register_profile(

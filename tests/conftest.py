@@ -6,10 +6,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-# Workers stand side by side, and what they start: threads that wait for one another would only burn a core.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import pytest
 import torch
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,9 +13,8 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Playwright, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -97,28 +97,16 @@ def _wait(process: subprocess.Popen[bytes], url: str) -> None:
     raise RuntimeError(f"the app did not answer within {STARTS_WITHIN:.0f} s")
 
 
-# Resolves when the app has read the address.
-_TURN = """(address) => new Promise((done) => {
-    const app = document.querySelector("[data-testid=stApp]");
-    const state = "data-test-script-state";
-    new MutationObserver((_, observer) => {
-        if (app.getAttribute(state) === "notRunning") done(observer.disconnect());
-    }).observe(app, { attributes: true, attributeFilter: [state] });
-    history.pushState({}, "", address);
-    dispatchEvent(new PopStateEvent("popstate"));
-})"""
-
-
-def visit(page: Page, address: str) -> None:
-    """Go to an address of the app: where the tab holds the app, as Back and Forward do, which spares a load.
-
-    All is then as the address says (rnnviz/ui/address.py), but the session is the same: what was uploaded,
-    the language and the lecture stay. Where that matters, `page.goto`.
-    """
-    if urlsplit(page.url)[:2] == urlsplit(address)[:2]:
-        page.evaluate(_TURN, address)
-    else:
-        page.goto(address)
+def tabs(page: Page, key: str) -> Iterator[str]:
+    """Each sub-page of an open page, chosen by a click; its name, once the address holds it as `key`."""
+    choices, name = page.locator(f".st-key-{key}").get_by_role("radio"), ""
+    expect(choices.first).to_be_visible()
+    for choice in choices.all():
+        choice.click()
+        page.mouse.move(0, 0)
+        expect(page).to_have_url(re.compile(rf"[?&]{key}=(?!{name or '-'}(&|$))"))
+        name = re.findall(rf"[?&]{key}=(\w+)", page.url)[0]
+        yield name
 
 
 def box_of(element: Locator) -> FloatRect:

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from rnnviz.ui.pages.learn import scenes
-from tests.browser.driving import visit
+from tests.browser.driving import tabs
 from tests.browser.lecturing import Lectern
 
 # A landmark's second name is looked for by nobody, and the uploader's part is Streamlit's own.
@@ -47,9 +47,8 @@ def explore(page: Page, url: str) -> Iterator[str]:
 
 
 def perplexity(page: Page, url: str) -> Iterator[str]:
-    for section in ("where", "against", "sum", "compression", "export"):
-        visit(page, f"{url}/perplexity?section={section}")
-        yield section
+    page.goto(f"{url}/perplexity")
+    yield from tabs(page, "section")
     page.goto(f"{url}/perplexity?section=against")
     texts = {"a.txt": "The Time Traveller smiled.\n" * 20, "b.txt": "grey eyes " * 30}
     page.locator("input[type=file]").set_input_files(
@@ -60,15 +59,14 @@ def perplexity(page: Page, url: str) -> Iterator[str]:
 
 
 def inside(page: Page, url: str) -> Iterator[str]:
-    for part in ("units", "match", "map", "gates", "memory", "cause", "patch", "compare"):
-        visit(page, f"{url}/inside?part={part}")
-        yield part
+    page.goto(f"{url}/inside")
+    yield from tabs(page, "part")
 
 
 def train(page: Page, url: str) -> Iterator[str]:
     page.goto(f"{url}/train")
     yield "without a run"
-    visit(page, f"{url}/train?run=shipped:timemachine-gru")
+    page.goto(f"{url}/train?run=shipped:timemachine-gru")
     expect(page.locator(".rt-lines .main-svg").first).to_be_attached()
     yield "a run"
     page.get_by_role("button", name="Present").click()

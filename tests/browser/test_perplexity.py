@@ -7,7 +7,6 @@ import math
 import os
 import re
 from pathlib import Path
-from typing import Literal
 
 import pandas
 import pytest
@@ -15,7 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from rnnviz.networks.checkpoint import load
 from rnnviz.reading.scoring import perplexity
-from tests.browser.driving import ROOT, box_of, free_port, serve
+from tests.browser.driving import ROOT, box_of, free_port, serve, tabs
+from tests.browser.test_accessible import BACKGROUNDS
 
 
 def upload(page: Page, files: dict[str, bytes]) -> None:
@@ -88,16 +88,16 @@ def test_a_click_in_the_table_of_texts_shows_that_text(page: Page, app_url: str)
 CHINESE = "却说那怪物坐在上面，自思自想。" * 200
 
 
-@pytest.mark.parametrize("section", ["origin", "against", "sum", "compression", "take"])
-def test_on_a_phone_nothing_is_printed_over_anything(page: Page, app_url: str, section: str) -> None:
+def test_on_a_phone_nothing_is_printed_over_anything(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    open_page(page, app_url, section=section, model="tiny-gru")
+    open_page(page, app_url)
     scored(page, "a.txt", CHINESE.encode())
     assert "million" in large(page) or "billion" in large(page)
-    expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    found = page.locator(".st-key-answer").evaluate(OVERLAPS)
-    assert found == []
+    for section in tabs(page, "section"):
+        expect(page.get_by_text("Perplexity of a.txt")).to_be_visible()
+        expect(page.get_by_test_id("stProgress")).to_have_count(0)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, section
+        assert page.locator(".st-key-answer").evaluate(OVERLAPS) == [], section
 
 
 # Words that lie upon others, or outside the answer's frame.
@@ -260,21 +260,12 @@ def test_a_chinese_browser_is_greeted_in_chinese(browser: Browser, app_url: str)
         expect(page.get_by_role("heading", level=1)).to_have_text("你的文本的困惑度")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_theme_follows_the_browser(page: Page, app_url: str, scheme: Literal["light", "dark"]) -> None:
-    page.emulate_media(color_scheme=scheme)
+def test_the_theme_follows_the_browser(page: Page, app_url: str) -> None:
+    page.emulate_media(color_scheme="dark")
     open_page(page, app_url)
-    colour = page.get_by_test_id("stApp").evaluate("e => getComputedStyle(e).backgroundColor")
-    assert colour == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 25, 30)"}[scheme]
-
-
-@pytest.mark.parametrize("page_name", ["", "perplexity", "inside"])
-def test_a_small_projector_shows_the_whole_sidebar(page: Page, app_url: str, page_name: str) -> None:
-    page.goto(f"{app_url}/{page_name}?model=timemachine-gru")  # its title takes two lines
-    switch = page.get_by_test_id("stSidebar").get_by_text("中文")
-    expect(page.get_by_text("About this model")).to_be_visible()
-    expect(switch).to_be_in_viewport(ratio=1)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS["dark"])
+    page.emulate_media(color_scheme="light")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", BACKGROUNDS["light"])
 
 
 def test_plotly_comes_from_the_app_itself(page: Page, app_url: str) -> None:
