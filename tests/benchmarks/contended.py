@@ -1,6 +1,7 @@
 """Characters a second while other programs have some of the cores, beside an idle machine.
 
-    python tests/benchmarks/contended.py [--loops 2] [--seconds 4] [--turns 3]
+    python tests/benchmarks/contended.py [--loops 2] [--seconds 4] [--turns 3]   # 10 minutes
+    python tests/benchmarks/contended.py --quick   # 3 minutes: networks of 256 units alone
 
     spinning  all cores, as torch comes: a thread that waits keeps its core
     brief     all cores, threads that wait sleep soon
@@ -137,10 +138,17 @@ def main() -> None:
     parser.add_argument("--loops", type=int, default=2, help="busy loops")
     parser.add_argument("--seconds", type=float, default=4.0, help="for each side and turn")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument(
+        "--quick", action="store_true", help="the networks of 256 units alone, two short turns"
+    )
     args = parser.parse_args()
+    cases = CASES
+    if args.quick:
+        args.seconds, args.turns = min(args.seconds, 3.0), min(args.turns, 2)
+        cases = (*CASES[:2], CASES[3])
     print(f"{cores()} cores, load average {os.getloadavg()[0]:.1f}; characters a second")
     print(f"{'':24}loops {''.join(f'{side:>10}' for side in SIDES)}   chosen ÷ spinning   chosen ÷ one")
-    for case in CASES:
+    for case in cases:
         for loops in (0, args.loops):
             speeds = measured(case, loops, args.seconds, args.turns)
             what = f"{case[0]} {case[1]} {case[2]}" + (f" {case[3]} × {case[4]}" if case[3] else "")

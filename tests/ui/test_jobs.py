@@ -184,6 +184,25 @@ def test_the_store_is_bounded_on_disk_and_a_result_outlasts_its_folder() -> None
     assert not huge.exists()
 
 
+def test_what_is_being_written_counts_and_the_oldest_make_room_for_it() -> None:
+    store = Store(on_disk=250)
+    folders = [filled(store, 100) for _ in range(2)]
+    for n, folder in enumerate(folders):
+        store.put(n, n, folder)
+    store.make_room()
+    assert [f.is_dir() for f in folders] == [True, True]
+    growing = filled(store, 120)
+    assert (store.bytes, store.growing) == (200, 120)
+    store.make_room()
+    assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]
+    (growing / "y").write_bytes(bytes(200))
+    store.make_room()
+    assert [f.is_dir() for f in (*folders, growing)] == [False, False, True]
+    store.put("grown", 2, growing)
+    assert (store.growing, store.bytes, [store.get(n) for n in (0, 1)]) == (0, 320, [0, 1])
+    store.clear()
+
+
 def test_a_result_that_another_has_put_stays_as_others_may_be_reading_its_folder() -> None:
     store = Store(on_disk=25)
     first, second, other, third = (filled(store, size) for size in (10, 20, 20, 5))

@@ -10,7 +10,7 @@ import pytest
 from rnnviz.networks.checkpoint import ModelInfo, load_numpy, read_info, save
 from rnnviz.networks.modelfile import add_sketch
 from rnnviz.networks.ngram import NgramModel
-from rnnviz.reading.scoring import perplexity
+from rnnviz.reading.scoring import perplexity, score
 from rnnviz.reports import contamination
 from rnnviz.ui.jobs import store
 from rnnviz.ui.jobs.worker import Cancelled, Step
@@ -103,3 +103,10 @@ def test_comparing_looks_while_the_encoding_is_found(info: ModelInfo) -> None:
     assert next(steps) == Step(0.0)
     with pytest.raises(Cancelled):
         next(steps)
+
+
+def test_every_step_makes_room_for_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[store.Store]()
+    monkeypatch.setattr(store.Store, "make_room", lambda self: made.append(self))
+    assert work.step_of(next(score(NgramModel.fit(TEXT, order=2), text="machine"))).fraction == 1.0
+    assert made == [store.shared()]

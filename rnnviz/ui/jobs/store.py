@@ -4,6 +4,7 @@ was found of a text goes when the last session that chose it has gone.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import threading
 import uuid
@@ -58,15 +59,26 @@ class Store:
             self._results[key] = result, folder, size
             while len(self._results) > max(1, self.kept):
                 unwanted.add(self._results.popitem(last=False)[1][1])
-            for oldest in [k for k, (_result, there, _size) in self._results.items() if there][:-1]:
-                if self.bytes <= self.on_disk:
-                    break
-                unwanted.add(self._results[oldest][1])
-                self._results[oldest] = self._results[oldest][0], None, 0
-        for one in unwanted - {None, folder}:
-            # Open files can be read to the end.
-            shutil.rmtree(str(one), ignore_errors=True)
+            unwanted |= self._without_room(keeping=1)
+        _remove(unwanted - {folder})
         return result
+
+    def make_room(self) -> None:
+        """Let results make room for those that are being written, whose bytes count as well."""
+        with self._lock:
+            unwanted = self._without_room(keeping=0)
+        _remove(unwanted)
+
+    def _without_room(self, keeping: int) -> set[Path | None]:
+        """Forget the oldest folders until the others have room, all but the newest ones; returns them."""
+        there = [key for key, (_result, folder, _size) in self._results.items() if folder]
+        unwanted, growing = set[Path | None](), self.growing
+        for oldest in there[: len(there) - keeping]:
+            if self.bytes + growing <= self.on_disk:
+                break
+            unwanted.add(self._results[oldest][1])
+            self._results[oldest] = self._results[oldest][0], None, 0
+        return unwanted
 
     def forget(self, key: Hashable) -> None:
         """Drop the result of this key."""
@@ -101,6 +113,17 @@ class Store:
         """The size of all folders together."""
         return sum(size for _result, _folder, size in self._results.values())
 
+    @property
+    def growing(self) -> int:
+        """The size of the folders that are still being written."""
+        if self._scratch is None:
+            return 0
+        done, total = {folder for _result, folder, _size in self._results.values()}, 0
+        with contextlib.suppress(OSError):  # one is removed at this moment
+            for folder in set(self._scratch.path.iterdir()) - done:
+                total += sum(file.stat().st_size for file in folder.iterdir()) if folder.is_dir() else 0
+        return total
+
     def __len__(self) -> int:
         return len(self._results)
 
@@ -118,6 +141,12 @@ class Store:
             if self._scratch is not None:
                 self._scratch.remove()
                 self._scratch = None
+
+
+def _remove(folders: Iterable[Path | None]) -> None:
+    for folder in folders:
+        if folder is not None:  # open files can be read to the end
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache

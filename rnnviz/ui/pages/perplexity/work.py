@@ -64,7 +64,8 @@ def plain_key(info: ModelInfo, text: Text) -> Hashable:
 
 
 def step_of(progress: Progress) -> Step:
-    """A step of scoring as that of a job."""
+    """A step of scoring as that of a job; what it writes has room."""
+    store.shared().make_room()
     return Step(progress.fraction, progress.characters, progress.perplexity)
 
 
