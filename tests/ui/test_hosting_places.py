@@ -166,6 +166,8 @@ def test_what_an_address_says_is_text_on_the_page(full: Door) -> None:
         said = TestClient(full).get(path, headers={**HTML, "Accept-Language": evil}).text
         assert "<script" not in said
         assert "alert(1)</" not in said
+    said = TestClient(full).get("/x?key=wrong&a=1&copy=2").text
+    assert '<a href="./x?a=1&amp;copy=2">' in said
 
 
 def test_a_page_whose_place_is_taken_is_told_and_a_proxy_is_not(full: Door) -> None:
