@@ -14,8 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.runs import visitors
-from rnnviz.ui.hosting import bounds, person
+from rnnviz.ui.hosting import person
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import handout
@@ -80,17 +79,17 @@ async def reap() -> None:
     keep: float = st.get_option("server.disconnectedSessionTTL")
     often = pause(keep)
     while True:
-        await asyncio.to_thread(visitors.sweep)
+        await asyncio.to_thread(_sweep)
         await asyncio.sleep(often)
         server = runtime.get_instance()
         rooms.unseen()
         there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
-        await asyncio.to_thread(visitors.present, there)
+        await asyncio.to_thread(_present, there)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
             rooms.close_of(gone)
             handout.close_of(gone)
-            bounds.forget(gone)
+            await asyncio.to_thread(_forget, gone)
             for session in gone:
                 _visitors.pop(session, None)
             close(gone, server.close_session)
@@ -113,6 +112,27 @@ def pause(keep: float) -> float:
     (10.0, 1.0, 0.5)
     """
     return min(OFTEN, max(SELDOM, keep / 4))
+
+
+# What these need takes a fifth of a second to import: not before the first page is looked for.
+
+
+def _sweep() -> None:
+    from rnnviz.runs import visitors
+
+    visitors.sweep()
+
+
+def _present(there: set[str]) -> None:
+    from rnnviz.runs import visitors
+
+    visitors.present(there)
+
+
+def _forget(sessions: list[str]) -> None:
+    from rnnviz.ui.hosting import bounds
+
+    bounds.forget(sessions)
 
 
 def _give_back() -> None:
