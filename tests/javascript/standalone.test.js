@@ -86,6 +86,28 @@ for (const file of files) {
   });
 }
 
+test("a worker that dies loses nothing: the page reads on", async (context) => {
+  class Dying {
+    /** @type {((event: object) => void) | undefined} */
+    onerror;
+    constructor() {
+      setTimeout(() => this.onerror?.({ preventDefault() {} }));
+    }
+    postMessage() {}
+    terminate() {}
+  }
+  Object.assign(globalThis, { Worker: Dying });
+  context.after(() => Object.assign(globalThis, { Worker: undefined }));
+  const text = "The Time Traveller (for so it will be convenient to speak of him) ".repeat(300);
+  const parts = {
+    ...page(),
+    plotly: async () => "",
+    say: (/** @type {unknown} */ why) => assert.fail(String(why)),
+  };
+  const told = await new Promise((resolve) => new Thread(parts, resolve, () => {}).ask({ text }));
+  assert.deepEqual(told, answers(parts.made, parts.arrays).answer({ text }));
+});
+
 test("characters are drawn as often as the core's weights say", () => {
   const { made, arrays } = page();
   const { reading } = answers(made, arrays);

@@ -103,12 +103,13 @@ def test_without_the_weights_it_is_small_and_nothing_comes_from_elsewhere(info: 
 
 
 def test_what_a_card_says_stays_text(tmp_path: Path) -> None:
-    evil = '</script><script>alert("x")</script>'
+    evil = '</script><script>alert("x")</script><img src=x onerror="alert(1)">\u2028<!--'
     path = tmp_path / "evil.safetensors"
     checkpoint.save(tiny("rnn", card=tiny_card(name=evil, title=evil, example=evil)), path)
     page = build.page(checkpoint.read_info(path))
     assert evil not in page
-    assert page.count("<script") == 4
+    assert "onerror" not in page
+    assert (page.count("<script"), page.count("<!--"), page.count("<img")) == (4, 0, 0)
     assert unpack(packed(page, "packed"))[0]["made"]["opening"] == evil
 
 
