@@ -78,7 +78,7 @@ def main() -> None:
             raise SystemExit("no Chromium here: install one, or name it in RNNVIZ_BROWSER")
         page = launch(playwright, path).new_page(viewport={"width": 1280, "height": 720})
         page.goto(file.as_uri())
-        page.wait_for_selector("[data-painted]:not([data-painted=''])")
+        page.wait_for_selector(".rv-plot svg", state="attached")  # the drawing library has been read, too
         print(
             f"{info.name}: {file.stat().st_size:,} bytes, of which the weights {info.bytes:,} before packing"
         )
