@@ -239,7 +239,6 @@ export class Reading {
     const both = Math.min(ids.length, this.done);
     while (kept < both && ids[kept] === this.ids[kept]) kept++;
     this.grow(ids.length);
-    if (this.ahead > kept) this.ahead = -1;
     this.ids = ids;
     for (this.done = kept; this.done < ids.length; yield this.done) {
       const t = this.done++;
