@@ -66,6 +66,8 @@ def test_all_variables_are_the_app_s_own() -> None:
     set_here = set(re.findall(r"^(RNNVIZ_\w+)=", environment.read_text("utf-8"), re.MULTILINE))
     assert {"RNNVIZ_KEY", "RNNVIZ_NAME", "RNNVIZ_CAPACITY"} == set_here
     assert f"RNNVIZ_CAPACITY={setting.CAPACITY}\n" in environment.read_text("utf-8")
+    assert f"RNNVIZ_CAPACITY:-{setting.CAPACITY}}}\n" in (DEPLOY / "compose.yaml").read_text("utf-8")
+    assert f"*one* process ({setting.CAPACITY})" in (DEPLOY / "README.md").read_text("utf-8")
     (guard,) = values(UNIT, "ExecStartPre")
     assert f"-ge {setting.SHORTEST} " in guard
 
