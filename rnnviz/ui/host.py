@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from rnnviz.cli.output import command
 from rnnviz.errors import ConfigError
+from rnnviz.ui.hosting.setting import CAPACITY
 
 UI = Path(__file__).parent
 SETTINGS = Path(".streamlit", "config.toml")
@@ -37,7 +38,7 @@ def add_parser(commands: Any) -> None:
         help="another name that visitors open the app by, again for more; the first is printed. A whole "
         "address, such as https://hall.example.org, where a proxy answers to it",
     )
-    parser.add_argument("--capacity", type=int, metavar="N", help="visitors at a time (default: 50)")
+    parser.add_argument("--capacity", type=int, metavar="N", help=f"visitors at a time (default: {CAPACITY})")
     parser.add_argument(
         "--trust-proxy",
         default="",

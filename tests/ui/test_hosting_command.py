@@ -86,7 +86,7 @@ def test_the_greeting_has_the_key_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.count(setting.key()) == 1
     assert f"http://a:1/?key={setting.key()}" in said
     assert "http://b:1" in said
-    assert "(50 at a time)" in said
+    assert f"({setting.CAPACITY} at a time)" in said
     monkeypatch.setenv("RNNVIZ_KEY", "a key with spaces & more")
     setting.key.cache_clear()
     assert "?key=a%20key%20with%20spaces%20%26%20more\n" in greeting.text(["http://a"], tell=True)
