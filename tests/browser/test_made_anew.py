@@ -29,8 +29,8 @@ FORGOTTEN = """
   window.connections = WebSocket.prototype;
   window.WebSocket = class extends WebSocket {
     constructor(address, protocols) {
-      super(address, protocols.slice(0, 2)); // without the session's name
-      this.addEventListener("open", () => window.opened++);
+      super(address, protocols?.slice(0, 2)); // without the session's name
+      if (protocols) this.addEventListener("open", () => window.opened++); // the page's, not the view's own
     }
   };
 }
