@@ -80,7 +80,15 @@ def test_their_queue_is_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "id", ["visitor:../one", "visitor:", "visitor:.queue", ".visitors", "visitor:visitor:one"]
+    "id",
+    [
+        "visitor:../one",
+        "visitor:",
+        "visitor:.queue",
+        ".visitors",
+        "visitor:visitor:one",
+        f"visitor:hers{visitors.tag('ann')}/../../one",
+    ],
 )
 def test_an_id_leads_nowhere_else(id: str) -> None:
     made("one")
