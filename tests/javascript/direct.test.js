@@ -133,3 +133,16 @@ test("a view that ends closes it, and asks nothing any more", () => {
   assert.equal(last().closed, true);
   assert.deepEqual(asked, []);
 });
+
+test("where the browser allows no connection everything goes to the page", () => {
+  // biome-ignore lint/complexity/useArrowFunction: it is called with new
+  Object.assign(globalThis, {
+    WebSocket: function () {
+      throw new SyntaxError("refused");
+    },
+  });
+  const direct = opened();
+  direct.open("t");
+  direct.send({ seq: 1 });
+  assert.deepEqual(asked, [{ seq: 1 }]);
+});

@@ -27,7 +27,11 @@ export class Direct {
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
     address.protocol = address.protocol.replace("http", "ws");
-    const socket = new WebSocket(address);
+    const socket = connection(address);
+    if (!socket) {
+      this.failed = TRIES;
+      return;
+    }
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => socket.send(token);
@@ -65,5 +69,14 @@ export class Direct {
     this.ready = false;
     this.ask = null;
     socket?.close();
+  }
+}
+
+/** A connection, unless the browser allows none. @param {URL} address */
+function connection(address) {
+  try {
+    return new WebSocket(address);
+  } catch {
+    return null;
   }
 }
