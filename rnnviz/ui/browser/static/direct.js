@@ -39,9 +39,7 @@ export class Direct {
     socket.onclose = () => {
       if (this.socket !== socket) return;
       if (!this.ready) this.failed++;
-      const { ask } = this;
-      this.close();
-      if (ask) this.page(ask);
+      this.close(); // Streamlit's has most likely gone with it: what was asked is asked again by link.js
     };
   }
 
