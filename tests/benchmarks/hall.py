@@ -354,7 +354,6 @@ def line(row: dict[str, Any], first: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Print the table as it comes."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -365,7 +364,7 @@ def main() -> None:
     parser.add_argument("--url", default="", help="instead: where one is served already, as by processes.py")
     parser.add_argument("--pid", type=int, help="of the process that serves there, or started what does")
     parser.add_argument("--model", default="timemachine-gru")
-    parser.add_argument("--seconds", type=float, default=30.0, help="of typing (default 30)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of typing (default 20)")
     parser.add_argument("--pace", type=float, default=4.0, help="characters a second (default 4)")
     parser.add_argument("--cores", type=int, default=2, help="the server's (default 2)")
     parser.add_argument("--uploads", type=int, default=0, help="visitors who have files scored")
