@@ -102,7 +102,9 @@ class Server:
                     threads += one.num_threads()
             except psutil.Error:
                 continue
-        return Usage(cpu, rss, descriptors, threads, sum(1 for f in self.scratch.glob("rnnviz-*/**/*") if f.is_file()))
+        return Usage(
+            cpu, rss, descriptors, threads, sum(1 for f in self.scratch.glob("rnnviz-*/**/*") if f.is_file())
+        )
 
     def settle(self) -> None:
         """Wait until it rests."""
