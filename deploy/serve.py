@@ -158,7 +158,7 @@ def main() -> None:
         commands += [app(port, [address, *others], asked.more) for port in ports]
         programs = [Program(command) for command in commands]
         print(f"Visitors: {address}", flush=True)
-        print(f"The lecturer: {address}/?key={'RNNVIZ_KEY' if given else key}", flush=True)
+        print(f"The lecturer: {address}/?key={'$RNNVIZ_KEY' if given else key}", flush=True)
         try:
             while True:
                 time.sleep(LOOK)

@@ -41,8 +41,8 @@ def button() -> None:
         icon=":material/delete_sweep:",
         type="tertiary",
         help=_(
-            "Removes your uploaded and pasted texts from this machine, and all that was found of them. Runs "
-            "keep their text until you delete them."
+            "Removes your uploaded and pasted texts from this machine, and all results computed from them. "
+            "Runs keep their text until you delete them."
         ),
         on_click=forget,
     )

@@ -149,6 +149,8 @@ def notices() -> dict[str, str]:
         "input": _("near 1 new content is written: look at the first letter of a word"),
         "forget": _("near 1 the memory is kept: look for columns where it is let go"),
         "output": _("near 1 the memory is shown: look for units that stay silent for long"),
-        "recurrence": _("near 0 the unit keeps all it holds: look for characters that open many of them"),
-        "decay": _("the share of the old state that is kept: look for columns where many units let go"),
+        "recurrence": _(
+            "near 0 the old state is kept: look for characters at which many units open this gate"
+        ),
+        "decay": _("the share of the old state that is kept: look for columns where many units forget"),
     }

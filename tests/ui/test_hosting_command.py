@@ -100,6 +100,9 @@ def test_the_greeting_names_the_address_that_visitors_open(monkeypatch: pytest.M
     }
     monkeypatch.setattr(st, "get_option", said.get)
     assert greeting.addresses() == ["http://192.168.1.5:8501", "http://[fd00::5]:8501"]
+    for url in ("http://localhost:8501/learn", "http://[::1]:8501/", ""):  # phones would ask themselves
+        assert greeting.outside(url) == "http://192.168.1.5:8501"
+    assert greeting.outside("https://hall.example.org:8443/learn") == "https://hall.example.org:8443"
     said |= {"server.sslCertFile": "cert.pem", "server.port": 443, "server.baseUrlPath": "/rnn/"}
     assert greeting.addresses()[0] == "https://192.168.1.5/rnn"
     said["server.allowedHosts"] = ["localhost"]

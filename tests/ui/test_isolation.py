@@ -285,7 +285,7 @@ def test_a_visitor_is_told_what_only_the_lecturer_does(open_app: Open, now_is: I
     assert not [n for n in app.number_input if n.key == "train-limit"]
     words = everything(app)
     assert "the lecturer's" in words
-    assert "Only the lecturer saves" in words
+    assert "Only the lecturer can save" in words
     assert "two minutes at most" in words
 
 
@@ -389,7 +389,7 @@ def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
         now_is(who)
         app = section(upload(open_app("perplexity"), a__txt="The Time Traveller"), "take")
         assert bool(app.get("download_button")) == files
-        assert ("Downloads are for the lecturer" in everything(app)) != files
+        assert ("Only the lecturer can download" in everything(app)) != files
         app = section(app, "compression")
         for pack in [b for b in app.button if b.key == "pack"]:  # what one has packed, others needn't
             pack.click().run()
@@ -397,7 +397,7 @@ def test_visitors_take_nothing_away(open_app: Open, now_is: Is) -> None:
         assert bool(app.get("download_button")) == files
         app = upload(open_app("perplexity"), rows__csv="text\nThe Time\nTraveller\n")
         assert bool(app.get("download_button")) == files
-        assert ("Downloads are for the lecturer" in everything(app)) != files
+        assert ("Only the lecturer can download" in everything(app)) != files
 
 
 def test_no_file_is_offered_by_whoever_asks_for_the_button(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import segno
 import streamlit as st
@@ -28,9 +28,19 @@ def addresses() -> list[str]:
     ]
 
 
+def outside(url: str) -> str:
+    """Where other computers find the app that a browser here has open at `url`: localhost is each one's own.
+
+    >>> outside("http://192.168.1.20:8501/learn?scene=2")
+    'http://192.168.1.20:8501'
+    """
+    parts = urlsplit(url)
+    return addresses()[0] if parts.hostname in (None, *OURS) else f"{parts.scheme}://{parts.netloc}"
+
+
 def text(places: list[str], *, tell: bool) -> str:
     """The greeting; without the key unless it may be told."""
-    key = quote(setting.key(), safe="") if tell else "RNNVIZ_KEY"
+    key = quote(setting.key(), safe="") if tell else "$RNNVIZ_KEY"
     others = [f"             or  {place}" for place in places[1:]]
     return "\n".join(
         [

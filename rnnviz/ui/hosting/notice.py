@@ -27,8 +27,8 @@ LOOKS_AGAIN = (15, 25)
 WORDS = {
     "full": (
         N_("Every place is taken"),
-        N_("This app has places for {count} visitors. As soon as one is free, it opens here by itself."),
-        N_("Until then: the live view of one network needs no place. It runs in your browser alone."),
+        N_("Visitors' places: {count}. As soon as one is free, the app opens here by itself."),
+        N_("Until then, try the live view of one network. It runs in your browser alone and needs no place."),
         N_("Open the live view"),
     ),
     "wrong": (

@@ -110,7 +110,7 @@ def parts(
         raise ConfigError("a page shows a network; received the n-gram model {name}", name=model.name)
     if model.config.cell not in CELLS:
         raise ConfigError(
-            "a page's engine computes {cells}; {name} is made of another kind of cell, {cell}",
+            "a page can show networks of these cells: {cells}; the cell of {name} is {cell}",
             cells=", ".join(CELLS),
             name=model.name,
             cell=model.config.cell,

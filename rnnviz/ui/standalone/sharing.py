@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html import escape
-from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -11,7 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from rnnviz.errors import RnnvizError
 from rnnviz.networks.checkpoint import ModelInfo
 from rnnviz.ui import i18n, trouble
-from rnnviz.ui.hosting import setting
+from rnnviz.ui.hosting import greeting, setting
 from rnnviz.ui.i18n import _
 from rnnviz.ui.room.entrance import qr
 from rnnviz.ui.standalone import handout, serving
@@ -39,8 +38,8 @@ def buttons(info: ModelInfo) -> None:
 def shown(info: ModelInfo, page: str) -> None:
     """The QR code and the address, large: a listener's, or the app's own where that serves others."""
     if setting.hosted():
-        parts = urlsplit(st.context.url or "")
-        poster(f"{parts.scheme}://{parts.netloc}{page}", f"{parts.netloc}{page}")
+        url = greeting.outside(st.context.url or "") + page
+        poster(url, url.partition("://")[2])
         return
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id

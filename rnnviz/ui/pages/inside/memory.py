@@ -230,8 +230,8 @@ def _left(view: View) -> list[Panel]:
                 words=("10⁻⁴", "10⁻²", "1"),
             ),
             _(
-                "A row is a state: the exact sum of what each character so far has written, times the share "
-                "that the gates have kept. A vertical line: a character that stays for long."
+                "A row is a state: the exact sum, over all characters so far, of what each wrote times the "
+                "share that is left. A vertical line: a character that stays for long."
             ),
             _(
                 "whether a prediction makes use of what is left. Above layer 0, what is written at a "

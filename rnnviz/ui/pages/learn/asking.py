@@ -72,7 +72,7 @@ def words() -> dict[str, str]:
     return {
         "room.ask": _("Ask the room"),
         "room.help": _("Open a page for the class's phones, which answer the lecture's questions"),
-        "room.lecturers": _("Only the lecturer asks the room"),
+        "room.lecturers": _("Only the lecturer can ask the room"),
         "room.open": _("Room: {phones}"),
         "room.scan": _("Scan this, or type the address:"),
         "room.how": _(

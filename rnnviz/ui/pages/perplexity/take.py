@@ -51,7 +51,7 @@ def show(reports: Sequence[Report], text: Text, scored: Scored) -> None:
 
 def none() -> str:
     """That there is nothing to download."""
-    return _("Downloads are for the lecturer. On your own computer the app offers them.")
+    return _("Only the lecturer can download files here. On your own computer the app offers them to you.")
 
 
 def characters(text: Text, scored: Scored) -> None:

@@ -39,7 +39,8 @@ def files() -> list[Any]:
     st.toggle(_("Upload a folder"), key=_FOLDER, persist_state="session")
     if allowed.whose():
         said = _(
-            "Visitors can score up to {files} files of {size} MB together, none of them packed or Parquet."
+            "Visitors can score up to {files} files, {size} MB in total. "
+            "Compressed files and Parquet are for the lecturer."
         )
         st.caption(said.format(files=allowed.FILES, size=allowed.MEGABYTES))
     if lost(state[field]):

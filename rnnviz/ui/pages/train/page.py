@@ -65,7 +65,7 @@ def page(slot: Any, explore: Any) -> None:
         with st.expander(_("Add a model trained elsewhere"), icon=":material/upload_file:"):
             bring.show()
     else:
-        st.caption(_("Only the lecturer saves, downloads and adds models, and stops others' runs."))
+        st.caption(_("Only the lecturer can save, download and add models, and stop others' runs."))
     deleted.show()
 
 

@@ -141,9 +141,9 @@ def _network() -> None:
         "rnn": _("RNN: the simple recurrence"),
         "gru": _("GRU: two gates"),
         "lstm": _("LSTM: three gates and a cell"),
-        "mingru": _("minGRU: one gate, blind to the state"),
-        "minlstm": _("minLSTM: two gates, blind to the state"),
-        "rglru": _("RG-LRU: two gates and a decay, blind to the state"),
+        "mingru": _("minGRU: one gate that sees the input alone"),
+        "minlstm": _("minLSTM: two gates that see the input alone"),
+        "rglru": _("RG-LRU: two gates and a decay that see the input alone"),
     }
     cell = st.selectbox(
         say.settings()["cell"],
