@@ -104,6 +104,7 @@ async def _talk(socket: WebSocket, token: str) -> None:
     while token in _tabs:
         found = await _answer(token, await socket.receive_text())
         await (socket.send_text(ASK_PAGE) if found is None else socket.send_bytes(found))
+        await asyncio.sleep(0)  # the next ask may be there already: others' turn first
 
 
 async def _answer(token: str, said: str) -> bytes | None:
