@@ -88,8 +88,8 @@ test("what the server leaves to the page is asked there, once", () => {
 test("what is asked after a connection broke goes to the page, whose answer mends it", () => {
   const direct = opened();
   stands();
-  direct.send({ seq: 1 });
   last().onclose();
+  assert.equal(Socket.made.length, 1);
   direct.send({ seq: 2 });
   assert.deepEqual(asked, [{ seq: 2 }]);
   direct.open("t");
@@ -97,6 +97,45 @@ test("what is asked after a connection broke goes to the page, whose answer mend
   stands();
   direct.send({ seq: 3 });
   assert.equal(asked.length, 1);
+});
+
+test("an ask that a broken connection took goes over the next, which is made at once", () => {
+  const direct = opened();
+  stands();
+  direct.send({ seq: 1 });
+  last().onclose();
+  assert.equal(Socket.made.length, 2);
+  stands();
+  assert.deepEqual(last().sent, ["t", '{"seq":1}']);
+  last().onmessage({ data: new Uint8Array([7]).buffer });
+  assert.deepEqual([heard, asked], [[[7]], []]);
+  direct.send({ seq: 2 });
+  assert.deepEqual(last().sent.at(-1), '{"seq":2}');
+});
+
+test("where the server is gone too, it is tried once, and again when the page is back", () => {
+  const direct = opened();
+  stands();
+  direct.send({ seq: 1 });
+  last().onclose();
+  last().onclose();
+  assert.equal(Socket.made.length, 2);
+  direct.open("t"); // the page's answer: the session is the same
+  stands();
+  assert.deepEqual(last().sent, ["t", '{"seq":1}']);
+});
+
+test("what was asked again meanwhile, or of another session, is not asked twice", () => {
+  const direct = opened();
+  stands();
+  direct.send({ seq: 1 });
+  last().onclose();
+  last().onclose();
+  direct.send({ seq: 2 }); // it has waited too long, or is lost with its session
+  assert.deepEqual(asked, [{ seq: 2 }]);
+  direct.open("new");
+  stands();
+  assert.deepEqual(last().sent, ["new"]);
 });
 
 test("an ask that is repeated has waited too long: it goes to the page, and a late answer does no harm", () => {

@@ -110,6 +110,18 @@ test("an answer is taken in, and one that continues what never arrived is not", 
   assert.ok(store.holds(2) && !store.holds(3));
 });
 
+test("an answer that continues another than the last one is not taken in", () => {
+  const store = new Store();
+  const next = { static: undefined, known: 1 };
+  store.apply(...answer({ revision: 4 }));
+  assert.ok(!store.apply(...answer({ ...next, revision: 4 })));
+  assert.ok(!store.apply(...answer({ ...next, revision: 6 })));
+  assert.ok(store.apply(...answer({ ...next, revision: 5 })));
+  assert.ok(store.apply(...answer({ ...next, known: 0, revision: 9 }))); // whole
+  store.revision = 0; // all of it was asked anew
+  assert.ok(!store.apply(...answer({ ...next, revision: 1 })));
+});
+
 test("units and rows are each other's inverse in any order", () => {
   const store = new Store();
   store.apply(...answer({}, { rows: Uint16Array.of(1, 0) }));

@@ -179,6 +179,9 @@ test("one ask is in flight, and the last wish wins", () => {
   assert.equal(link.waiting, 2);
   answer(2);
   assert.equal(link.waiting, 0);
+  assert.ok(link.newest({ client: link.client, seq: 2 }));
+  assert.ok(!link.newest({ client: link.client, seq: 1 })); // later still, by another way
+  assert.ok(!link.newest({ client: "another", seq: 2 }));
   link.close();
 });
 

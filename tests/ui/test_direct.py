@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -16,11 +17,13 @@ from starlette.websockets import WebSocketDisconnect
 
 import rnnviz
 from rnnviz.ui.browser.payload import unpack
+from rnnviz.ui.context import Context
 from rnnviz.ui.hosting import setting
 from rnnviz.ui.hosting.cookies import VISITOR, Cookies
 from rnnviz.ui.hosting.door import Door
 from rnnviz.ui.hosting.person import HEADER, Person
-from rnnviz.ui.pages.explore import direct
+from rnnviz.ui.packed import pack
+from rnnviz.ui.pages.explore import direct, page
 from rnnviz.ui.pages.explore.session import FEW, LIMIT, Ask, LiveSession
 from tests.conftest import tiny
 from tests.ui.apptest import clean, sent
@@ -91,6 +94,20 @@ def test_the_page_offers_it_and_keeps_one_text_with_it(open_app: Open) -> None:
         app.selectbox(key="model").select("tiny-lstm").run()
         header, _ = answer(socket, text="mate", static="")
         assert header["static"]["cell"] == "lstm"
+
+
+def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_place(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    static = page._static
+
+    def meanwhile(context: Context, session: LiveSession) -> tuple[dict[str, Any], str]:
+        session.answer(Ask(text="typed just before"), {}, "d", temperature=1)
+        return static(context, session)
+
+    monkeypatch.setattr(page, "_static", meanwhile)
+    header, _ = sent(open_app("explore", model="tiny-gru", text=pack("of the address")))
+    assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
 def test_what_only_the_page_can_answer_is_left_to_it(tab: direct.Tab) -> None:
@@ -180,6 +197,33 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text="e" * LIMIT))
     with session._answering:
         assert not session.quick(Ask(text=text))
+
+
+def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) -> None:
+    turns: list[str] = []
+
+    class Socket:
+        """Asks are there already, and answers go at once: it waits for nothing."""
+
+        async def receive_text(self) -> str:
+            if turns.count("ask") == 3:
+                raise WebSocketDisconnect
+            turns.append("ask")
+            return "{}"
+
+        async def send_bytes(self, data: bytes) -> None:
+            pass
+
+    async def other() -> None:
+        turns.append("other")
+
+    async def both() -> None:
+        with suppress(WebSocketDisconnect):
+            await asyncio.gather(direct._talk(cast(Any, Socket()), tab.token), other())
+
+    assert tab.answer(Ask()) and tab.quick(Ask())
+    asyncio.run(both())
+    assert turns == ["ask", "other", "ask", "ask"]
 
 
 def test_a_tab_has_few_connections_and_gets_back_those_that_end(tab: direct.Tab) -> None:

@@ -7,7 +7,7 @@ export class Direct {
   token = "";
   ready = false;
   failed = 0;
-  /** @type {object | null} the ask that has no answer yet */
+  /** @type {object | null} the ask that has no answer yet, of this connection or of one that broke */
   ask = null;
   /** @type {WebSocket | null} */
   socket = null;
@@ -23,7 +23,7 @@ export class Direct {
   /** Connect, unless it is connected. @param {string} token what the page calls this tab */
   open(token) {
     if (!token || this.failed === TRIES || (this.socket && token === this.token)) return;
-    this.close();
+    this.leave();
     this.token = token;
     const address = new URL(ADDRESS, window.location.origin);
     address.protocol = address.protocol.replace("http", "ws");
@@ -38,16 +38,23 @@ export class Direct {
     socket.onmessage = ({ data }) => this.socket === socket && this.answered(data);
     socket.onclose = () => {
       if (this.socket !== socket) return;
-      if (!this.ready) this.failed++;
-      this.close(); // Streamlit's has most likely gone with it: what was asked is asked again by link.js
+      const { ready } = this;
+      if (!ready) this.failed++;
+      this.leave();
+      // Where the server is gone too, the page connects anew once it is back, or link.js asks again.
+      if (ready && this.ask) this.open(token);
     };
   }
 
   /** @param {string | ArrayBuffer} data */
   answered(data) {
-    const { ask } = this;
+    const { ask, ready } = this;
     this.ready = true; // the first message says that the token is known there
     this.failed = 0;
+    if (!ready) {
+      if (ask) this.socket?.send(JSON.stringify(ask));
+      return;
+    }
     this.ask = null;
     if (typeof data !== "string") this.hear(new Uint8Array(data));
     else if (ask) this.page(ask);
@@ -61,12 +68,17 @@ export class Direct {
     this.socket.send(JSON.stringify(ask));
   }
 
-  close() {
+  /** Let the connection go, not the ask. */
+  leave() {
     const { socket } = this;
     this.socket = null;
     this.ready = false;
-    this.ask = null;
     socket?.close();
+  }
+
+  close() {
+    this.ask = null;
+    this.leave();
   }
 }
 

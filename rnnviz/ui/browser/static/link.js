@@ -61,6 +61,11 @@ export class Link {
     return header.client === this.client;
   }
 
+  /** Whether an answer is one to the newest ask. @param {Header} header */
+  newest(header) {
+    return this.owns(header) && header.seq === this.seq;
+  }
+
   /** Whether a newer ask than the one it answers is on its way. @param {Header} header */
   outdated(header) {
     return this.owns(header) && (header.seq ?? 0) < this.waiting;

@@ -37,7 +37,7 @@ def page(context: Context) -> None:
 @st.fragment
 def _live(context: Context) -> None:
     state, arrived = st.session_state, bookmark.arrived()
-    session = _session(context, arrived)
+    session, text = _session(context, arrived)
     static, digest = _static(context, session)
     # Without an ask this is a full run of the page: send everything, the text too.
     ask: Ask = state.pop(_ASK, None) or Ask(fresh=True)
@@ -50,15 +50,17 @@ def _live(context: Context) -> None:
     extra |= {"better": _glance(context, ask.text)} if ask.glance else {}
     if ask.fresh:
         looks = arrived.looks if arrived else Ask()
-        ask = replace(looks, client=ask.client, seq=ask.seq, text=session.text)
-        extra |= {"text": session.text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
+        ask = replace(looks, client=ask.client, seq=ask.seq, text=text)  # direct.py may have read another
+        extra |= {"text": text, "offer": state[_OFFERED][0], "opening": opening(context.model)}
         extra |= {"arrival": arrived.to_json()} if arrived else {}
     data = session.answer(ask, static, digest, temperature=TEMPERATURE, **extra)
     _component.mount(data, key=KEY, on_ask=_take)
 
 
-def _session(context: Context, arrived: Bookmark | None) -> LiveSession:
-    """The text, read by the chosen model: the address's where somebody arrives, else what was there."""
+def _session(context: Context, arrived: Bookmark | None) -> tuple[LiveSession, str]:
+    """What reads with the chosen model, and the text: the address's where somebody arrives, else what was
+    there.
+    """
     state, first = st.session_state, opening(context.model)
     session: LiveSession | None = state.get(_SESSION)
     offer, offered = state.get(_OFFERED, (0, None))
@@ -73,7 +75,7 @@ def _session(context: Context, arrived: Bookmark | None) -> LiveSession:
     if session is None or session.model is not context.model or session.yardstick is not context.yardstick:
         session = state[_SESSION] = LiveSession(context.network, context.yardstick)
     session.text = text
-    return session
+    return session, text
 
 
 def _turn(ask: Ask, session: LiveSession) -> None:

@@ -1,7 +1,8 @@
 // What Streamlit, which may make a view anew at any time, doesn't keep: the pin, the undo history, what is shown.
+// And whose text counts when the page was run anew: the server's, or what is here.
 
 /** @import { History } from "./history.js" */
-/** @import { Shape } from "./types" */
+/** @import { Answer, Shape } from "./types" */
 /** @import { View } from "./view.js" */
 
 /**
@@ -25,7 +26,7 @@ export function remember({ offer, session, pin, quantity, layer, order, unit, sh
 }
 
 /** @param {View} view @param {Memory} memory of the view that stood in its place */
-export function restore(view, { looks, written }) {
+function restore(view, { looks, written }) {
   const { editor } = view;
   Object.assign(view, looks);
   view.dials.draw();
@@ -35,4 +36,28 @@ export function restore(view, { looks, written }) {
   editor.was = editor.caret;
   const { by, history } = written;
   if (by.length === editor.points.length) Object.assign(editor, { by, history });
+}
+
+/**
+ * The page was run anew, or this view was made anew.
+ * @param {View} view @param {string} text the server's @param {Answer} header
+ */
+export function meet(view, text, { offer, session }) {
+  const { before, editor, link } = view;
+  const known = view.session ?? before?.session;
+  // A new session, as in a process that has taken over, knows the address at most: what is here counts.
+  const moved = known !== undefined && session !== known;
+  view.session = session;
+  if (moved && view.offer !== undefined) {
+    view.offer = offer;
+    link.lost();
+  } else if (offer !== view.offer) {
+    view.offer = offer;
+    view.pin = null;
+    editor.set(text);
+    view.drawn = editor.points;
+    if (before && (moved || before.offer === offer)) restore(view, before);
+    view.before = null;
+  } else if (editor.text !== text) link.wanted = true;
+  view.bookmark.meet(moved);
 }

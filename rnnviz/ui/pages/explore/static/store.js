@@ -69,7 +69,8 @@ export class Store {
    */
   apply(header, arrays) {
     const { known, start, stop, held } = header;
-    if (known > 0 && known > this.length) return false;
+    const continues = this.revision > 0 && header.revision === this.revision + 1;
+    if (known > 0 && !continues) return false; // answers come by two ways, and one may overtake another
     if (header.static) {
       this.fixed = header.static;
       this.digest = header.digest;

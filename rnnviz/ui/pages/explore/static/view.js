@@ -16,7 +16,7 @@ import { Editor } from "./editor.js";
 import { Figure } from "./figure.js";
 import { greet, Returning } from "./focus.js";
 import { steer, touch } from "./keys.js";
-import { remember, restore } from "./memory.js";
+import { meet, remember } from "./memory.js";
 import { Readout } from "./readout.js";
 import { Store } from "./store.js";
 import { behindText } from "./tint.js";
@@ -127,39 +127,19 @@ export class View extends BaseView {
   /** @param {Answer} header @param {Arrays} arrays */
   receive(header, arrays) {
     const { text } = header; // it tells of one that may not be the one written here
-    // Not whole: it continues an answer that never arrived here, or was one to a view that is no more.
-    const whole = this.store.apply(header, arrays) && (this.link.owns(header) || text !== undefined);
+    // Not whole: it continues an answer that never arrived here, or was one to a view that is no more, or came
+    // by another way than the answer to a later ask.
+    const whole = (this.link.newest(header) || text !== undefined) && this.store.apply(header, arrays);
     if (whole) this.drawn = text === undefined ? this.asked : Array.from(text);
     if (whole && header.static) this.build();
     if (!whole) {
       this.store.revision = 0;
       this.store.digest = "";
       this.link.wanted = true;
-    } else if (text !== undefined) this.meet(text, header);
+    } else if (text !== undefined) meet(this, text, header);
     this.link.answered(header);
     if (whole && header.continuations) this.writing.take(header.continuations);
     if (whole) this.frames.ask();
-  }
-
-  /** The page was run anew, or this view was made anew. @param {string} text @param {Answer} header */
-  meet(text, { offer, session }) {
-    const { before } = this;
-    const known = this.session ?? before?.session;
-    // A new session, as in a process that has taken over, knows the address at most: what is here counts.
-    const moved = known !== undefined && session !== known;
-    this.session = session;
-    if (moved && this.offer !== undefined) {
-      this.offer = offer;
-      this.link.lost();
-    } else if (offer !== this.offer) {
-      this.offer = offer;
-      this.pin = null;
-      this.editor.set(text);
-      this.drawn = this.editor.points;
-      if (before && (moved || before.offer === offer)) restore(this, before);
-      this.before = null;
-    } else if (this.editor.text !== text) this.link.wanted = true;
-    this.bookmark.meet(moved);
   }
 
   memory() {
