@@ -30,22 +30,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 from playwright.sync_api import Page, Playwright, sync_playwright
 
 from tests.benchmarks.crowd import BEFORE, LETTERS, SENTENCE
 from tests.benchmarks.keystroke import App
+from tests.benchmarks.usage import Server, Usage
 from tests.browser.driving import ROOT, browser_path, launch, serve
 from tests.ui.visitor import Visitor
 
 GRACE = 15.0  # seconds that the last pictures may take
-WARM = 15.0  # seconds after which the server has loaded what it loads when its first visitor is served
-SETTLED, AT_MOST = 2.0, 40.0  # seconds of rest before the first key, and how long it may take to come to it
 OFTEN = 5.0  # seconds between two looks, at the server in a soak, or whether a file has been scored
 TYPIST = """() => {
   const deep = (root) => {
@@ -67,55 +64,6 @@ TYPIST = """() => {
     while (hall.open.length && hall.open[0][0] <= painted) hall.times.push(now - hall.open.shift()[1]);
   }).observe(live, { attributeFilter: ['data-painted'] });
 }"""
-
-
-@dataclass
-class Usage:
-    """What the server has used so far, and holds now."""
-
-    cpu: float  # seconds
-    rss: float  # MB, its child processes among it, as the others here
-    descriptors: int
-    threads: int
-    scratch: int  # files
-
-    NAMES = ("rss", "descriptors", "threads", "scratch")
-
-
-class Server:
-    """The app's process, or the one of which several are children."""
-
-    def __init__(self, url: str, scratch: Path, pid: int | None = None) -> None:
-        self.url, self.scratch, self.began = url, scratch, time.monotonic()
-        own = (p for p in psutil.Process().children() if "streamlit" in " ".join(p.cmdline()))
-        self.process = psutil.Process(pid) if pid else next(own)
-
-    def usage(self) -> Usage:
-        cpu, rss, descriptors, threads = 0.0, 0.0, 0, 0
-        for one in [self.process, *self.process.children(recursive=True)]:
-            try:
-                with one.oneshot():
-                    times = one.cpu_times()
-                    cpu += times.user + times.system
-                    rss += one.memory_info().rss / 1e6
-                    descriptors += one.num_fds() if hasattr(one, "num_fds") else 0
-                    threads += one.num_threads()
-            except psutil.Error:
-                continue
-        return Usage(
-            cpu, rss, descriptors, threads, sum(1 for f in self.scratch.glob("rnnviz-*/**/*") if f.is_file())
-        )
-
-    def settle(self) -> None:
-        """Wait until it rests."""
-        time.sleep(max(0.0, self.began + WARM - time.monotonic()))
-        end, before = time.monotonic() + AT_MOST, self.usage().cpu
-        while time.monotonic() < end:
-            time.sleep(SETTLED)
-            now = self.usage().cpu
-            if now - before < 0.05 * SETTLED:
-                return
-            before = now
 
 
 @contextmanager
