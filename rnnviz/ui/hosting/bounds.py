@@ -9,9 +9,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from rnnviz.ui.hosting import allowed, person
+from rnnviz.ui.hosting import allowed, person, traffic
 
-UPLOAD = "/_stcore/upload_file/"
 FRAME = 4_096
 """Bytes around a file in the request that brings it."""
 
@@ -25,14 +24,14 @@ class Bounds:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        uploads = scope["type"] == "http" and UPLOAD in scope["path"] and scope["method"] in ("PUT", "DELETE")
-        if uploads and not person.of(scope["headers"]).lecturer:
-            await self._upload(scope, receive, send)
-        else:
+        changes = scope["type"] == "http" and scope["method"] in ("PUT", "DELETE")
+        upload = traffic.upload_of(scope["path"]) if changes else None
+        if upload is None or person.of(scope["headers"]).lecturer:
             await self._app(scope, receive, send)
+        else:
+            await self._upload(*upload, scope, receive, send)
 
-    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        session, _, file = scope["path"].partition(UPLOAD)[2].partition("/")
+    async def _upload(self, session: str, file: str, scope: Scope, receive: Receive, send: Send) -> None:
         if not _there(session):  # Streamlit says so
             await self._app(scope, receive, send)
             return

@@ -91,8 +91,8 @@ class Door:
         given = request.query_params.get("key") if looks else None
         if given is not None:
             return self._unlock(request, given)
-        session = traffic.session_of(path)
-        if session is not None and traffic.owner(session) != who.said():
+        upload = traffic.upload_of(path)
+        if upload is not None and traffic.owner(upload[0]) != who.said():
             return PlainTextResponse("This session is somebody else's.\n", 403)
         if who.lecturer:
             return None

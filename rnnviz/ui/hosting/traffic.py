@@ -9,26 +9,26 @@ from starlette.types import Message, Receive, Send
 from streamlit import runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import allowed, person
 
-MOST = 6 * 2**20
-"""Bytes of a visitor's upload or message: a text of 5 MB and what is around it."""
+MOST = allowed.BYTES + 2**20
+"""Bytes of a visitor's upload or message: a text and what is around it."""
 
 USUAL = {"rerun_script", "stop_script", "file_urls_request", "app_heartbeat", "backend_operation_request"}
 """What a page sends. The rest empties caches that all sessions share, or asks for the server's git state."""
 
-_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/")
+_UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/(.*)", re.DOTALL)
 _TOO_LONG, _NO_BYTES = 1009, 1003  # RFC 6455, 7.4.1
 
 
-def session_of(path: str) -> str | None:
-    """The session that an upload's path names; None for any other path.
+def upload_of(path: str) -> tuple[str, str] | None:
+    """The session and the file that an upload's path names; None for any other path.
 
-    >>> session_of("/hall/_stcore/upload_file/s1/f1"), session_of("/learn")
-    ('s1', None)
+    >>> upload_of("/hall/_stcore/upload_file/s1/f1"), upload_of("/learn")
+    (('s1', 'f1'), None)
     """
     found = _UPLOAD.search(path)
-    return found[1] if found else None
+    return (found[1], found[2]) if found else None
 
 
 def owner(session: str) -> str | None:
