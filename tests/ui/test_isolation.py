@@ -303,12 +303,19 @@ def test_a_visitor_has_one_small_run_and_sees_it(open_app: Open, now_is: Is) -> 
     assert app.radio(key="run").value == run.id
     assert app.button(key="train-start").disabled
     assert "You have a run already" in everything(app)
+    assert app.radio(key="run").options == [r"machine\-rnn (yours)"]
+    assert visitors.tag(ANN.id) not in everything(app)
     tab.button(key="train-start").click().run()  # drawn before
     assert len(visitors.listed()) == 1
     now_is(BOB)
     other = open_app("train")
     other.button(key="train-start").click().run()
     assert {run.owner for run in visitors.listed()} == {ANN.id, BOB.id}
+    now_is(LECTURER)
+    listed = open_app("train")  # none of the lecturer's own: a sentence, not an empty choice
+    assert "None yet" in everything(listed)
+    assert not [choice for choice in listed.radio if choice.key == "run"]
+    assert "Visitors' runs (2)" in [toggle.label for toggle in listed.toggle]
 
 
 def test_what_a_browser_says_of_a_recipe_is_looked_at_again(open_app: Open, now_is: Is) -> None:

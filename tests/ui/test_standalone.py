@@ -136,7 +136,7 @@ def test_a_cell_that_the_engine_does_not_know_is_refused(
     info: ModelInfo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(build, "CELLS", ("rnn",))
-    with pytest.raises(ConfigError, match="computes rnn; tiny-gru is made of another kind of cell, gru"):
+    with pytest.raises(ConfigError, match="of these cells: rnn; the cell of tiny-gru is gru"):
         build.page(info)
 
 

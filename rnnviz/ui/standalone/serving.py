@@ -18,6 +18,7 @@ from starlette.routing import Route
 from rnnviz.errors import RnnvizError
 from rnnviz.networks import checkpoint
 from rnnviz.ui import i18n
+from rnnviz.ui.hosting import notice
 from rnnviz.ui.standalone import CELLS
 
 KEPT = 4  # pages, of some 3 MB each
@@ -43,7 +44,7 @@ def routes() -> list[Route]:
 
 
 def _page(request: Request) -> Response:  # on a thread: reading files and building keep nobody waiting
-    name, asked = request.path_params["name"], request.query_params.get("lang")
+    name = request.path_params["name"]
     for info in checkpoint.available()[0]:
         if info.path.stem == name and info.kind in CELLS:
             break
@@ -52,7 +53,7 @@ def _page(request: Request) -> Response:  # on a thread: reading files and build
             f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
         )
     try:
-        return answer(request, made(info, i18n.match(asked)))
+        return answer(request, made(info, notice.language(request)))
     except RnnvizError as error:
         return PlainTextResponse(f"{error}\n", status_code=404)
 

@@ -39,7 +39,7 @@ def shown(info: ModelInfo, page: str) -> None:
     """The QR code and the address, large: a listener's, or the app's own where that serves others."""
     if setting.hosted():
         url = greeting.outside(st.context.url or "") + page
-        poster(url, url.partition("://")[2])
+        poster(url, url.partition("://")[2].partition("?")[0])  # typed, it speaks the phone's language
         return
     context = get_script_run_ctx()
     session = "" if context is None else context.session_id

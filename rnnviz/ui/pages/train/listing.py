@@ -60,7 +60,7 @@ def missed(shown: str | None) -> None:
         st.session_state.pop(MISSED, None)
         return
     said = _("There is no run called **{asked}** here; it may have been deleted.").format(
-        asked=plain(asked.removeprefix(subject.SHIPPED).removeprefix(VISITOR)[:100])
+        asked=plain(subject.called(asked)[:100])
     )
     if shown is not None:
         said += " " + _("This is **{shown}**.").format(shown=label(shown).rstrip(STORY))
@@ -113,23 +113,25 @@ def show() -> None:
     if current and current not in ids:
         ids.append(current)
     st.markdown("**" + _("Runs") + "**")
-    if not ids and not theirs:
+    if not ids:
         st.caption(
             _("None yet. A run is one training of one network.")
             if allowed.whose()
             else _("None yet. A run is one training of one network; it goes on when you close this page.")
         )
-        return
-    picked = st.radio(
-        _("Runs"),
-        ids,
-        index=None,
-        key=CHOSEN,
-        persist_state="session",
-        label_visibility="collapsed",
-        format_func=label,
-        captions=[caption(by_id.get(id)) for id in ids],
-    )
+    names = {id: label(id) for id in ids}
+    picked = None
+    if ids:
+        picked = st.radio(
+            _("Runs"),
+            ids,
+            index=None,
+            key=CHOSEN,
+            persist_state="session",
+            label_visibility="collapsed",
+            format_func=lambda id: names.get(id, id),
+            captions=[caption(by_id.get(id)) for id in ids],
+        )
     over = sum(not run.alive for run in found)
     if over > FEW:
         st.toggle(_("All {n} runs").format(n=len(found)), key="train-all")
@@ -166,7 +168,9 @@ def _set_limit() -> None:
 
 def label(id: str) -> str:
     """A run's name, constant and unique: the browser identifies the choice by it."""
-    name = plain(id.removeprefix(subject.SHIPPED).removeprefix(VISITOR))
+    name = plain(subject.called(id))
+    if id.startswith(VISITOR) and allowed.whose():
+        return _("{name} (yours)").format(name=name)
     return name + STORY if id.startswith(subject.SHIPPED) else name
 
 

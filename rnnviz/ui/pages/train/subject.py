@@ -12,7 +12,8 @@ from rnnviz.errors import TrainingError
 from rnnviz.networks import checkpoint
 from rnnviz.runs import api as runs
 from rnnviz.runs import story as run_story
-from rnnviz.runs.folder import RunFolder
+from rnnviz.runs import visitors
+from rnnviz.runs.folder import VISITOR, RunFolder
 from rnnviz.runs.snapshots import Snapshot
 from rnnviz.text import regular
 from rnnviz.ui.hosting import allowed
@@ -70,6 +71,12 @@ class Subject:
             return RunFolder(self.run.path).newest.stat().st_mtime_ns
         except OSError:
             return None
+
+
+def called(id: str) -> str:
+    """The name of what has this id, without what tells a visitor's own run from others'."""
+    name = id.removeprefix(SHIPPED).removeprefix(VISITOR)
+    return name.replace(visitors.tag(who), "") if (who := allowed.whose()) else name
 
 
 def find(id: str) -> Subject | None:

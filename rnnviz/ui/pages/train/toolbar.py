@@ -19,7 +19,7 @@ from rnnviz.ui.hosting import allowed
 from rnnviz.ui.i18n import _
 from rnnviz.ui.pages.train import words as say
 from rnnviz.ui.pages.train.deleted import UNDO
-from rnnviz.ui.pages.train.subject import SHIPPED, Subject
+from rnnviz.ui.pages.train.subject import Subject, called
 from rnnviz.ui.trouble import plain
 
 _TROUBLE, _STOPPING = "train.trouble", "train.stopping"
@@ -31,7 +31,7 @@ def show(subject: Subject, explore: Any) -> None:
     state = _("stopping …") if stopping else say.state(subject.state)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-toolbar"):
         st.markdown(
-            f"## {plain(subject.id.removeprefix(SHIPPED).removeprefix(VISITOR))}\n"
+            f"## {plain(called(subject.id))}\n"
             f"{say.ICONS.get(subject.state, '')} **{state}** · "
             + (_("logged by another program") if subject.logged else say.kind(subject.config))
             + (f" · {plain(text)}" if (text := str(subject.description.get("title") or "")) else "")
