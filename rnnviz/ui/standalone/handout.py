@@ -73,11 +73,6 @@ def hand_out(session: str, info: ModelInfo, language: str) -> Entrance:
         return made
 
 
-def is_open(session: str) -> bool:
-    """Whether phones can fetch a page of this session."""
-    return session in _open
-
-
 def close_of(sessions: Iterable[str]) -> None:
     """Close the listeners of these sessions."""
     with _lock:
