@@ -98,7 +98,7 @@ def test_one_listener_a_session_which_goes_with_it_or_shows_another_model(
 
 def test_a_visitor_opens_no_listener(info: ModelInfo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(person, "current", lambda: person.Person("v", lecturer=False))
-    with pytest.raises(ConfigError, match="the lecturer alone"):
+    with pytest.raises(ConfigError, match="only the lecturer"):
         handout.hand_out("mine", info, "en")
     assert not handout._open
 
