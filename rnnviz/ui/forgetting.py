@@ -7,9 +7,8 @@ import threading
 from typing import Protocol, runtime_checkable
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from rnnviz.ui.hosting import bounds
 from rnnviz.ui.i18n import _
 from rnnviz.ui.jobs import memory, store
 from rnnviz.ui.jobs.worker import Jobs
@@ -65,9 +64,7 @@ def forget() -> None:
     state[_TIMES] = times
     for name in PASTED:
         state[name] = ""
-    context = get_script_run_ctx()
-    if context is not None and runtime.exists():
-        runtime.get_instance().uploaded_file_mgr.remove_session_files(context.session_id)
+    bounds.drop_all()
     timer = threading.Timer(SOON, _give_back)  # once the page has let go of what it showed
     timer.daemon = True
     timer.start()

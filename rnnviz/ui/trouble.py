@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
+from pathlib import PurePath
 
 import streamlit as st
 
 from rnnviz.errors import Phrase, RnnvizError
 from rnnviz.text import regular
+from rnnviz.ui.hosting import person
 from rnnviz.ui.i18n import _
 
 log = logging.getLogger("rnnviz")
@@ -22,10 +25,17 @@ def plain(text: str) -> str:
 
 
 def sentence(error: RnnvizError | Phrase) -> str:
-    """The error's message in the session's language."""
-    values = {k: sentence(v) if isinstance(v, RnnvizError | Phrase) else v for k, v in error.values.items()}
+    """The error's message in the session's language; a visitor is told a file's name without its folder."""
+    values = {name: _told(value) for name, value in error.values.items()}
     message = _(error.message)
     return message.format(**values) if values else message
+
+
+def _told(value: object) -> object:
+    if isinstance(value, RnnvizError | Phrase):
+        return sentence(value)
+    path = isinstance(value, str | PurePath) and os.path.isabs(value)
+    return PurePath(str(value)).name if path and not person.current().lecturer else value
 
 
 def describe(error: Exception, file: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, cast
@@ -110,12 +111,15 @@ def test_a_key_that_is_answered_while_the_page_runs_does_not_take_its_texts_plac
     assert (header["text"], header["numbers"]["characters"]) == ("of the address", 14)
 
 
-def test_what_only_the_page_can_answer_is_left_to_it(tab: direct.Tab) -> None:
+def test_what_only_the_page_can_answer_is_left_to_it(
+    tab: direct.Tab, caplog: pytest.LogCaptureFixture
+) -> None:
     wishes = ({"fresh": True}, {"model": "tiny-lstm"}, {"glance": True}, {"text": "a" * direct.LONGEST})
     with welcome(tab.token) as socket:
         for said in ("", "[", "[" * 100_000, *map(json.dumps, wishes)):
             assert left_to_the_page(socket, said)
             assert answer(socket, text="on")[0]["length"] == 2
+        assert not caplog.records, "whoever sends nonsense fills no log"
         socket.send_text('"a"')  # no object: an ask of nothing
         assert unpack(socket.receive_bytes())[0]["length"] == 0
 
@@ -195,8 +199,31 @@ def test_only_what_takes_no_time_is_answered_where_others_wait() -> None:
     assert not session.quick(Ask(text=text, quantity="update"))
     assert not session.quick(Ask(text=text, write=1))
     assert not session.quick(Ask(text="e" * LIMIT))
+    known: dict[str, Any] = {"static": {}, "digest": "d", "temperature": 1.0}
+    assert session.at_once(Ask(text=text), **known)
+    assert session.at_once(Ask(text="x" + text), **known) is None
     with session._answering:
-        assert not session.quick(Ask(text=text))
+        assert session.at_once(Ask(text=text), **known) is None, "another thread is at it"
+
+
+def test_one_persons_long_asks_take_one_thread(tab: direct.Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, at_work, most = direct.Tab(), 0, 0
+    other.held = LiveSession(GRU), {}, "d", 1.0
+
+    def slowly(self: LiveSession, *given: object, **more: object) -> bytes:
+        nonlocal at_work, most
+        at_work += 1
+        most = max(most, at_work)
+        threading.Event().wait(0.05)
+        at_work -= 1
+        return b""
+
+    async def asked(wish: str) -> None:
+        await asyncio.gather(*(direct._answer(one.token, wish) for one in (tab, other) for _ in range(3)))
+
+    monkeypatch.setattr(LiveSession, "answer", slowly)
+    asyncio.run(asked(json.dumps({"text": TEXT * 10})))
+    assert most == 1
 
 
 def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) -> None:
@@ -222,7 +249,7 @@ def test_one_who_asks_without_waiting_leaves_others_their_turn(tab: direct.Tab) 
             await asyncio.gather(direct._talk(cast(Any, Socket()), tab.token), other())
 
     assert tab.answer(Ask())
-    assert tab.quick(Ask())
+    assert tab.answer(Ask(), at_once=True)
     asyncio.run(both())
     assert turns == ["ask", "other", "ask", "ask"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from starlette.applications import Starlette
@@ -178,6 +178,20 @@ def test_a_page_whose_place_is_taken_is_told_and_a_proxy_is_not(full: Door) -> N
         assert answer.status_code == 503
         assert said in answer.json()
     client.get("/", params={"key": KEY})
+    assert client.get("/_stcore/health").status_code == 200
+
+
+def test_a_tab_too_many_is_told_and_goes_on_when_another_is_closed(door: Door) -> None:
+    client = TestClient(door)
+    assert client.get("/", headers=HTML).status_code == 200
+    with ExitStack() as tabs:
+        for _ in range(TABS):
+            assert client.get("/_stcore/health").status_code == 200
+            tabs.enter_context(client.websocket_connect("/_stcore/stream"))
+        assert client.get("/", headers=HTML).status_code == 200  # of one that is loaded again
+        answer = client.get("/_stcore/health", headers={"Accept-Language": "en"})
+        assert answer.status_code == 503
+        assert f"{TABS} of your tabs" in answer.json()
     assert client.get("/_stcore/health").status_code == 200
 
 

@@ -23,6 +23,7 @@ from rnnviz.runs import api as runs
 from rnnviz.runs import deleted, visitors
 from rnnviz.runs.folder import VISITOR, Description, RunFolder
 from rnnviz.text import corpora
+from rnnviz.ui import trouble
 from rnnviz.ui.hosting import allowed, person
 from rnnviz.ui.hosting.person import NOBODY, Person
 from rnnviz.ui.jobs import store
@@ -287,6 +288,16 @@ def test_a_visitor_is_told_what_only_the_lecturer_does(open_app: Open, now_is: I
     assert "the lecturer's" in words
     assert "Only the lecturer can save" in words
     assert "two minutes at most" in words
+
+
+def test_a_visitor_is_told_no_folders(now_is: Is) -> None:
+    path = made("one", owner=ANN.id)
+    for who, told in ((LECTURER, True), (ANN, False)):
+        now_is(who)
+        error = RnnvizError("there is no {what} in {home} nor {text}", what="a/b", home=path, text=str(path))
+        assert trouble.sentence(RnnvizError("{error}.", error=error)) == (
+            f"there is no a/b in {path if told else path.name} nor {path if told else path.name}."
+        )
 
 
 # ---- a run of one's own --------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ RUNS = 30
 HELD_FILES, HELD_BYTES = 10, 2 * BYTES
 """Uploads of one visitor's session that the server holds, whether a page uses them or not."""
 
+ALL_BYTES = 100 * BYTES
+"""Of all visitors' uploads together."""
+
 
 def everything() -> bool:
     """Whether this person is the lecturer, or the app isn't hosted."""

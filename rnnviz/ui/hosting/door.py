@@ -23,7 +23,7 @@ from rnnviz.errors import ConfigError
 from rnnviz.ui.hosting import notice, person, setting, traffic
 from rnnviz.ui.hosting.cookies import LECTURER, VISITOR, Cookies, header, new_id
 from rnnviz.ui.hosting.person import Person
-from rnnviz.ui.hosting.places import Places
+from rnnviz.ui.hosting.places import TABS, Places
 from rnnviz.ui.room.limits import Limit
 
 QUIET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
@@ -101,8 +101,11 @@ class Door:
         if looks and is_page(request) and not self._places.ask(who.id):
             return notice.full(request, self._places.capacity)
         # A page that wants its connection back asks this first, with its cookie; a proxy has none.
-        if looks and not new and path.endswith("/_stcore/health") and not self._places.ask(who.id):
-            return notice.away(request)
+        if looks and not new and path.endswith("/_stcore/health"):
+            if self._places.crowded(who.id):
+                return notice.crowded(request, TABS)
+            if not self._places.ask(who.id):
+                return notice.away(request)
         return None
 
     async def _connect(self, who: Person, scope: Scope, receive: Receive, send: Send) -> None:

@@ -49,6 +49,9 @@ WORDS = {
 AWAY = N_("Your place was taken while you were away.\nThis page goes on as soon as one is free.")
 """What a page says that is open and may not connect again now, in Streamlit's own dialog."""
 
+TABS = N_("This app is open in {count} of your tabs already.\nThis one goes on as soon as you close another.")
+"""What one says that is a tab too many, likewise."""
+
 STATUS = {"full": 503, "wrong": 403, "often": 429}
 
 
@@ -61,7 +64,17 @@ def full(request: HTTPConnection, count: int) -> Response:
 
 def away(request: HTTPConnection) -> Response:
     """There is no place now for a page that looks whether the server is well: it shows this, and looks on."""
-    return JSONResponse(i18n.translations(language(request)).gettext(AWAY), 503, _headers())
+    return _dialog(request, AWAY)
+
+
+def crowded(request: HTTPConnection, count: int) -> Response:
+    """A visitor's other tabs have all connections that one person may have: the same."""
+    return _dialog(request, TABS, count=count)
+
+
+def _dialog(request: HTTPConnection, said: str, **values: object) -> Response:
+    said = i18n.translations(language(request)).gettext(said).format_map(values)
+    return JSONResponse(said, 503, _headers())
 
 
 def refused(request: HTTPConnection, why: str, link: str) -> Response:

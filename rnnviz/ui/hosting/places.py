@@ -41,11 +41,15 @@ class Places:
 
     def enter(self, id: str) -> bool:
         """Whether a visitor's connection may be made; each that may has to `leave`."""
-        if self._here[id] >= TABS or not (self._here[id] or self._room_for(id)):
+        if self.crowded(id) or not (self._here[id] or self._room_for(id)):
             return False
         self._kept.pop(id, None)
         self._here[id] += 1
         return True
+
+    def crowded(self, id: str) -> bool:
+        """Whether a visitor has all the connections that one may have."""
+        return self._here[id] >= TABS
 
     def leave(self, id: str) -> None:
         """A connection has ended."""

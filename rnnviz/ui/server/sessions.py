@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from rnnviz.ui.hosting import person
+from rnnviz.ui.hosting import person, setting
 from rnnviz.ui.jobs import memory
 from rnnviz.ui.room import rooms
 from rnnviz.ui.standalone import handout
@@ -35,6 +35,10 @@ class Sessions:
     def seen(self, session: str) -> None:
         """It has run the script just now."""
         self._there[session] = self._clock()
+
+    def heard_of(self, session: str) -> None:
+        """It is or was there, and has perhaps never run the script."""
+        self._there.setdefault(session, self._clock())
 
     def gone(self, there: Callable[[str], bool], after: float) -> list[str]:
         """Those that `there` has denied for `after` seconds; each is named once."""
@@ -85,6 +89,8 @@ async def reap() -> None:
         rooms.unseen()
         there = {who for session, who in list(_visitors.items()) if server.is_active_session(session)}
         await asyncio.to_thread(_present, there)
+        for session in await asyncio.to_thread(_holding) if setting.hosted() else ():
+            _sessions.heard_of(session)
         gone = _sessions.gone(server.is_active_session, keep - 2 * often)
         if gone:
             rooms.close_of(gone)
@@ -127,6 +133,12 @@ def _present(there: set[str]) -> None:
     from rnnviz.runs import visitors
 
     visitors.present(there)
+
+
+def _holding() -> list[str]:
+    from rnnviz.ui.hosting import bounds
+
+    return bounds.holding()
 
 
 def _forget(sessions: list[str]) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
+import io
+import logging
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -21,7 +25,11 @@ from rnnviz.ui import i18n
 from rnnviz.ui.hosting import notice
 from rnnviz.ui.standalone import CELLS
 
-KEPT = 4  # pages, of some 3 MB each
+log = logging.getLogger("rnnviz")
+
+KEPT = 16
+"""Pages, of some 3 MB each: those of the shipped networks in each language, and a few."""
+
 PIECE = 64 << 10  # bytes that a slow connection keeps waiting at a time
 _one_at_a_time = threading.Lock()
 
@@ -40,29 +48,36 @@ def address(name: str, kind: str) -> str:
 
 def routes() -> list[Route]:
     """What serves the pages."""
-    return [Route("/page/{name}.html", _page)]
+    turn = asyncio.Lock()  # those who wait while a page is built take no thread from others
 
-
-def _page(request: Request) -> Response:  # on a thread: reading files and building keep nobody waiting
-    name = request.path_params["name"]
-    for info in checkpoint.available()[0]:
-        if info.path.stem == name and info.kind in CELLS:
-            break
-    else:
+    async def page(request: Request) -> Response:
+        name, language = request.path_params["name"], notice.language(request)
+        info = await run_in_threadpool(_found, name)
+        if info is not None:
+            try:
+                async with turn:
+                    found = await run_in_threadpool(made, info, language)
+                return answer(request, found)
+            except (RnnvizError, OSError):  # it names folders, which are not for everybody
+                log.exception("the page of a network could not be made")
         return PlainTextResponse(
             f"There is no network called {name[:100]!r} here that a page can show.\n", status_code=404
         )
-    try:
-        return answer(request, made(info, notice.language(request)))
-    except RnnvizError as error:
-        return PlainTextResponse(f"{error}\n", status_code=404)
+
+    return [Route("/page/{name}.html", page)]
+
+
+def _found(name: str) -> checkpoint.ModelInfo | None:
+    listed = checkpoint.available()[0]
+    return next((info for info in listed if info.path.stem == name and info.kind in CELLS), None)
 
 
 @dataclass(frozen=True)
 class Made:
-    """A page as it is sent, compressed, and what tells it from others."""
+    """A page as it is sent, compressed; its size before that, and what tells it from others."""
 
     packed: bytes
+    size: int
     etag: str
 
 
@@ -77,18 +92,23 @@ def answer(request: Request, page: Made) -> Response:
     }
     if page.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    body = page.packed
     if "gzip" in request.headers.get("accept-encoding", ""):
-        headers["Content-Encoding"] = "gzip"
-    else:
-        body = gzip.decompress(body)
-    headers["Content-Length"] = str(len(body))
-    return StreamingResponse(_pieces(body), media_type="text/html", headers=headers)
+        headers |= {"Content-Encoding": "gzip", "Content-Length": str(len(page.packed))}
+        return StreamingResponse(_pieces(page.packed), media_type="text/html", headers=headers)
+    headers["Content-Length"] = str(page.size)
+    return StreamingResponse(_unpacked(page.packed), media_type="text/html", headers=headers)
 
 
 async def _pieces(body: bytes) -> AsyncIterator[bytes]:
     for at in range(0, len(body), PIECE):
         yield body[at : at + PIECE]
+
+
+def _unpacked(packed: bytes) -> Iterator[bytes]:
+    """A page for who can't unpack it, a piece at a time: slow connections hold no whole pages."""
+    with gzip.open(io.BytesIO(packed)) as page:
+        while piece := page.read(PIECE):
+            yield piece
 
 
 def made(info: checkpoint.ModelInfo, language: str) -> Made:
@@ -104,4 +124,5 @@ def _built(path: Path, changed: int, size: int, language: str) -> Made:
 
     info = checkpoint.read_info(path)
     page = build.page(info, build.yardstick(info)).encode()
-    return Made(gzip.compress(page, 6, mtime=0), f'"{hashlib.sha256(page).hexdigest()[:20]}"')
+    packed = gzip.compress(page, 6, mtime=0)
+    return Made(packed, len(page), f'"{hashlib.sha256(page).hexdigest()[:20]}"')

@@ -45,21 +45,23 @@ class Tab:
     def __init__(self) -> None:
         self.token, self.person, self.connections = secrets.token_urlsafe(18), person.current(), 0
         self.held: tuple[LiveSession, Mapping[str, Any], str, float] | None = None
+        self.turn = _turns.setdefault(self.person, asyncio.Lock())
         _tabs[self.token] = self
 
-    def answer(self, ask: Ask) -> bytes | None:
-        """The bytes that answer `ask`; None where only the page can."""
+    def answer(self, ask: Ask, *, at_once: bool = False) -> bytes | None:
+        """The bytes that answer `ask`; None where only the page can, or if it would not be `at_once`: within
+        about a millisecond, less than to hand it to a thread.
+        """
         if self.held is None or ask.fresh or ask.model or ask.glance:
             return None
         session, static, digest, temperature = self.held
-        return session.answer(ask, static, digest, temperature=temperature)
-
-    def quick(self, ask: Ask) -> bool:
-        """Whether that takes about a millisecond, less than to hand it to a thread."""
-        return self.held is not None and self.held[0].quick(ask)
+        say = session.at_once if at_once else session.answer
+        return say(ask, static, digest, temperature=temperature)
 
 
 _tabs: WeakValueDictionary[str, Tab] = WeakValueDictionary()
+_turns: WeakValueDictionary[Person, asyncio.Lock] = WeakValueDictionary()
+"""Each person's: of all their tabs one long ask at a time has a thread, so that nobody takes all of them."""
 
 
 def tab(state: MutableMapping[Any, Any]) -> Tab:
@@ -115,9 +117,14 @@ async def _answer(token: str, said: str) -> bytes | None:
         return None
     try:
         ask = Ask.from_json(json.loads(said))
-        if found.quick(ask):
-            return found.answer(ask)
-        return await run_in_threadpool(found.answer, ask)
+    except (ValueError, RecursionError):  # no ask at all; whoever sends many fills no log
+        return None
+    try:
+        answer = found.answer(ask, at_once=True)
+        if answer is not None:
+            return answer
+        async with found.turn:
+            return await run_in_threadpool(found.answer, ask)
     except Exception:  # the page will say what is wrong
         log.exception("an ask of the live view could not be answered")
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from rnnviz.ui import forgetting
-from rnnviz.ui.hosting import allowed
+from rnnviz.ui.hosting import allowed, bounds
 from rnnviz.ui.i18n import _
 from rnnviz.ui.trouble import plain
 
@@ -59,7 +59,7 @@ def files() -> list[Any]:
     again = {file.name for file in given if names[file.name] == 1}
     for file in [file for file in earlier if file.name in again]:
         earlier.remove(file)  # uploaded again, perhaps with other words in it
-        del kept[file.file_id]
+        _drop(file.file_id)
     if earlier:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(_("Uploaded before:"), width="content")
@@ -69,8 +69,8 @@ def files() -> list[Any]:
                     key=f"forget-{file.file_id}",
                     icon=":material/close:",
                     help=_("Remove this file"),
-                    on_click=kept.pop,
-                    args=(file.file_id, None),
+                    on_click=_drop,
+                    args=(file.file_id,),
                 )
     return _fitting([file for file in (*earlier, *given) if not _hidden(file)])
 
@@ -109,6 +109,11 @@ def say_lost() -> None:
         _("The app was restarted, so your files are no longer here. Upload them again."),
         icon=":material/upload_file:",
     )
+
+
+def _drop(id: str) -> None:
+    st.session_state[_KEPT].pop(id, None)
+    bounds.drop(id)
 
 
 def _changed() -> None:
