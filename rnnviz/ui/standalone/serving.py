@@ -8,9 +8,8 @@ import hashlib
 import io
 import logging
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Hashable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -55,8 +54,10 @@ def routes() -> list[Route]:
         info = await run_in_threadpool(_found, name)
         if info is not None:
             try:
-                async with turn:
-                    found = await run_in_threadpool(made, info, language)
+                found = _kept.get(_key(info, language))
+                if found is None:
+                    async with turn:
+                        found = await run_in_threadpool(made, info, language)
                 return answer(request, found)
             except (RnnvizError, OSError):  # it names folders, which are not for everybody
                 log.exception("the page of a network could not be made")
@@ -113,13 +114,25 @@ def _unpacked(packed: bytes) -> Iterator[bytes]:
 
 def made(info: checkpoint.ModelInfo, language: str) -> Made:
     """The page of a network, kept. Raises what `build.page` raises."""
-    status = info.path.stat()
+    key = _key(info, language)
     with _one_at_a_time, i18n.speaking(language):
-        return _built(info.path, status.st_mtime_ns, status.st_size, language)
+        if (found := _kept.pop(key, None)) is None:
+            found = _built(info.path)
+        _kept[key] = found  # the newest
+        while len(_kept) > KEPT:
+            del _kept[next(iter(_kept))]
+        return found
 
 
-@lru_cache(maxsize=KEPT)
-def _built(path: Path, changed: int, size: int, language: str) -> Made:
+_kept: dict[Hashable, Made] = {}
+
+
+def _key(info: checkpoint.ModelInfo, language: str) -> Hashable:
+    status = info.path.stat()
+    return info.path, status.st_mtime_ns, status.st_size, language
+
+
+def _built(path: Path) -> Made:
     from rnnviz.ui.standalone import build  # what it needs is not needed by those who share nothing
 
     info = checkpoint.read_info(path)
