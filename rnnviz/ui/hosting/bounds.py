@@ -5,6 +5,7 @@ after a tab was closed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
@@ -107,7 +108,8 @@ def drop(file: str) -> None:
     """This session's page has done with an upload: the server lets go of it, and it counts no more."""
     context = get_script_run_ctx()
     if context is not None and runtime.exists():
-        runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file)
+        files: Any = runtime.get_instance().uploaded_file_mgr  # its protocol names no removal of one file
+        files.remove_file(context.session_id, file)
         _held.get(context.session_id, {}).pop(file, None)
 
 
