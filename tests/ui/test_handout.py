@@ -135,6 +135,9 @@ def test_the_app_gives_the_page_compressed_and_once(info: ModelInfo) -> None:
         plain = browser.get(serving.address("tiny-gru", "gru"), headers={"Accept-Encoding": "identity"})
         assert (plain.text, "content-encoding" in plain.headers) == (given.text, False)
         assert int(plain.headers["content-length"]) == len(plain.content) > serving.PIECE
+        typed = browser.get("/page/tiny-gru.html", headers={"Accept-Language": "zh-CN,zh;q=0.9"})
+        assert '<html lang="zh">' in typed.text
+        assert "Accept-Language" in typed.headers["vary"]
         for none in ("nobody", "tiny-3gram", "..%2Fapp"):
             assert browser.get(f"/page/{none}.html").status_code == 404
 

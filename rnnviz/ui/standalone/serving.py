@@ -87,7 +87,7 @@ def answer(request: Request, page: Made) -> Response:
     headers = {
         "ETag": page.etag,
         "Cache-Control": "no-cache",  # a browser asks whether it has changed
-        "Vary": "Accept-Encoding",
+        "Vary": "Accept-Encoding, Accept-Language",
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
     }
