@@ -22,7 +22,7 @@ from rnnviz.text.checked import check_path
 from rnnviz.text.decoding import Source, opened_source, size_of
 from rnnviz.text.packed import packing
 from rnnviz.text.row_columns import SAMPLE, candidates, no_column, only_text
-from rnnviz.text.row_lines import LONGEST, Csv, Fault, JsonLines, Row, json_type, too_long
+from rnnviz.text.row_lines import FIELDS, LONGEST, Csv, Fault, JsonLines, Row, json_type, too_long
 from rnnviz.text.row_parquet import Parquet
 from rnnviz.text.row_parquet import values as column_values
 from rnnviz.text.vocabulary import code_points
@@ -83,7 +83,7 @@ class Rows:
 class RowFile:
     """A file of rows. Make one with `open_rows`, or choose its column afterwards.
 
-    columns          the names of its columns, as far as the first rows show
+    columns          the names of its columns, as far as the first rows show; of JSON Lines at most FIELDS
     column, given    those of the texts and of their contexts; `given` may be None
     found            whether `column` was found rather than named
     """
@@ -103,7 +103,7 @@ class RowFile:
             self.reader = (Csv if format == "csv" else JsonLines)(source, name, encoding)
         self._first = self._sample()
         if isinstance(self.reader, JsonLines):
-            self.columns = tuple(dict.fromkeys(key for row in self._first for key in row))
+            self.columns = tuple(islice(dict.fromkeys(key for row in self._first for key in row), FIELDS))
         else:
             self.columns = self.reader.columns
         self.column, self.found = "", False

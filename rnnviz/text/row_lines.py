@@ -16,7 +16,7 @@ LONGEST = 1 << 24
 """Characters of a row's text at most, and bytes of its line."""
 
 FIELDS = 1000
-"""Columns of a CSV file at most."""
+"""Columns of a CSV file at most, and those of JSON Lines that are offered."""
 
 Row = dict[str, Any]
 

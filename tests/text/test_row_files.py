@@ -326,3 +326,11 @@ def test_folders_and_patterns_stand_for_their_files(tmp_path: Path) -> None:
     for nothing, message in (("empty", "is a folder without files"), ("*.md", "no file fits")):
         with pytest.raises(TextError, match=message):
             names(nothing)
+
+
+def test_a_line_of_very_many_fields_offers_few_columns_and_gives_any_that_is_named() -> None:
+    data = lines([{f"c{n}": "a" for n in range(row_lines.FIELDS + 5)}])
+    file = RowFile(io.BytesIO(data), "a.jsonl", "jsonl", None)
+    assert (len(file.columns), file.columns[0]) == (row_lines.FIELDS, "c0")
+    file.choose(last := f"c{row_lines.FIELDS + 4}", None)
+    assert [rows.texts for rows in file.batches()] == [["a"]], last
