@@ -77,7 +77,7 @@ def test_files_and_a_pasted_text_are_there_still_until_they_are_taken_away(open_
     assert listed(app) == ["one.txt", "pasted text"]
     app.file_uploader[0].set_value([]).run()
     assert "one.txt" not in everything(app)
-    assert not [b for b in app.button if "one" in b.label]
+    assert not [b for b in app.button if b.label == "one\\.txt"]
     clean(app)
 
 
