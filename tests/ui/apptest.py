@@ -13,7 +13,7 @@ from rnnviz.ui.browser.payload import unpack
 def clean(app: AppTest) -> None:
     """Nothing went wrong."""
     assert not app.exception
-    assert not app.error
+    assert not app.error, [e.value for e in app.error]
 
 
 def settled(app: AppTest, page: str) -> AppTest:
