@@ -197,8 +197,9 @@ def test_what_is_being_written_counts_and_the_oldest_make_room_for_it() -> None:
     assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]
     (growing / "y").write_bytes(bytes(200))
     store.make_room()
-    assert [f.is_dir() for f in (*folders, growing)] == [False, False, True]
+    assert [f.is_dir() for f in (*folders, growing)] == [False, True, True]  # the newest stays
     store.put("grown", 2, growing)
+    assert not folders[1].is_dir()
     assert (store.growing, store.bytes, [store.get(n) for n in (0, 1)]) == (0, 320, [0, 1])
     store.clear()
 

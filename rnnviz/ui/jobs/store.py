@@ -59,21 +59,23 @@ class Store:
             self._results[key] = result, folder, size
             while len(self._results) > max(1, self.kept):
                 unwanted.add(self._results.popitem(last=False)[1][1])
-            unwanted |= self._without_room(keeping=1)
+            unwanted |= self._without_room()
         _remove(unwanted - {folder})
         return result
 
     def make_room(self) -> None:
         """Let results make room for those that are being written, whose bytes count as well."""
         with self._lock:
-            unwanted = self._without_room(keeping=0)
+            unwanted = self._without_room()
         _remove(unwanted)
 
-    def _without_room(self, keeping: int) -> set[Path | None]:
-        """Forget the oldest folders until the others have room, all but the newest ones; returns them."""
+    def _without_room(self) -> set[Path | None]:
+        """Forget the oldest folders until the others have room, but for the newest, which is being looked
+        at; returns them.
+        """
         there = [key for key, (_result, folder, _size) in self._results.items() if folder]
         unwanted, growing = set[Path | None](), self.growing
-        for oldest in there[: len(there) - keeping]:
+        for oldest in there[:-1]:
             if self.bytes + growing <= self.on_disk:
                 break
             unwanted.add(self._results[oldest][1])
