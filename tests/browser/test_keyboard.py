@@ -29,7 +29,7 @@ FOCUSED = """async () => {
         return around.map((e) => {
             const { outline, boxShadow, borderColor, backgroundColor, stroke } = getComputedStyle(e);
             return [outline, boxShadow, borderColor, backgroundColor, stroke].join();
-        }).join();
+        }).join() + (at.closest("canvas")?.toDataURL() ?? ""); // a table draws its focus
     };
     const focused = look();
     at.blur();

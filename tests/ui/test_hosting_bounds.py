@@ -179,7 +179,7 @@ def test_who_uploads_without_running_a_page_is_watched_too(
     monkeypatch.setattr(sessions.runtime, "get_instance", Server)
     monkeypatch.setattr(sessions, "_give_back", give_back)
     with pytest.raises(Over):
-        asyncio.run(sessions.reap())
+        asyncio.run(asyncio.wait_for(sessions.reap(), 10))
     assert closed == [HERE]
     assert not bounds.holding()
 
