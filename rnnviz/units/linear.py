@@ -128,7 +128,8 @@ def _fit(table: Floats, labels: npt.NDArray[Any], columns: npt.NDArray[np.int64]
     if labels.dtype == np.bool_:
         from sklearn.linear_model import LogisticRegression
 
-        logistic = LogisticRegression(C=strength, max_iter=2000).fit(rows, labels)
+        with np.errstate(invalid="ignore"):  # some processors' float32 products say so of finite numbers
+            logistic = LogisticRegression(C=strength, max_iter=2000).fit(rows, labels)
         return Line(columns, logistic.coef_[0].astype(np.float64), float(logistic.intercept_[0]))
     from sklearn.linear_model import Ridge
 

@@ -10,6 +10,7 @@ class Socket {
   static made = [];
   /** @type {string[]} */
   sent = [];
+  readyState = 1;
   closed = false;
   onopen = () => {};
   onclose = () => {};
@@ -111,6 +112,18 @@ test("an ask that a broken connection took goes over the next, which is made at 
   assert.deepEqual([heard, asked], [[[7]], []]);
   direct.send({ seq: 2 });
   assert.deepEqual(last().sent.at(-1), '{"seq":2}');
+});
+
+test("nothing is sent over a connection that is closing; the next one takes the ask", () => {
+  const direct = opened();
+  stands();
+  const closing = last();
+  closing.readyState = 2;
+  direct.send({ seq: 1 });
+  assert.deepEqual(closing.sent, ["t"]);
+  closing.onclose();
+  stands();
+  assert.deepEqual([last().sent, asked], [["t", '{"seq":1}'], []]);
 });
 
 test("where the server is gone too, it is tried once, and again when the page is back", () => {

@@ -1,6 +1,7 @@
 // A view's own connection to the server, past Streamlit's: see rnnviz/ui/pages/explore/direct.py.
 
 const ADDRESS = "/live";
+const OPEN = 1; // WebSocket's name for it
 const TRIES = 3; // connections in a row that fail before none is tried any more
 
 export class Direct {
@@ -65,7 +66,7 @@ export class Direct {
     if (this.ask) this.close(); // it is asked again: what was sent this way is lost
     if (!this.ready || !this.socket) return this.page(ask);
     this.ask = ask;
-    this.socket.send(JSON.stringify(ask));
+    if (this.socket.readyState === OPEN) this.socket.send(JSON.stringify(ask)); // else onclose sees to it
   }
 
   /** Let the connection go, not the ask. */
